@@ -39,6 +39,8 @@ type Verdict struct {
 }
 
 // Judge compares an answer with what the question expects. paths says under which path each document lies, by its id.
+// Passages are looked for in quotes that were not marked as absent, by words alone, without case and line breaks; which
+// sentence the answer made of them is not judged.
 func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	v := Verdict{
 		Kind: q.Kind, Question: q.Text, Answer: answer.Markdown, Steps: answer.StepsUsed,
@@ -83,6 +85,7 @@ func Lost(q Question, why string) Verdict {
 	return v
 }
 
+// citesWords reports whether a quote from a document holds words. Empty words stand in every quote.
 func citesWords(answer chat.Answer, paths map[string]string, document, words string) bool {
 	return slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
 		return c.Check != chat.CheckNotFound && paths[c.DocumentID] == document && holdsWords(c.Quote, words)
@@ -97,12 +100,15 @@ func (p Passage) In(paths []string, text string) bool {
 // holdsWords reports whether words stand in a text, whatever their case and however its lines are broken.
 func holdsWords(text, words string) bool { return strings.Contains(plainText(text), plainText(words)) }
 
+// plainText is a text in small letters with single spaces.
 func plainText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
+// allHold reports whether all of a list do; also of an empty one.
 func allHold[T any](list []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !ok(v) })
 }
 
+// markOf is the mark of something that was due.
 func markOf(ok bool) Mark {
 	if ok {
 		return Hit

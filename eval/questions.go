@@ -70,6 +70,8 @@ func Parse(r io.Reader) ([]Question, error) {
 	return out, nil
 }
 
+// parseLine reads one line of five fields: kind, documents, quotes, answer, question. Documents and quotes belong
+// together by their place in their lists.
 func parseLine(line string) (Question, error) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 5 {

@@ -18,7 +18,8 @@ type Reliability struct {
 	Held    int     `json:"held"`   // answers with everything that was due; none of those to a question that nothing answers
 }
 
-// reliabilityOf puts verdicts in bins by the confidence that their answers state.
+// reliabilityOf puts verdicts in bins by the confidence that their answers state. A confidence that means what it says
+// has bins in which Held/Answers is near Stated.
 func reliabilityOf(verdicts []Verdict) []Reliability {
 	bins := make([]Reliability, reliabilityBins)
 	for i := range bins {

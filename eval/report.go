@@ -43,6 +43,7 @@ type Part struct {
 	Due int `json:"due"`
 }
 
+// addMark counts a mark; NotDue counts nowhere.
 func (p *Part) addMark(m Mark) {
 	if m != NotDue {
 		p.Due++
@@ -78,6 +79,7 @@ func NewReport(model string, documents int, verdicts []Verdict) Report {
 	return r
 }
 
+// scoreKind counts verdicts. Quantiles are by nearest rank: the median is the lower of two in the middle.
 func scoreKind(kind string, verdicts []Verdict) Score {
 	s := Score{Kind: kind, Questions: len(verdicts)}
 	var millis []int64
@@ -137,6 +139,7 @@ func (r Report) Print(w io.Writer) {
 	}
 }
 
+// whyWrong says the first thing that was missing, in the order in which an answer comes about.
 func (v Verdict) whyWrong() string {
 	switch {
 	case v.Failed != "":

@@ -38,7 +38,8 @@ type CollectionQuery struct {
 }
 
 // OpenCollection reads a collection: corpus.jsonl, queries.jsonl and qrels/test.tsv (query, document, grade; else the
-// only file in qrels) in a directory.
+// only file in qrels) in a directory. The files are those of BEIR (Thakur et al. 2021). Queries without a judgement are
+// left out, as nothing can be said of them.
 func OpenCollection(dir string) (c Collection, err error) {
 	c.Name = filepath.Base(dir)
 	if c.Documents, err = readLines[CollectionDocument](filepath.Join(dir, "corpus.jsonl")); err != nil {
@@ -64,6 +65,7 @@ func OpenCollection(dir string) (c Collection, err error) {
 	return c, nil
 }
 
+// readLines reads the values of a file with one JSON value after another.
 func readLines[T any](path string) (out []T, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -144,7 +146,8 @@ type Retrieval struct {
 }
 
 // Measure judges a ranking as trec_eval does (ndcg_cut, recall, recip_rank): documents by descending score, those with
-// one score by descending id, the gain of a document its grade.
+// one score by descending id, the gain of a document its grade. A query for which nothing was found counts as 0.
+// Measure fills in neither Mode nor times.
 func Measure(c Collection, found Ranking) (r Retrieval) {
 	r.Queries = len(c.Queries)
 	each := 1 / float64(r.Queries)
@@ -171,7 +174,7 @@ func Measure(c Collection, found Ranking) (r Retrieval) {
 }
 
 // normalisedGain is the discounted cumulative gain of the first k documents, of the best there can be (Järvelin and
-// Kekäläinen, 2002, with the logarithm of the rank + 1).
+// Kekäläinen, 2002, with the logarithm of the rank + 1). DCG is the sum of grade/log2(rank+1) over the first k.
 func normalisedGain(list []Ranked, relevant map[string]int, k int) float64 {
 	gain, best := 0.0, 0.0
 	for i, d := range list[:min(k, len(list))] {

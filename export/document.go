@@ -1,6 +1,11 @@
 // Package export writes answers as files that other programs open: a Word document whose footnotes are Word's own, and
 // the sources as BibTeX, CSL-JSON or RIS. The same answers always give the same bytes. Words of documents, models and
 // users are only ever text in these files.
+//
+// document.go and parts.go write the Word document, markdown.go reads an answer's Markdown for it, plain.go writes
+// Markdown and HTML, inset.go puts footnotes into Markdown that stays Markdown, sources.go writes lists of sources,
+// table.go writes grids. What comes in are chat.Evidence and chat.Grid, what goes out are bytes; nothing is read from a
+// store or the network. Why by hand: docs/decisions.md, “Page”.
 package export
 
 import (
@@ -30,7 +35,8 @@ func Extension(format string) string {
 
 // Word writes answers, one after the other, as a document of Office Open XML (ECMA-376). Each footnote is one of
 // Word's, numbered through the document, with the quote, its document and its place; where an answer names a source
-// again, a cross-reference shows the number of its first footnote.
+// again, a cross-reference shows the number of its first footnote. The time in the file is that of the first answer,
+// and parts stand in a fixed order without times, so that equal answers give equal bytes.
 func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	d := &document{body: &strings.Builder{}, links: map[string]string{}}
 	for _, e := range answers {
@@ -130,7 +136,8 @@ func sourceName(c chat.EvidenceCitation) string {
 }
 
 // cite writes the footnote of a citation, or a reference to it when it was written before. ok is false for numbers that
-// are no citation's.
+// are no citation's. A NOTEREF field points to the bookmark around the first reference; \f gives it the look of a
+// footnote, \h makes it a link.
 func (d *document) cite(number int) (ok bool) {
 	c, ok := d.cited[number]
 	if !ok {
@@ -153,7 +160,8 @@ func (d *document) cite(number int) (ok bool) {
 	return true
 }
 
-// footnote writes a footnote: the quote, the document and where in it the quote stands.
+// footnote writes a footnote: the quote, the document and where in it the quote stands. It writes into a body of its
+// own, which is why body is a pointer that is exchanged for a while.
 func (d *document) footnote(n int, c chat.EvidenceCitation) {
 	outside := d.body
 	d.body = &strings.Builder{}
@@ -209,7 +217,7 @@ func (d *document) paragraph(styleID, properties string, inside func()) {
 	d.body.WriteString("</w:p>")
 }
 
-// run writes words. Their line ends become Word's.
+// run writes words. Their line ends become Word's. The hyperlink stands around the run, as WordprocessingML has it.
 func (d *document) run(text string, s style) {
 	if s.link != "" {
 		d.body.WriteString(`<w:hyperlink r:id="` + d.link(s.link) + `">`)
@@ -256,7 +264,8 @@ func (d *document) link(address string) string {
 	return id
 }
 
-// relations are those of a part: its own ones and all links.
+// relations are those of a part: its own ones and all links. Text and footnotes are two parts, and an id is looked up
+// in the relations of its own part, so both get all links.
 func (d *document) relations(own string) string {
 	var b strings.Builder
 	b.WriteString(relationsOpen + own)

@@ -18,7 +18,9 @@ var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
 
 // withFootnotes is an answer's Markdown with what refer says in the place of its footnotes. Code stays as it is, and so
 // do numbers that are no citation's. What follows it in the file stays what it is: the answer defines no footnotes of
-// its own, which would be taken for those that were checked, and leaves no HTML and no code open.
+// its own, which would be taken for those that were checked, and leaves no HTML and no code open. It works on the
+// source and not on a parsed tree, so that the Markdown of the answer stays as it was written. Numbers in code are
+// found by parsing (codeIn).
 func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) string {
 	source := withoutHTML(strings.ToValidUTF8(e.Answer, "\ufffd"))
 	byNumber := map[int]chat.EvidenceCitation{}
@@ -73,7 +75,8 @@ func walk(root ast.Node, see func(ast.Node)) {
 	})
 }
 
-// withoutHTML is Markdown in which HTML is text.
+// withoutHTML is Markdown in which HTML is text. Only the signs that begin HTML are escaped, found by the parser that
+// draws the page: other “<” stay.
 func withoutHTML(source string) string {
 	marked := make([]bool, len(source)+1)
 	mark := func(s text.Segment) {
@@ -106,7 +109,7 @@ func withoutHTML(source string) string {
 }
 
 // closed is Markdown behind which something else can begin: code that is still open, as in an answer that was stopped,
-// ends.
+// ends. It asks the parser: what is appended has to be read as a heading.
 func closed(source string) string {
 	ends := func(source string) bool {
 		_, is := parseAnswer([]byte(source + "\n\n# x")).LastChild().(*ast.Heading)

@@ -46,6 +46,8 @@ func (w blockWriter) children(n ast.Node, styleID, properties string) {
 	}
 }
 
+// block writes one block. A heading goes down a level, since the question is the first; HTML is text; what is not known
+// is a paragraph.
 func (w blockWriter) block(n ast.Node, styleID, properties string) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -72,7 +74,8 @@ func (w blockWriter) lines(n ast.Node) string {
 	return strings.TrimRight(string(n.Lines().Value(w.source)), "\n")
 }
 
-// list writes a list and those in its items.
+// list writes a list and those in its items. Word counts by numId: each list has one of its own, so that a second list
+// begins anew.
 func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	id := w.newList(n.IsOrdered(), max(1, n.Start))
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -88,7 +91,7 @@ func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	}
 }
 
-// table writes a table with a head.
+// table writes a table with a head. Each row gets as many cells as the grid has columns.
 func (w blockWriter) table(n *extast.Table) {
 	w.body.WriteString(
 		`<w:tbl><w:tblPr><w:tblStyle w:val="Table"/><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>`,
@@ -132,9 +135,11 @@ type piece struct {
 	style style
 }
 
+// inline writes the words of a block without a look of their own.
 func (w blockWriter) inline(n ast.Node) { w.inlineAs(n, style{}) }
 
-// inlineAs writes the words inside a block, with footnotes where they are cited.
+// inlineAs writes the words inside a block, with footnotes where they are cited. Pieces of one look are joined before
+// footnotes are looked for: the parser may part “[” from “1]”.
 func (w blockWriter) inlineAs(n ast.Node, s style) {
 	var pieces []piece
 	w.gather(n, s, &pieces)

@@ -19,6 +19,7 @@ const (
 	wordKinds     = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 )
 
+// contentTypes says what kind each part is; a package without it can't be opened (ECMA-376, part 2).
 const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 	`<Default Extension="xml" ContentType="application/xml"/>` +
@@ -31,16 +32,19 @@ const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
 	`</Types>`
 
+// packageRelations leads from the package to its document and to its title.
 const packageRelations = relationsOpen +
 	`<Relationship Id="r1" Type="` + relationTypes + `/officeDocument" Target="word/document.xml"/>` +
 	`<Relationship Id="r2" Type="` + packageSpace + `/relationships/metadata/core-properties" ` +
 	`Target="docProps/core.xml"/></Relationships>`
 
+// documentRelations begins the relations of the document; those of links follow it.
 const documentRelations = `<Relationship Id="r1" Type="` + relationTypes + `/styles" Target="styles.xml"/>` +
 	`<Relationship Id="r2" Type="` + relationTypes + `/footnotes" Target="footnotes.xml"/>` +
 	`<Relationship Id="r3" Type="` + relationTypes + `/settings" Target="settings.xml"/>` +
 	`<Relationship Id="r4" Type="` + relationTypes + `/numbering" Target="numbering.xml"/>`
 
+// The page is A4, 11,906 by 16,838 twentieths of a point, with margins of 2.5 cm.
 const (
 	documentOpen  = `<w:document ` + spaces + `><w:body>`
 	documentClose = `<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1417" w:right="1417" w:bottom="1417" ` +
@@ -74,6 +78,7 @@ var styles = `<w:styles ` + spaces + `><w:docDefaults><w:rPrDefault><w:rPr><w:rF
 	`<w:style w:type="table" w:styleId="Table"><w:name w:val="Table Grid"/><w:tblPr><w:tblBorders>` +
 	borders("top", "left", "bottom", "right", "insideH", "insideV") + `</w:tblBorders></w:tblPr></w:style></w:styles>`
 
+// headings are the styles of six levels. Word knows them by their names for its outline and table of contents.
 func headings() string {
 	var b strings.Builder
 	for level := 1; level <= 6; level++ {
@@ -84,16 +89,19 @@ func headings() string {
 	return b.String()
 }
 
+// paragraphStyle is a style for paragraphs, with properties of the paragraph and of its words.
 func paragraphStyle(id, name, paragraph, words string) string {
 	return `<w:style w:type="paragraph" w:styleId="` + id + `"><w:name w:val="` + name +
 		`"/><w:basedOn w:val="Normal"/><w:pPr>` + paragraph + `</w:pPr><w:rPr>` + words + `</w:rPr></w:style>`
 }
 
+// wordStyle is a style for words.
 func wordStyle(id, name, words string) string {
 	return `<w:style w:type="character" w:styleId="` + id + `"><w:name w:val="` + name + `"/><w:rPr>` + words +
 		`</w:rPr></w:style>`
 }
 
+// borders are thin grey lines at these sides.
 func borders(sides ...string) string {
 	var b strings.Builder
 	for _, side := range sides {
@@ -163,7 +171,8 @@ func escape(words string) string {
 }
 
 // shown is a text without what XML can't hold and without marks that would turn the order of words around: they become
-// U+FFFD.
+// U+FFFD. The marks are those of Unicode's bidirectional algorithm (U+202A–202E, U+2066–2069), by which a name can be
+// made to read as another one. U+FFFE and U+FFFF are no characters of XML 1.0.
 func shown(words string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || unicode.IsControl(r) && r != '\n' && r != '\t' ||

@@ -13,7 +13,8 @@ import (
 )
 
 // Markdown writes answers one after the other, with footnotes as most programs read them: [^1], numbered through, and
-// their texts at the end.
+// their texts at the end. Signs that mean something to Markdown are escaped in all words but the answer's, which is
+// Markdown already.
 func Markdown(answers []chat.Evidence) []byte {
 	var body, notes strings.Builder
 	count := 0
@@ -70,7 +71,8 @@ func literal(words string) string {
 	return b.String()
 }
 
-// HTML writes answers as a page in one file: no script, nothing that is fetched.
+// HTML writes answers as a page in one file: no script, nothing that is fetched. The policy in its head forbids scripts
+// and everything that would be fetched, whatever an answer holds.
 func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(
 		extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote,

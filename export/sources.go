@@ -29,7 +29,7 @@ type Source struct {
 }
 
 // NewSource reads a source from what is known of a document: its title, its file's name and its meta, in which words
-// for the same thing differ from format to format.
+// for the same thing differ from format to format. Of several names for a thing the first that holds something counts.
 func NewSource(title, filename string, meta map[string]any) Source {
 	s := Source{Title: title, Filename: filename}
 	word := func(names ...string) string {
@@ -75,6 +75,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
+// dateForm is a date of ISO 8601 by year, month or day, before whatever follows.
 var dateForm = regexp.MustCompile(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
 
 // setDate reads a date like 2026, 2026-01 or 2026-01-31, with whatever behind it. It reports whether it was one.
@@ -109,7 +110,8 @@ func (s Source) name() string {
 func (s Source) article() bool { return s.Container != "" || strings.Contains(s.Form, "article") }
 
 // keys are short names for the sources, each another: the last name of the first author, the year and the first word of
-// the title, of letters without accents and digits.
+// the title, of letters without accents and digits. A name that is taken gets a number, so keys are stable as long as
+// the sources before stay.
 func keys(sources []Source) []string {
 	plain := func(text string) string {
 		var b strings.Builder
@@ -155,7 +157,8 @@ func keys(sources []Source) []string {
 var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`,
 	`&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 
-// BibTeX writes sources as entries of BibTeX, in UTF-8.
+// BibTeX writes sources as entries of BibTeX, in UTF-8. The title stands in two braces, so that styles keep its
+// capitals. An author whose name holds “and” or several commas is one word in braces.
 func BibTeX(sources []Source) []byte {
 	var b strings.Builder
 	ids := keys(sources)
@@ -198,7 +201,8 @@ func BibTeX(sources []Source) []byte {
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// RIS writes sources in the form of reference managers.
+// RIS writes sources in the form of reference managers. Lines end with CR LF, and each entry with “ER - ”, as the
+// format's readers expect.
 func RIS(sources []Source) []byte {
 	var b strings.Builder
 	for _, s := range sources {
@@ -235,6 +239,7 @@ func RIS(sources []Source) []byte {
 	return []byte(b.String())
 }
 
+// twoDigits writes a day as 07; nothing for 0.
 func twoDigits(n int) string {
 	if n == 0 {
 		return ""
@@ -263,12 +268,14 @@ type cslItem struct {
 	Note      string    `json:"note,omitempty"`
 }
 
+// cslName is a name in two parts, or as it is (Literal).
 type cslName struct {
 	Family  string `json:"family,omitempty"`
 	Given   string `json:"given,omitempty"`
 	Literal string `json:"literal,omitempty"`
 }
 
+// cslDate is a date as one list of year, month and day, as far as they are known.
 type cslDate struct {
 	Parts [][]int `json:"date-parts"`
 }

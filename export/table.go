@@ -33,7 +33,8 @@ func cellText(cell chat.GridCell) string {
 
 // CSV is the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, by which Excel knows it): a
 // row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet
-// would compute stands behind an apostrophe.
+// would compute stands behind an apostrophe. The apostrophe is the usual guard against formulas in CSV (OWASP, “CSV
+// Injection”): a document's text must not run in somebody's spreadsheet.
 func (t Table) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("\ufeff")
@@ -120,6 +121,7 @@ func (t Table) XLSX() (_ []byte, err error) {
 	return out.Bytes(), nil
 }
 
+// writeTable writes the first sheet: documents down, columns across.
 func (t Table) writeTable(s *sheets) {
 	s.text(tableSheet, 0, 0, "Document", s.head)
 	for j, c := range t.Grid.Columns {
@@ -139,6 +141,7 @@ func (t Table) writeTable(s *sheets) {
 	s.widths(tableSheet, len(t.Grid.Columns)+1)
 }
 
+// writeQuotes writes the second sheet: a line for each quote of each cell.
 func (t Table) writeQuotes(s *sheets) {
 	for j, name := range []string{"Document", "Column", "Text", "Quote", "Place", "Source"} {
 		s.text(quotesSheet, j, 0, name, s.head)
@@ -168,6 +171,7 @@ type sheets struct {
 	err        error
 }
 
+// check keeps the first error.
 func (s *sheets) check(err error) {
 	if s.err == nil {
 		s.err = err
@@ -181,6 +185,7 @@ func (s *sheets) at(column, row int) string {
 	return name
 }
 
+// text writes a cell as a string in a style, counted from 0, cut to what a cell holds.
 func (s *sheets) text(sheet string, column, row int, text string, style int) {
 	if s.err != nil {
 		return
@@ -193,6 +198,7 @@ func (s *sheets) text(sheet string, column, row int, text string, style int) {
 	s.check(s.book.SetCellStyle(sheet, at, at, style))
 }
 
+// link makes a cell lead to an address.
 func (s *sheets) link(sheet string, column, row int, address string) {
 	if s.err == nil {
 		s.check(s.book.SetCellHyperLink(sheet, s.at(column, row), address, "External"))

@@ -16,7 +16,8 @@ import (
 // Scope is all that can be allowed: to use /mcp.
 const Scope = "mcp"
 
-// Request is what a client asks a user for.
+// Request is what a client asks a user for. State comes back to the client as it is, and is not kept: only its own
+// browser window knows it.
 type Request struct {
 	Client    string `json:"client"`
 	Redirect  string `json:"redirect"`
@@ -27,13 +28,18 @@ type Request struct {
 
 const maxState = 2000 // bytes
 
+// challengeForm is the base64url form of a SHA-256, 43 signs; verifierForm is what RFC 7636, section 4.1, allows for a
+// verifier.
 var (
 	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 )
 
 // Check reads the parameters of an authorization request at a server with an issuer and a resource. A failure with a
-// Request may be told to its client, at Request.Back; without one it must be told to the user.
+// Request may be told to its client, at Request.Back; without one it must be told to the user. The order is that of RFC
+// 6749, section 4.1.2.1: until client and address are known to belong together, nothing may be sent to that address, or
+// the server would forward people wherever a link says. PKCE with S256 is a must (OAuth 2.1), and “resource” is RFC
+// 8707's.
 func (b *Book) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
 	c, err := b.Client(ctx, get("client_id"))
 	if err != nil {
@@ -64,7 +70,8 @@ func (b *Book) Check(ctx context.Context, get func(string) string, resource stri
 	return c, q, nil
 }
 
-// Back is where the browser goes with an answer.
+// Back is where the browser goes with an answer. “iss” (RFC 9207) tells a client of several servers which of them
+// answered. Parameters that the address has stay.
 func (q *Request) Back(issuer string, answer map[string]string) string {
 	u, err := url.Parse(q.Redirect)
 	if err != nil {
@@ -91,7 +98,9 @@ func (q *Request) Origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Allow makes a grant of a user, who is signed in with key, and returns the code that its client turns into tokens.
+// Allow makes a grant of a user, who is signed in with key, and returns the code that its client turns into tokens. The
+// client is marked as used before the grant is made, so that it is not swept meanwhile. The code is kept as its hash,
+// with the request that it has to match.
 func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request) (code string, err error) {
 	g := Grant{
 		ID: rand.Text(), User: user, Key: hash(key), Client: c.ID, Name: c.Name, Resource: q.Resource,
@@ -109,7 +118,9 @@ func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request
 	return code, b.put(ctx, Record{Kind: KindCode, ID: sum, Owner: g.ID, Expires: now.Add(codeLife)}, q, mostTokens)
 }
 
-// Exchange turns a code into tokens, once. A code that comes a second time ends its grant.
+// Exchange turns a code into tokens, once. A code that comes a second time ends its grant. The code is used up before
+// anything is checked: a wrong verifier must not leave it for another guess. That a second use ends the grant is RFC
+// 6749, section 4.1.2.
 func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, resource string) (Tokens, error) {
 	r, err := b.use(ctx, KindCode, code)
 	if err != nil {
@@ -131,7 +142,7 @@ func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, r
 }
 
 // Refresh turns a refresh token into new tokens, once. One that comes a second time was stolen, or its successor was:
-// it ends the grant.
+// it ends the grant. Rotation of refresh tokens with such an end is RFC 9700, section 4.14.2.
 func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tokens, error) {
 	r, err := b.use(ctx, KindRefresh, token)
 	if err != nil {
@@ -143,7 +154,7 @@ func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tok
 	return b.tokens(ctx, r.Owner, client)
 }
 
-// use takes a secret that may be used once.
+// use takes a secret that may be used once. The store's Use is atomic: of two at the same moment one is first.
 func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) {
 	r, first, err := b.Store.Use(ctx, kind, hash(text))
 	if err != nil {
@@ -164,7 +175,8 @@ func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) 
 	return r, nil
 }
 
-// tokens makes the tokens of a grant that holds.
+// tokens makes the tokens of a grant that holds. The grant is read anew, as it or its user's key may have ended since
+// the secret was made.
 func (b *Book) tokens(ctx context.Context, grant, client string) (Tokens, error) {
 	g, _, err := b.grant(ctx, grant)
 	switch {

@@ -26,7 +26,8 @@ const (
 	maxName      = 100  // runes of a name
 )
 
-// Register stores a client and gives it an id.
+// Register stores a client and gives it an id. Registration is open (RFC 7591): docs/decisions.md, “Tools”, says why.
+// The id is random, and what a client calls itself is shown to the user as its own words.
 func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
 		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}
@@ -54,7 +55,9 @@ func cleanName(name string) string {
 	return name
 }
 
-// readRedirect checks an address to go back to: https, or http on this machine.
+// readRedirect checks an address to go back to: https, or http on this machine. Characters that could end an attribute
+// or a header are refused, though a URL may hold some of them: the address goes into a policy of content and into a
+// Location header.
 func readRedirect(address string) (*url.URL, error) {
 	bad := &Error{
 		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a " +
@@ -74,12 +77,14 @@ func readRedirect(address string) (*url.URL, error) {
 	return nil, bad
 }
 
+// onLoopback reports whether an address is of this machine. “localhost” counts, as programs register it.
 func onLoopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Client returns a client that registered itself and did not expire.
+// Client returns a client that registered itself and did not expire. A client with a grant lives for a year from when
+// it was made, another one for a day.
 func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
 	unknown := &chat.Error{
 		Code: chat.CodeInvalid, Message: "This program is not known here, or no longer. Connect from it again.",
@@ -105,7 +110,8 @@ func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
 	return c, nil
 }
 
-// goesTo reports whether a client registered an address: the very same, on this machine with any port.
+// goesTo reports whether a client registered an address: the very same, on this machine with any port. Any port on
+// loopback is RFC 8252, section 7.3: a program listens on whichever is free.
 func (c Client) goesTo(address string) bool {
 	to, err := readRedirect(address)
 	if err != nil {

@@ -2,6 +2,11 @@
 // allowed them, and the tokens of both. It is the authorization server of OAuth 2.1 without its HTTP: codes for PKCE
 // with S256, short access tokens, refresh tokens that change with each use. Secrets are kept as SHA-256 only. A grant
 // ends with the key that its user allowed it with.
+//
+// grants.go has the book and how tokens are looked up, client.go registers clients, authorize.go goes from a request to
+// tokens; server/oauth is its HTTP, grantstest the suite of its stores. It must never keep a secret itself, nor take a
+// token for another resource than the one it was made for. Why there are records of one shape: docs/decisions.md,
+// “Tools”.
 package grants
 
 import (
@@ -59,7 +64,9 @@ type Store interface {
 	Sweep(ctx context.Context, now time.Time) error
 }
 
-// How long what is kept, and how many of it.
+// How long what is kept, and how many of it. An access token lives as short as clients bear; a refresh token ends when
+// it is not used for 30 days; a code only has to cross a redirect (RFC 6749, section 4.1.2, recommends at most ten
+// minutes).
 const (
 	accessLife  = time.Hour
 	refreshLife = 30 * 24 * time.Hour
@@ -75,6 +82,7 @@ const (
 // AccessPrefix begins every access token.
 const AccessPrefix = "fno_"
 
+// refreshPrefix begins every refresh token, so that one in a log is told from an access token.
 const refreshPrefix = "fnr_"
 
 // Book reads and writes grants. It is safe for concurrent use.
@@ -85,6 +93,7 @@ type Book struct {
 	Now   func() time.Time // nil: the clock
 }
 
+// now is the time in UTC, by the clock or the test's.
 func (b *Book) now() time.Time {
 	if b.Now != nil {
 		return b.Now().UTC()
@@ -92,7 +101,8 @@ func (b *Book) now() time.Time {
 	return time.Now().UTC()
 }
 
-// Needed reports whether there are keys, and so a use for grants.
+// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Book. Keys that can't be read
+// count as none: without keys nobody needs a grant.
 func (b *Book) Needed() bool {
 	if b == nil || b.Keys == nil {
 		return false
@@ -124,14 +134,17 @@ type Error struct{ Code, Message string }
 // Error is for logs.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
+// invalidGrant is the error for a code or token that does not hold (RFC 6749, section 5.2).
 func invalidGrant(why string) error { return &Error{"invalid_grant", why} }
 
-// secret makes a secret and what is kept of it.
+// secret makes a secret and what is kept of it. The text has 34 letters and digits of rand.Text's alphabet of 32, 170
+// bits: no salt is needed for a hash of that.
 func secret(prefix string) (text, sum string) {
 	text = prefix + strings.ToLower(rand.Text()+rand.Text()[:8])
 	return text, hash(text)
 }
 
+// hash is how secrets are kept and looked up.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -173,6 +186,7 @@ func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Con
 	return g, valid, nil
 }
 
+// readGrant reads a grant from its record. It does not look at its time.
 func readGrant(r Record) (g Grant, err error) {
 	if err := json.Unmarshal(r.Body, &g); err != nil {
 		return g, fmt.Errorf("read a grant: %w", err)
@@ -182,7 +196,8 @@ func readGrant(r Record) (g Grant, err error) {
 }
 
 // User returns whose token it is for a resource, and a context that ends with the user's key. It fails with
-// chat.CodeUnauthorized for any token that does not hold.
+// chat.CodeUnauthorized for any token that does not hold. Each use looks up token, grant and key, so what ended is
+// refused at once, on every replica. All failures read the same.
 func (b *Book) User(ctx context.Context, token, resource string) (string, context.Context, error) {
 	ended := &chat.Error{
 		Code: chat.CodeUnauthorized, Message: "This token does not hold, or no longer. Connect to the server again.",
@@ -224,7 +239,8 @@ func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
 	return out, nil
 }
 
-// End ends a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's.
+// End ends a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's. Tokens need not
+// be dropped: without their grant they hold no more, and Sweep takes them away when they expire.
 func (b *Book) End(ctx context.Context, user, id string) error {
 	r, err := b.Store.Get(ctx, KindGrant, id)
 	if err != nil {
@@ -236,7 +252,8 @@ func (b *Book) End(ctx context.Context, user, id string) error {
 	return b.Store.Drop(ctx, KindGrant, id)
 }
 
-// Forget ends the grant of a token that its client gives back. Any other token is a no-op.
+// Forget ends the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's revocation:
+// an unknown token is no error there (section 2.2).
 func (b *Book) Forget(ctx context.Context, token string) error {
 	for _, kind := range []Kind{KindRefresh, KindAccess} {
 		r, err := b.Store.Get(ctx, kind, hash(token))

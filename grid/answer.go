@@ -12,7 +12,9 @@ func failed(err error) chat.GridCell {
 	return chat.GridCell{State: chat.CellFailed, Trouble: chat.MessageOf(err)}
 }
 
-// answerOf is what a run says, as a cell. Only what is cited was found.
+// answerOf is what a run says, as a cell. Only what is cited was found. An answer without a quote is CellAbsent,
+// whatever its words are: a value that stands in no document is no value. The offline mode's answers are quotes, of
+// which a cell has room for one.
 func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	cell := chat.GridCell{State: chat.CellAbsent, RunID: run.ID, Citations: []chat.Citation{}}
 	switch {

@@ -11,7 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// brief is what a model is told besides the question.
+// brief is what a model is told besides the question. It stands beside the question as an instruction of the request,
+// so a column's own words stay a question.
 const brief = "This answer fills one cell of a table. Give the value alone, in as few words as the document uses, " +
 	"and cite the passage that says it. If the document does not say, answer that it does not say."
 
@@ -28,7 +29,9 @@ type slice struct {
 	trouble error           // why
 }
 
-// fill asks the waiting cells of a grid for one slice of time.
+// fill asks the waiting cells of a grid for one slice of time. The user's own runs come first: while there are some,
+// the grid waits. short ends the slice, not the runs: they go on without being watched, and the next slice finds them
+// by their keys.
 func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	if g.State != chat.GridFilling {
 		_, err := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Time{} })
@@ -57,7 +60,8 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	return s.end(ctx)
 }
 
-// toAsk are the cells that are to be asked, a row after the other.
+// toAsk are the cells that are to be asked, a row after the other. So the first rows are whole while the rest still
+// waits.
 func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
 	cells, err := f.cfg.Store.GridCells(ctx, scope(g), g.ID, 0)
 	if err != nil {
@@ -88,6 +92,7 @@ func (s *slice) work(ctx, short context.Context) {
 	}
 }
 
+// take hands out the next waiting cell; ok is false when the slice is over or nothing waits.
 func (s *slice) take() (cell chat.GridCell, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,8 +148,9 @@ func isOfCell(err error) bool {
 	return slices.Contains(ofCell, chat.CodeOf(err))
 }
 
-// request is a cell's question. It has a conversation of its own, so that no cell waits
-// for another or is read by it.
+// request is a cell's question. It has a conversation of its own, so that no cell waits for another or is read by it.
+// The key has the cell's turn in it, which goes up when the cell is emptied: so a cell that is asked again has another
+// run.
 func (s *slice) request(cell chat.GridCell) chat.RunRequest {
 	g := s.grid
 	return chat.RunRequest{
@@ -160,7 +166,8 @@ func sessionOf(id string, cell chat.GridCell) string {
 	return fmt.Sprintf("%s%s-%d-%d-%d", chat.GridSessions, id, cell.Row, cell.Column, cell.Turn)
 }
 
-// await looks at a run until it is over.
+// await looks at a run until it is over. It looks more and more seldom; offline runs end within milliseconds, those of
+// models in seconds.
 func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 	for wait := firstLook; run.Status == chat.RunRunning; wait = min(wait*3/2, longestLook) {
 		timer := time.NewTimer(wait)
@@ -179,7 +186,9 @@ func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 	return run, nil
 }
 
-// store fills a cell that still waits, and counts it. It has the slice end when the grid is not filled any more.
+// store fills a cell that still waits, and counts it. It has the slice end when the grid is not filled any more. Cell
+// and grid are two changes. A server that dies between them leaves a count that is one too low, which end sets right by
+// counting anew.
 func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, filled chat.GridCell) error {
 	_, err := s.cfg.Store.ChangeGridCell(ctx, scope(s.grid), s.grid.ID, cell.Row, cell.Column,
 		func(c *chat.GridCell) error {
@@ -224,7 +233,8 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 // halt stops the filling of a grid.
 func halt(g *chat.Grid, why string) { g.State, g.Trouble = chat.GridStopped, why }
 
-// end stores how the grid stands after a slice.
+// end stores how the grid stands after a slice. It counts what waits twice, before and after it says that the grid is
+// done: a cell that was emptied between the two would else never be asked.
 func (s *slice) end(ctx context.Context) error {
 	waiting, err := s.toAsk(ctx, s.grid)
 	if err != nil {

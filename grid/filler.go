@@ -46,7 +46,8 @@ type Config struct {
 	Every   time.Duration // between two looks for what is due; 0: 2 s
 }
 
-// Filler makes grids and fills them. It is safe for concurrent use.
+// Filler makes grids and fills them. It is safe for concurrent use. Like a Keeper of kept questions it has all its
+// state in the store.
 type Filler struct {
 	cfg  Config
 	wake chan struct{} // holds one: something is due now
@@ -61,7 +62,7 @@ func New(cfg Config) *Filler {
 	return &Filler{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-// Run fills what is due until ctx ends.
+// Run fills what is due until ctx ends. While there is work it goes on without waiting for the tick.
 func (f *Filler) Run(ctx context.Context) {
 	tick := time.NewTicker(f.cfg.Every)
 	defer tick.Stop()
@@ -82,7 +83,8 @@ func (f *Filler) Run(ctx context.Context) {
 	}
 }
 
-// Work fills the grids that are due for one slice each, and reports whether there were any.
+// Work fills the grids that are due for one slice each, and reports whether there were any. It returns when the slices
+// are over, so a slow grid holds up the other gridsAtOnce-1 for sliceTime at most.
 func (f *Filler) Work(ctx context.Context) (some bool, err error) {
 	now := time.Now()
 	due, err := f.cfg.Store.ClaimGrids(ctx, now, now.Add(claimTime), gridsAtOnce)
@@ -112,7 +114,8 @@ func (f *Filler) hurry() {
 // scope is whose documents a grid is about.
 func scope(g chat.Grid) chat.Scope { return chat.Scope{User: g.User} }
 
-// change stores what became of a grid, unless it was removed meanwhile.
+// change stores what became of a grid, unless it was removed meanwhile. A grid that was removed is the zero Grid then,
+// whose state is none of those that go on.
 func (f *Filler) change(ctx context.Context, g chat.Grid, change func(*chat.Grid)) (chat.Grid, error) {
 	changed, err := f.cfg.Store.ChangeGrid(ctx, scope(g), g.ID, func(g *chat.Grid) error {
 		change(g)

@@ -22,7 +22,9 @@ type Wanted struct {
 	MaxTokens   int64    // 0: chat.GridTokens
 }
 
-// Plan is a table as it would be made: its rows are the documents that can be read now.
+// Plan is a table as it would be made: its rows are the documents that can be read now. It stores nothing, so it shows
+// what Make would make. It fails with CodeInvalid for columns or a number of rows that can't be, and with CodeConflict
+// when there is nothing to read.
 func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
 	g := chat.Grid{
 		Name: clean(w.Name), User: s.User, Model: w.Model, State: chat.GridFilling, MaxTokens: w.MaxTokens,
@@ -80,7 +82,8 @@ func nameOf(columns []chat.GridColumn) string {
 	return string(name[:min(len(name), chat.MaxGridName)])
 }
 
-// columnsOf checks the columns of a table.
+// columnsOf checks the columns of a table. A question has to pass what every question has to: its length and its
+// characters.
 func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) {
 	for _, c := range wanted {
 		c.Name, c.Question = clean(c.Name), strings.TrimSpace(c.Question)
@@ -109,6 +112,7 @@ func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) 
 // clean is a name on one line.
 func clean(name string) string { return strings.Join(strings.Fields(name), " ") }
 
+// invalid is an error about what was sent.
 func invalid(message string) error { return &chat.Error{Code: chat.CodeInvalid, Message: message} }
 
 // Make makes a table and has it filled.
@@ -205,7 +209,8 @@ func (f *Filler) Edit(
 	})
 }
 
-// Drop removes a table, and the runs that filled it.
+// Drop removes a table, and the runs that filled it. The grid goes first, so that no server fills what is being
+// deleted. Conversations that can't be deleted are logged and stay; the grid itself is gone then.
 func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
 	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
 	if err != nil {

@@ -1,6 +1,10 @@
 // Package keys keeps who may use the API: a file of users and the SHA-256 of their keys. The keys themselves are
 // nowhere. File follows the file's changes while the server runs, so that a new key works and a revoked one ends within
 // seconds. Whether keys are needed at all follows from whether the file was ever there.
+//
+// New, Revoke and List are for the command, File is for the server; the file itself is what they share, and replaceFile
+// lets readers see the old one or the new one. It must never hold or log a key, and a file that can't be read must
+// never let anybody in.
 package keys
 
 import (
@@ -27,8 +31,10 @@ const prefix = "fn_"
 // every is how often Run looks whether the file changed.
 const every = time.Second
 
+// header begins a new file, for who opens it.
 const header = "# One key a line: name, SHA-256 of the key. Written by 'footnote key'.\n"
 
+// nameForm is what a user's name may be. Names are part of paths and of the log, so they are short and plain.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // errUnknown says only that a key is not valid: whether it ever was is nobody's business.
@@ -38,7 +44,8 @@ var errUnknown = &chat.Error{
 }
 
 // File is a file of keys. It is read again whenever it changes, so that several servers can share it. It is safe for
-// concurrent use.
+// concurrent use. The file is looked at with each request (one stat), and each second by Run, so that streams under a
+// revoked key end although nobody asks.
 type File struct {
 	path     string
 	required bool // a key is needed even before the file exists
@@ -76,7 +83,8 @@ func (f *File) Needed() (bool, error) {
 }
 
 // User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized
-// for any other key, and with chat.CodeUnavailable when the file can't be read.
+// for any other key, and with chat.CodeUnavailable when the file can't be read. Keys are random and long, so a plain
+// hash finds them; comparing in constant time is not needed, as who guesses does not know which key a hash belongs to.
 func (f *File) User(key string) (name string, valid context.Context, err error) {
 	return f.UserOf(sha256.Sum256([]byte(key)))
 }
@@ -126,7 +134,9 @@ func (f *File) Run(ctx context.Context) {
 	}
 }
 
-// refreshKeys reads the file if it changed.
+// refreshKeys reads the file if it changed. The caller holds the lock. A file that is gone or broken ends all keys and
+// stays needed: better nobody than everybody. A changed file is known by identity, time or size, and replaceFile always
+// changes the identity.
 func (f *File) refreshKeys() error {
 	now, err := os.Stat(f.path)
 	switch {
@@ -175,6 +185,7 @@ func (f *File) revokeMissing(names map[[sha256.Size]byte]string) {
 	}
 }
 
+// unreadableError is what users read; the reason is for the log.
 func unreadableError(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
@@ -182,6 +193,8 @@ func unreadableError(err error) error {
 	}
 }
 
+// parseKeys reads the lines of the file. One line that can't be read makes the whole file unreadable: it may be the one
+// that revokes.
 func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 	names := map[[sha256.Size]byte]string{}
 	n := 0
@@ -203,7 +216,8 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 	return names, nil
 }
 
-// New makes a key for a user, stores its hash and returns it: nobody can get it again. A user may have several.
+// New makes a key for a user, stores its hash and returns it: nobody can get it again. A user may have several. Two
+// calls at once may lose one of both keys; the command is run by a person.
 func New(path, name string) (key string, err error) {
 	if !nameForm.MatchString(name) {
 		return "", &chat.Error{

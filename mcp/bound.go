@@ -16,10 +16,11 @@ import (
 const maxMessage = 4 << 20
 
 // bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
-// the server had refused it: the connection serves other calls too.
+// the server had refused it: the connection serves other calls too. Why it is done here: docs/decisions.md, “Tools”.
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. A plain answer is read as a whole, at most maxMessage of it; a stream is
+// passed on event by event.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	instead := makeRefusal(r)
 	resp, err := b.RoundTripper.RoundTrip(r)
@@ -45,7 +46,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// makeRefusal returns the message that stands for one that is too large, or nil for a request that is no call.
+// makeRefusal returns the message that stands for one that is too large, or nil for a request that is no call. Its
+// code, -32000, is the first of those that JSON-RPC 2.0 leaves to servers.
 func makeRefusal(r *http.Request) []byte {
 	if r.GetBody == nil {
 		return nil
@@ -75,6 +77,7 @@ type events struct {
 	err     error  // behind ready
 }
 
+// newEvents passes the events of a body on. Closing it closes the body.
 func newEvents(from io.ReadCloser, instead []byte) *events {
 	return &events{from: from, lines: bufio.NewReader(from), instead: instead}
 }
@@ -95,7 +98,8 @@ func (e *events) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (e *events) Close() error { return e.from.Close() }
 
-// readEvent reads up to the end of an event: an empty line.
+// readEvent reads up to the end of an event: an empty line. A line that is longer than the reader's buffer comes in
+// parts; begins tells whether a part begins its line, as only an empty line that begins is the end of an event.
 func (e *events) readEvent() {
 	e.ready = nil
 	begins, tooLarge := true, false // a line

@@ -31,7 +31,8 @@ const (
 	notDelivered = -32005 // the SDK's code for a request that the server's HTTP status turned away
 )
 
-// link is the connection to one server.
+// link is the connection to one server. run alone writes session and tools, under mu; calls read them from other
+// goroutines. A call never connects: it finds the session or fails, and lost has run look.
 type link struct {
 	name    string
 	server  Server
@@ -69,7 +70,9 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// live connects and returns when the connection is gone.
+// live connects and returns when the connection is gone. The context of the connection must live as long as the
+// connection, so a timer and not a deadline bounds the attempt. Tools are listed before the session is used, so that a
+// tool which is called is a tool that is known.
 func (l *link) live(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -126,6 +129,7 @@ func (l *link) live(ctx context.Context, ready func()) error {
 	}
 }
 
+// cmpErr is an error, or another one where there is none.
 func cmpErr(err, otherwise error) error {
 	if err != nil {
 		return err
@@ -133,6 +137,7 @@ func cmpErr(err, otherwise error) error {
 	return otherwise
 }
 
+// use makes a connection the one that calls take; nil: the server is away.
 func (l *link) use(session *sdk.ClientSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,6 +197,7 @@ type headers struct {
 	http.RoundTripper
 }
 
+// RoundTrip adds the headers to a copy of the request, as http.RoundTripper asks for.
 func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for name, value := range h.values {
@@ -200,6 +206,8 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
+// list reads the server's tools and keeps those that are wanted and fit. One tool that does not fit is logged and left
+// out; an error of the listing itself ends the connection.
 func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -232,12 +240,15 @@ func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 	return nil
 }
 
+// keep replaces the tools that calls and runs see.
 func (l *link) keep(tools []*Tool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tools = tools
 }
 
+// call runs a tool. What the server answered, also a refusal, is a Result; only a server that can't be reached is an
+// error, and it has run connect again. A call that was cancelled says nothing of the server.
 func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Result, error) {
 	session := l.current()
 	if session == nil {
@@ -262,6 +273,7 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 	return Result{}, l.awayError(err)
 }
 
+// awayError is what a model reads when the server is away: it is told that it can go on without.
 func (l *link) awayError(cause error) error {
 	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
 		" can't be reached. It is being tried again; go on without it, or try once more later."}

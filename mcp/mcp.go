@@ -2,6 +2,10 @@
 // whoever runs this one to say, never for a request. Client keeps a link to each: it connects, lists the tools, and
 // connects again when a server was lost. Everything that a server says is data, its secrets are never logged or told,
 // and results are bounded.
+//
+// mcp.go has the settings and the Client, link.go one connection, tool.go what a tool and a result are here, bound.go
+// bounds what comes over HTTP. The protocol itself is the official SDK's. /mcp, by which others use this server, is
+// server/mcpserver.
 package mcp
 
 import (
@@ -48,6 +52,7 @@ type Tool struct {
 	Timeout     time.Duration
 }
 
+// serverName leaves room for the tool's name in the 64 signs that providers allow.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])?$`)
 
 // Check says what is wrong with a server's settings; nil if nothing is. It names no secret.
@@ -84,7 +89,8 @@ type Client struct {
 	links []*link // by name
 }
 
-// New checks the settings. It connects to nothing: see Run.
+// New checks the settings. It connects to nothing: see Run. Servers are kept in the order of their names, so that tools
+// stand in the same order in every run.
 func New(cfg Config) (*Client, error) {
 	c := &Client{}
 	if cfg.Log == nil {
@@ -106,7 +112,8 @@ func New(cfg Config) (*Client, error) {
 	return c, errors.Join(errs...)
 }
 
-// secretReplacer replaces a server's secrets in what is logged or told.
+// secretReplacer replaces a server's secrets in what is logged or told. Values of fewer than four bytes are too common
+// in other words to be taken out.
 func (s Server) secretReplacer() *strings.Replacer {
 	var pairs []string
 	hide := func(value string) {
@@ -214,7 +221,8 @@ func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Resul
 	return Result{}, noServer(t.Server)
 }
 
-// programEnvironment is what a started program gets to see of this one's.
+// programEnvironment is what a started program gets to see of this one's. What these names hold programs need to start,
+// and none of it is a secret.
 func (s Server) programEnvironment() []string {
 	var env []string
 	for _, name := range []string{

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// All but maxName are bounds of our own, of what goes into each request to a model.
 const (
 	between  = "__"     // a server's name and its tool's
 	maxTools = 64       // of a server
@@ -30,6 +31,7 @@ type Result struct {
 	Cut    bool            // there was more
 }
 
+// strange is what a name may not have.
 var strange = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // modelName is a tool's name as all models' servers take it. What is too long ends in a hash, so that names stay apart.
@@ -43,6 +45,8 @@ func modelName(server, tool string) string {
 	return fmt.Sprintf("%s_%08x", name[:maxName-9], sum.Sum32())
 }
 
+// readTool takes a tool over, cut to what models are given. It fails for a schema that is none of an object, since
+// arguments are one.
 func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	shape, err := json.Marshal(t.InputSchema)
 	if err != nil {
@@ -64,7 +68,8 @@ func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	}, nil
 }
 
-// readResult takes the text of a result and names the rest.
+// readResult takes the text of a result and names the rest. Secrets of the server are taken out here: a tool may echo
+// what it was configured with.
 func (l *link) readResult(res *sdk.CallToolResult) Result {
 	out := Result{Failed: res.IsError}
 	var parts []string
@@ -111,6 +116,7 @@ func cutRunes(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
+// cutBytes shortens to a number of bytes, between runes.
 func cutBytes(s string, limit int) string {
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--

@@ -9,8 +9,10 @@ import (
 	"footnote/chat"
 )
 
-// askIfQuiet asks a question again, once its documents have not changed for a while, and when nothing of its user's
-// own is under way.
+// askIfQuiet asks a question again, once its documents have not changed for a while, and when nothing of its user's own
+// is under way. The order matters: first whether the documents are quiet (not for a question that its user wants asked
+// now), then whether there is still a difference, then the limit of an hour, then the user's own runs, which come
+// first. Each branch stores when to look next, so no state is in memory.
 func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
@@ -55,7 +57,10 @@ func nextHour(recent []time.Time) time.Time {
 	return time.Time{}
 }
 
-// start starts the run. One that was started before a server died is found by its key.
+// start starts the run. One that was started before a server died is found by its key. The key is made of the question
+// and of its count, so one count starts one run, whichever server does it and however often. The run is a sibling of
+// the one before: earlier answers are no history that would shape the new one (docs/decisions.md, “Events, runs and
+// replicas”).
 func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) error {
 	req := kept.Request
 	req.IdempotencyKey = "kept-" + kept.ID + "-" + strconv.Itoa(kept.Turn)
@@ -86,7 +91,8 @@ func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) e
 // sessionOf names the conversation that holds a question's runs.
 func sessionOf(id string, turn int) string { return "kept-" + id + "-" + strconv.Itoa(turn) }
 
-// fail has a question asked again after a while, longer each time.
+// fail has a question asked again after a while, longer each time. The count goes on, so that the next try is another
+// run. What was noticed stays noticed.
 func (k *Keeper) fail(ctx context.Context, kept chat.Standing, err error) error {
 	k.cfg.Log.WarnContext(ctx, "kept question could not be asked again", "question", kept.ID, "error", err)
 	return k.change(ctx, kept, func(s *chat.Standing) {
@@ -102,7 +108,7 @@ func (k *Keeper) fail(ctx context.Context, kept chat.Standing, err error) error 
 	})
 }
 
-// wait is how long to wait after a failure that others came before.
+// wait is how long to wait after a failure that others came before. The shift is bounded, so that it can't overflow.
 func wait(before int) time.Duration {
 	return min(firstWait<<min(before, 10), longestWay)
 }

@@ -9,7 +9,9 @@ import (
 	"footnote/standing/compare"
 )
 
-// basisOf collects what the answer of a run rests on, as the library is now.
+// basisOf collects what the answer of a run rests on, as the library is now. Cited documents come before those that
+// were only read: where maxRested cuts, they are the ones that matter. Boxes and matched words are for the page and are
+// not kept.
 func (k *Keeper) basisOf(
 	ctx context.Context, kept chat.Standing, runID string, answer chat.Answer,
 ) (chat.Basis, error) {
@@ -38,7 +40,9 @@ func (k *Keeper) basisOf(
 }
 
 // addDocument adds a document that an answer rests on. sha256 is the version that it was read in, empty where nobody
-// noted it.
+// noted it. A document that is another version now than the one that was cited keeps the cited hash and no sentences:
+// its old text is gone, so it counts as changed at the next look. Sentences are kept as hashes, up to maxLines of all
+// documents.
 func (k *Keeper) addDocument(
 	ctx context.Context, kept chat.Standing, b *chat.Basis, id, title, sha256 string,
 ) error {
@@ -90,7 +94,8 @@ func (k *Keeper) text(ctx context.Context, kept chat.Standing, id string) (strin
 	return text, err
 }
 
-// passageHash tells passages apart by their document and their words.
+// passageHash tells passages apart by their document and their words. It is FNV-1a of 64 bits: not a secret, and short,
+// as up to topHits of them are stored with each question.
 func passageHash(hit corpus.Result) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(hit.Document.ID + "\x00" + hit.Passage.Text)) // a hash does not fail

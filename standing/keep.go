@@ -11,7 +11,8 @@ import (
 const maxHistory = 4
 
 // Keep keeps the question of a run that was answered. It fails with CodeNotFound for a run that the user does not have,
-// CodeConflict for one without an answer and for a question that is kept already.
+// CodeConflict for one without an answer and for a question that is kept already. The conversation is a new one of its
+// own. What the answer rests on is read now; a document that changed since the answer makes the question due at once.
 func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error) {
 	run, err := k.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
@@ -103,7 +104,8 @@ func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][
 	return append(history, before...), nil
 }
 
-// AskNow has a question asked again as soon as it can be.
+// AskNow has a question asked again as soon as it can be. It fails with CodeConflict for one that is paused and with
+// CodeTooMany for one that was asked perHour times within an hour. One that is being asked stays as it is.
 func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		switch {
@@ -122,7 +124,7 @@ func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Stan
 	return kept, err
 }
 
-// Pause has a question not asked again, or again from now on.
+// Pause has a question not asked again, or again from now on. A run under way goes on.
 func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		kept.Paused = paused

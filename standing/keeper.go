@@ -45,7 +45,8 @@ type Config struct {
 	Quiet   time.Duration // after a change, for more to come; 0: 10 s
 }
 
-// Keeper keeps questions and asks them again. It is safe for concurrent use.
+// Keeper keeps questions and asks them again. It is safe for concurrent use. All state is in the store; two Keepers
+// over one store do no harm to each other.
 type Keeper struct {
 	cfg  Config
 	wake chan struct{} // holds one: something is due now
@@ -60,7 +61,8 @@ func New(cfg Config) *Keeper {
 	return &Keeper{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-// Run does what is due until ctx ends.
+// Run does what is due until ctx ends. A failure is logged and tried again at the next tick: the loop ends with ctx
+// only.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(k.cfg.Every)
 	defer tick.Stop()
@@ -77,7 +79,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Work takes one step for each question for which something is due.
+// Work takes one step for each question for which something is due. A claim holds for claimTime and ends by itself, so
+// a server that dies needs no one to clean up after it. Questions of one claim are taken one after another: each step
+// is short.
 func (k *Keeper) Work(ctx context.Context) error {
 	now := time.Now()
 	due, err := k.cfg.Store.ClaimStanding(ctx, now, now.Add(claimTime), atOnce)
@@ -95,7 +99,8 @@ func (k *Keeper) Work(ctx context.Context) error {
 	return nil
 }
 
-// step does the next thing for a question.
+// step does the next thing for a question. A run under way comes before all else; then what is wanted or was noticed;
+// else it is only looked.
 func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
 	switch {
 	case kept.Asking != "":

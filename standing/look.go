@@ -9,7 +9,8 @@ import (
 )
 
 // look compares the documents that an answer rests on, and what a search finds, with what was there. The library has
-// another version than when it was last looked at.
+// another version than when it was last looked at. A difference makes the question wait for Config.Quiet, since
+// documents seldom come alone.
 func (k *Keeper) look(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
@@ -31,11 +32,14 @@ func (k *Keeper) look(ctx context.Context, kept chat.Standing) error {
 	})
 }
 
-// now is the time as stores keep it.
+// now is the time as stores keep it. PostgreSQL keeps microseconds: a finer time would differ from itself after it was
+// read back.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // isDifferent reports whether a document that the answer rests on has another version, is gone, or passages that are
-// new came among the best for the question. busy: a document is being read, so that it is too early to say.
+// new came among the best for the question. busy: a document is being read, so that it is too early to say. A document
+// whose new version failed counts as unchanged, as its old text is still there. A passage is new only if its document
+// is newer than the answer: others may have moved among the best by a change of ranking.
 func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different, busy bool, err error) {
 	for _, known := range kept.Basis.Documents {
 		d, err := k.cfg.Library.Document(ctx, scope(kept), known.ID)
@@ -70,7 +74,8 @@ func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different
 	return false, false, nil
 }
 
-// search finds the best passages for a question, as they are now.
+// search finds the best passages for a question, as they are now. It is the search that anybody may do; a model's own
+// queries are not known here.
 func (k *Keeper) search(ctx context.Context, kept chat.Standing) ([]corpus.Result, error) {
 	found, err := k.cfg.Library.Search(ctx, scope(kept).In(kept.Request.Namespace), corpus.Query{
 		Text: kept.Request.Message, Limit: topHits, Documents: kept.Request.DocumentIDs,

@@ -31,7 +31,10 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 	return k.record(ctx, kept, *log.Answer)
 }
 
-// record stores what an answer says differently than the one before, and what it rests on.
+// record stores what an answer says differently than the one before, and what it rests on. The comparison is made
+// before the change, as it reads documents; the change itself checks that the run is still the one that was followed.
+// Quotes of the answer before whose words still stand are kept in the new basis, so that a sentence which the new
+// answer does not cite is watched on.
 func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Answer) error {
 	basis, err := k.basisOf(ctx, kept, kept.Asking, answer)
 	if err != nil {
@@ -84,7 +87,8 @@ func cites(b chat.Basis, cite chat.Citation) bool {
 	return false
 }
 
-// library reads documents for a comparison, each as it is now. failed is why one could not be read.
+// library reads documents for a comparison, each as it is now. failed is why one could not be read. A document that
+// could not be read must not be taken for one that is gone: ask failed before the differences are used.
 func (k *Keeper) library(ctx context.Context, kept chat.Standing) (library compare.Library, failed func() error) {
 	var trouble error
 	library = func(id string) (d compare.Document, ok bool) {

@@ -22,7 +22,9 @@ type rule struct {
 	keep    bool   // takes back an earlier rule
 }
 
-// rules are the lines of the ignore files, in order.
+// rules are the lines of the ignore files, in order. The rules are git's in what most files use (gitignore(5)): no
+// slash means at any depth, a slash at the front or in the middle the top, one at the end folders only, “!” takes back.
+// Classes and ranges are doublestar's.
 type rules []rule
 
 // readRules reads the ignore files at the top of a folder. Missing ones are empty.
@@ -55,7 +57,8 @@ func readRules(folder fs.FS) (rules, error) {
 	return all, nil
 }
 
-// parseRule reads one line of an ignore file; ok is false for an empty one and a comment.
+// parseRule reads one line of an ignore file; ok is false for an empty one and a comment. A backslash before “#” or “!”
+// goes to the pattern, where it makes the sign plain.
 func parseRule(line string) (r rule, ok bool) {
 	line = strings.TrimRight(line, " \t\r")
 	if line == "" || strings.HasPrefix(line, "#") {
@@ -78,7 +81,8 @@ func parseRule(line string) (r rule, ok bool) {
 }
 
 // ignores reports whether a path below the folder is left out, and which file says so; none for what is hidden. The
-// caller does not enter a folder that is left out.
+// caller does not enter a folder that is left out. As git has it, a file can't be taken back whose folder is left out,
+// since that folder is not entered.
 func (rs rules) ignores(name string, folder bool) (out bool, by string) {
 	if strings.HasPrefix(path.Base(name), ".") {
 		return true, ""

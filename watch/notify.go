@@ -10,7 +10,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Notices tells when something in a folder may have changed. Close it. The zero value never tells of anything.
+// Notices tells when something in a folder may have changed. Close it. The zero value never tells of anything. Which
+// files a notice is about is not looked at: docs/decisions.md, “API”, says why. A listing follows each.
 type Notices struct {
 	C       <-chan struct{} // has a token after changes; many may be one
 	watcher *fsnotify.Watcher
@@ -55,10 +56,12 @@ func (n *Notices) Close() error {
 	return n.watcher.Close()
 }
 
+// errNone is Look's failure for the zero value.
 var errNone = errors.New("there are no notices of changes")
 
 // Look asks for notices of changes directly in the folders of a listing, and reports whether any of them was new: what
-// happened there before has to be looked for. It fails where the system has no notices left to give.
+// happened there before has to be looked for. It fails where the system has no notices left to give. Folders are told
+// apart by their identity, not by their path: one that was replaced by another of its name has lost its notices.
 func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
 	if n.watcher == nil {
 		return false, errNone

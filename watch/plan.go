@@ -22,8 +22,10 @@ type Step struct {
 
 // Plan lists what makes the library hold each content of the folder once. files has the SHA-256 of each file by path;
 // keep reports the paths of which nothing is known or nothing better can be had: their documents stay. A file that was
-// renamed is deleted and added, which gives the document back under its new path, as long as its bytes are there.
-// Order matters: paths are freed before others take them. Doing all of it, or a part and planning anew, ends alike.
+// renamed is deleted and added, which gives the document back under its new path, as long as its bytes are there. Order
+// matters: paths are freed before others take them. Doing all of it, or a part and planning anew, ends alike. It is a
+// pure function: it reads no file, and equal input gives equal steps. It works by content: each SHA-256 that the folder
+// has needs one document, whichever path it is at.
 func Plan(files map[string]string, documents []Document, keep func(path string) bool) []Step {
 	held := map[string]bool{}       // contents with a document that stays where it is
 	wanted := map[string][]string{} // paths by content

@@ -1,5 +1,9 @@
 // Package watch says what has to be done so that a library follows a folder: it lists the folder's files, compares them
 // with the library's documents and tells when the folder changes. It does nothing to either.
+//
+// scan.go lists and hashes, ignore.go says what is left out, plan.go compares, notify.go says when to look again. The
+// steps of a Plan are done by who called (cmd/footnote, through the API). It must never follow a link out of the
+// folder, and never take what could not be looked at for something that is gone.
 package watch
 
 import (
@@ -30,7 +34,8 @@ type hashed struct {
 	sha256 string
 }
 
-// Stamp tells whether a file may have changed since.
+// Stamp tells whether a file may have changed since. A file that changes without changing either is not noticed;
+// programs that write files change the time.
 type Stamp struct {
 	Size     int64
 	Modified time.Time
@@ -40,6 +45,7 @@ type Stamp struct {
 func (s Stamp) Equal(o Stamp) bool { return s.Size == o.Size && s.Modified.Equal(o.Modified) }
 
 // OpenFolder opens a directory to follow it. Nothing outside of it is read, whatever symbolic links it holds. Close it.
+// os.Root holds to the directory, whatever is put in the place of its path meanwhile.
 func OpenFolder(dir string) (*Folder, error) {
 	whole, err := filepath.Abs(dir)
 	if err == nil {
@@ -105,8 +111,9 @@ type Unread struct {
 	Err  error
 }
 
-// Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed.
-// It fails when the folder itself can't be read; what is wrong inside is in the listing.
+// Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed. It
+// fails when the folder itself can't be read; what is wrong inside is in the listing. The rules of the ignore files are
+// read at the top only, before anything else. What is left out because it is hidden is not told.
 func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	// the folder that has this path now may be another one: a disk may have been taken out or put in
 	root, err := os.OpenRoot(f.Dir)

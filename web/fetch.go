@@ -30,6 +30,9 @@ const (
 // it is.
 type fetcher struct{ client *http.Client }
 
+// newFetcher makes a fetcher that dials only what allowed lets through. Connections are not kept: each page is one
+// request, and a kept connection would skip the check. Compression is asked for by hand, as the transport would unpack
+// without a bound.
 func newFetcher(allowed control, resolver *net.Resolver) *fetcher {
 	dialer := &net.Dialer{Timeout: fetchTime, Control: allowed, Resolver: resolver}
 	return &fetcher{client: &http.Client{
@@ -62,6 +65,8 @@ func checkURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
+// fetchPage reads one page. The type decides before the body is read; its length is checked as announced, as sent, and
+// as unpacked.
 func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	u, err := checkURL(address)
 	if err != nil {
@@ -112,7 +117,8 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	return page, nil
 }
 
-// readUnpacked reads a body within its limits, both before and after decompression.
+// readUnpacked reads a body within its limits, both before and after decompression. A small file can unpack to
+// gigabytes, hence both bounds.
 func readUnpacked(resp *http.Response) ([]byte, error) {
 	sent := io.Reader(&io.LimitedReader{R: resp.Body, N: MaxPage + 1})
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
@@ -134,7 +140,8 @@ func readUnpacked(resp *http.Response) ([]byte, error) {
 }
 
 // InUTF8 decodes a text whose server names its encoding, and marks it as UTF-8; one that says so itself is left to who
-// reads it.
+// reads it. The mark (U+FEFF) tells readers of the text that its encoding is settled, whatever its own meta element
+// says. Four bytes for one are more than any encoding needs.
 func InUTF8(body []byte, label string) ([]byte, error) {
 	if label == "" {
 		return body, nil
@@ -148,6 +155,7 @@ func InUTF8(body []byte, label string) ([]byte, error) {
 	return append([]byte(mark), strings.TrimPrefix(string(text), mark)...), err
 }
 
+// tooLarge is the error for a page beyond MaxPage.
 func tooLarge() error {
 	return failedWith(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", MaxPage>>20)
 }

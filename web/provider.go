@@ -26,7 +26,8 @@ type api struct {
 	client    *http.Client
 }
 
-// askJSON sends a request and decodes the answer. The sentence of its error names the status, never the key.
+// askJSON sends a request and decodes the answer. The sentence of its error names the status, never the key. Errors are
+// chat.Errors for the user: what a service wrote is not repeated, as it may hold the key.
 func (a api) askJSON(ctx context.Context, method, address string, header map[string]string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -87,6 +88,7 @@ func (a api) reach(ctx context.Context) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
+// unreachable is the error for a service that does not answer.
 func unreachable(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service can't be reached.", Err: err}
 }
@@ -94,6 +96,7 @@ func unreachable(err error) error {
 // searxng is a SearXNG server; "json" has to be among its search.formats.
 type searxng struct{ api }
 
+// search asks for the first page of results, whose length is the server's.
 func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, error) {
 	var out struct {
 		Results []struct{ URL, Title, Content string }
@@ -115,6 +118,7 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 // tavily is the service at tavily.com.
 type tavily struct{ api }
 
+// search asks Tavily's POST /search, with the key as a bearer token.
 func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error) {
 	in := map[string]any{"query": query, "max_results": n}
 	var out struct {
@@ -132,6 +136,7 @@ func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error
 // brave is Brave's search API.
 type brave struct{ api }
 
+// search asks Brave's web search. Without text_decorations no marks of HTML stand in the snippets.
 func (p brave) search(ctx context.Context, query string, n int) ([]Found, error) {
 	var out struct {
 		Web struct {

@@ -16,7 +16,8 @@ import (
 	"footnote/chat"
 )
 
-// Reach says which addresses may be reached for somebody. The zero Reach is the public internet.
+// Reach says which addresses may be reached for somebody. The zero Reach is the public internet. It is for addresses
+// that a person of this server set up, such as places and webhooks, unlike Web, whose addresses come from anywhere.
 type Reach struct {
 	// Own adds the networks that this machine is in, and itself.
 	Own bool
@@ -34,7 +35,9 @@ const (
 )
 
 // never are addresses that tell who can reach them the secrets of a machine of a cloud, and those that lead there by
-// another way.
+// another way. Link-local addresses hold the metadata services of clouds (169.254.169.254; AWS also has fd00:ec2::254,
+// Alibaba Cloud 100.100.100.200). 64:ff9b::/96, 2002::/16 and 2001::/32 carry IPv4 addresses inside (NAT64, 6to4,
+// Teredo). The rest is for no host: “this network”, multicast, reserved.
 var never = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"),
 	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("100.100.100.200/32"),
@@ -43,7 +46,8 @@ var never = []netip.Prefix{
 	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("ff00::/8"), netip.MustParsePrefix("240.0.0.0/4"),
 }
 
-// shared is the network behind a provider's or a private network's translation of addresses.
+// shared is the network behind a provider's or a private network's translation of addresses. It is RFC 6598's; private
+// networks of several vendors use it too.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 // errReach is why a connection was not made.
@@ -53,7 +57,9 @@ var errReach = &chat.Error{
 		"can allow it (FOOTNOTE_PLACES_ALLOW).",
 }
 
-// control returns what asks about each address that is about to be dialled, after names were resolved.
+// control returns what asks about each address that is about to be dialled, after names were resolved. The order
+// matters: never comes before what is private, so no setting opens a metadata service. An IPv4 address inside an IPv6
+// one is unwrapped first.
 func (r Reach) control(private bool) control {
 	guard := ssrf.New(ssrf.WithAnyPort())
 	return func(network, address string, c syscall.RawConn) error {
@@ -96,7 +102,8 @@ func (r Reach) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return conn, err
 }
 
-// Client speaks HTTP by Dial alone: it uses no proxy and keeps no cookies.
+// Client speaks HTTP by Dial alone: it uses no proxy and keeps no cookies. Each redirect is dialled by Dial again, so
+// it is checked as the first address was. From https to http nothing goes that has an Authorization header.
 func (r Reach) Client() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{

@@ -2,6 +2,10 @@
 // is given, it reads only from the public internet, checked at the moment of connecting: never from this machine, the
 // network around it, or a cloud's metadata service. Sizes and times are bounded. Nothing is kept here: agent/tools
 // captures pages into the library.
+//
+// web.go has the types and the settings, provider.go the search services, fetch.go reads pages, guard.go decides what
+// may be dialled for them, reach.go does so for what a person set up. Why addresses are judged in the dialer:
+// docs/decisions.md, “Tools”.
 package web
 
 import (
@@ -92,7 +96,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// New checks the settings. It connects to nothing.
+// New checks the settings. It connects to nothing. The client for the provider has no guard: its address is a setting
+// and may be on this machine.
 func New(cfg Config) (*Web, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -124,6 +129,7 @@ func (w *Web) Reach(ctx context.Context) error { return w.api.reach(ctx) }
 func (w *Web) Name() string { return w.name }
 
 // Search returns up to n pages, best first, each address once. It fails with a chat.Error that says what happened.
+// Addresses without their fragments tell pages apart. What is no plain address of a page is left out.
 func (w *Web) Search(ctx context.Context, query string, n int) ([]Found, error) {
 	found, err := w.provider.search(ctx, query, n)
 	if err != nil {
@@ -166,6 +172,7 @@ func plainLine(s string, limit int) string {
 	return string(runes[:min(limit, len(runes))])
 }
 
+// failedWith is an error with a sentence for the user.
 func failedWith(code chat.Code, format string, args ...any) error {
 	return &chat.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

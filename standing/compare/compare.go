@@ -9,6 +9,8 @@ import (
 	"footnote/corpus/text"
 )
 
+// The shares were chosen and not measured: half keeps sentences apart that have little but small words in common, and
+// where it is not known what is new, any old sentence could match, so more is asked for.
 const (
 	// leastAlike is how much of two sentences must be in both for one to be in the other's place.
 	leastAlike = 0.5
@@ -29,7 +31,10 @@ type Document struct {
 // Library returns a document as it is now; ok is false for one that is there no more.
 type Library func(id string) (d Document, ok bool)
 
-// Lines are the hashes of a text's sentences, none of a text with more than MaxLines.
+// Lines are the hashes of a text's sentences, none of a text with more than MaxLines. They are sorted and each is there
+// once, for a binary search. A hash stands for the words alone (forms), so line breaks, case and punctuation do not
+// make another sentence. With 32 bits two of a few thousand sentences are seldom alike, and then a change is missed at
+// worst.
 func Lines(s string) []uint32 {
 	list := text.Sentences(s)
 	if len(list) > MaxLines {
@@ -57,7 +62,10 @@ type sentence struct {
 }
 
 // Differences returns what the quotes after say differently than those before, what changed first. A quote whose words
-// still stand in its document is no difference, and neither is one that could have been cited before.
+// still stand in its document is no difference, and neither is one that could have been cited before. The order of the
+// steps counts: what was cited before takes its partners among new sentences first; what is then left of the citations
+// of now is new; at the end what is gone from one document is paired with what is new in another. Equal input gives
+// equal output.
 func Differences(before, after chat.Basis, library Library) []chat.Difference {
 	c := comparison{before: before, library: library, texts: map[string]*current{}}
 	for _, s := range sentencesOf(before.Citations) {
@@ -112,7 +120,8 @@ type current struct {
 }
 
 // stands reports whether a sentence's words are in the document as they were before: as a whole sentence, if they were
-// one.
+// one. Words that were a whole sentence must be one now: “not” before them would turn them around. Those that never
+// were one may stand anywhere.
 func (d *current) stands(sentence string) bool {
 	if !d.there {
 		return false
@@ -142,6 +151,7 @@ func (d *current) isWhole(start, end int) bool {
 	return true
 }
 
+// comparison is one call of Differences. It is used by one goroutine.
 type comparison struct {
 	before               chat.Basis
 	library              Library
@@ -150,7 +160,8 @@ type comparison struct {
 	taken                map[string]bool // sentences of now that are one side of a difference
 }
 
-// current reads a document once.
+// current reads a document once. d.known tells whether fresh can be trusted: the version is the same, the old sentences
+// are remembered, or the whole document is newer than the answer.
 func (c *comparison) current(id string) *current {
 	if d := c.texts[id]; d != nil {
 		return d
@@ -231,6 +242,7 @@ func (c *comparison) addChanged(a aligned, before, after sentence) {
 	})
 }
 
+// take notes a sentence of now as used, so that it is not new as well.
 func (c *comparison) take(s sentence) {
 	if c.taken == nil {
 		c.taken = map[string]bool{}
@@ -238,7 +250,8 @@ func (c *comparison) take(s sentence) {
 	c.taken[s.DocumentID+" "+forms(s.text)] = true
 }
 
-// compareNew adds a sentence that is cited now and was not there before.
+// compareNew adds a sentence that is cited now and was not there before. A sentence that stood in its document before
+// could have been cited before: it is no news.
 func (c *comparison) compareNew(s sentence) {
 	d := c.current(s.DocumentID)
 	if !d.there || c.taken[s.DocumentID+" "+forms(s.text)] {
@@ -273,7 +286,8 @@ func (c *comparison) citeAfter(s sentence) {
 	}
 }
 
-// pairMoved makes pairs of what is gone from one document and new in another.
+// pairMoved makes pairs of what is gone from one document and new in another. Each new sentence is used once. A pair
+// with the same words is no difference: the sentence moved.
 func (c *comparison) pairMoved() {
 	c.gone = slices.DeleteFunc(c.gone, func(old chat.Difference) bool {
 		best, which := aligned{}, -1

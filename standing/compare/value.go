@@ -11,7 +11,9 @@ const (
 )
 
 // value returns what was and what is now, if one stretch of each side differs: "The notice period is 3 months" and "6
-// months". Both stand in the texts. A number brings the word behind it along, if that is the same on both sides.
+// months". Both stand in the texts. A number brings the word behind it along, if that is the same on both sides. Both
+// stretches have to begin at the same word, else the lead would not fit both. A text that is too long is better shown
+// as a whole.
 func (a aligned) value(before, after []rune) (was, now string, ok bool) {
 	b, c := stretches(a.keptB), stretches(a.keptA)
 	if len(b) != 1 || len(c) != 1 || b[0][0] != c[0][0] {

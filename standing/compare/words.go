@@ -1,6 +1,10 @@
 // Package compare finds what two answers to one question say differently, by the quotes that they rest on: which words
 // of a document are others now, which are new, and which are gone. It knows no words of any language. Everything here
 // is a pure function.
+//
+// compare.go finds the differences of two answers, words.go aligns two sentences, value.go says one difference in a few
+// words. What comes in are quotes with hashes of sentences as they were, and a function that reads documents as they
+// are.
 package compare
 
 import (
@@ -81,7 +85,9 @@ type aligned struct {
 // maxAligned bounds the words of a side, since the work grows with the product.
 const maxAligned = 400
 
-// align finds the heaviest common subsequence of two texts' words; a word weighs as much as it is long.
+// align finds the heaviest common subsequence of two texts' words; a word weighs as much as it is long. It is the
+// classic table of dynamic programming, filled from the ends, of (n+1)·(m+1) numbers, some 160,000 at most. Longer
+// texts are cut at maxAligned words.
 func align(before, after []rune) aligned {
 	a := aligned{before: words(before), after: words(after)}
 	a.before, a.after = a.before[:min(len(a.before), maxAligned)], a.after[:min(len(a.after), maxAligned)]
@@ -118,9 +124,10 @@ func align(before, after []rune) aligned {
 	return a
 }
 
+// weight is the length of a word in runes, so that a long word which stayed says more than a small one.
 func weight(w word) int { return utf8.RuneCountInString(w.form) }
 
-// alike is 0–1: the share of both texts that stands in the other.
+// alike is 0–1: the share of both texts that stands in the other. It is Dice's coefficient, by weight.
 func (a aligned) alike() float64 {
 	if a.sizeA+a.sizeB == 0 {
 		return 0

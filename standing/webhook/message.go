@@ -21,7 +21,7 @@ const (
 	TypeChanged = "standing.changed" // a kept question's answer says something else
 )
 
-// Message is what is sent, as JSON.
+// Message is what is sent, as JSON. Receivers read it, so fields may be added and none may change.
 type Message struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"` // when it happened
@@ -65,7 +65,9 @@ type Quote struct {
 	URL   string `json:"url"` // opens the document at the words
 }
 
-// bodyOf writes what a notice tells, the same each time.
+// bodyOf writes what a notice tells, the same each time. It holds no time of its own, since a message that is sent
+// again is signed anew but must read the same. Differences are taken off the end until it fits, each with a new
+// encoding: messages that are too long are rare.
 func (s *Sender) bodyOf(ctx context.Context, n chat.Notice) ([]byte, error) {
 	m := Message{Type: TypeSet, Timestamp: n.To.SetAt, Data: Data{URL: n.To.Origin + "/standing"}}
 	if n.Change == nil {
@@ -100,7 +102,9 @@ func quoteOf(origin string, q *chat.MarkedQuote) *Quote {
 	return &Quote{q.Quote, q.Place, origin + q.URL}
 }
 
-// sign returns the headers that say which message this is, when it is sent, and that who knows the secret sent it.
+// sign returns the headers that say which message this is, when it is sent, and that who knows the secret sent it. The
+// signed text is "id.timestamp.body", the header "v1," and the MAC in base64, by the Standard Webhooks specification
+// (standardwebhooks.com). Receivers may refuse a timestamp that is far off, so each try has its own.
 func sign(secret []byte, id string, at time.Time, body []byte) map[string]string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, secret)

@@ -2,6 +2,10 @@
 // Webhooks specification says. A store owes each message from the moment of the change on; a Sender claims what is due,
 // sends it, and notes what became of it. Several servers may share a store. Whatever dies, a message is sent at least
 // once, and its id is the same each time.
+//
+// message.go writes and signs a message, setup.go makes the secret, send.go has the loop. It must never follow a
+// redirect, tell a user what a reply said, or reach an address that Config.Client may not reach: a webhook is an
+// address that a user typed in. Why it is done so: docs/decisions.md, “Events, runs and replicas”.
 package webhook
 
 import (
@@ -28,7 +32,8 @@ const (
 	maxReply  = 1 << 10     // bytes of a reply that are read, and thrown away
 )
 
-// waits is how long is waited after each time in vain. After the last, a message is given up.
+// waits is how long is waited after each time in vain. After the last, a message is given up. After some 15 hours in
+// all nobody is served by news that old.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
 // Config wires a Sender.
@@ -81,7 +86,8 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// Work sends the longest due message of each user, and waits for their replies.
+// Work sends the longest due message of each user, and waits for their replies. Those of one user are sent one after
+// another, in order; an address that hangs holds up its own user alone.
 func (s *Sender) Work(ctx context.Context) error {
 	now := s.cfg.Now()
 	due, err := s.cfg.Store.ClaimNotices(ctx, now, now.Add(claimTime).Truncate(time.Microsecond), atOnce)
@@ -97,7 +103,8 @@ func (s *Sender) Work(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// deliver sends a message and notes what became of it.
+// deliver sends a message and notes what became of it. SettleNotice drops what it is told when the claim was lost
+// meanwhile: then another server sends, and its finding counts. That is why a message may come twice.
 func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
 	if s.cfg.Gone != nil && s.cfg.Gone(n.User) {
 		return nil // the claim ends by itself

@@ -16,7 +16,9 @@ const secretBytes = 32
 const secretMark = "whsec_"
 
 // Set has a user's changes sent to an address from now on, in the place of the one before, and returns the new secret
-// that signs them. It is kept, but shown to nobody again. origin is where the user reached this server.
+// that signs them. It is kept, but shown to nobody again. origin is where the user reached this server. The secret
+// comes from crypto/rand. Setting the same address again makes a new one, and the old one is worth nothing from then
+// on.
 func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin string) (secret string, err error) {
 	address = chat.WebLink(address)
 	if address == "" {
