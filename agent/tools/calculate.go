@@ -13,6 +13,7 @@ import (
 //go:embed calculate.md
 var calculateDoc string
 
+// calculateSchema takes one expression. Its length is that of calc.Evaluate, which refuses longer ones by itself.
 const calculateSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["expression"],
 	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000,
@@ -26,7 +27,9 @@ type calculateInput struct {
 
 // calculate is the tool for sums. A sum that can't be computed is refused with the reason, which is a sentence for the
 // model and for people; whyImpossible finds it before a call is stored. It needs no documents and shows no passages.
-// The result has all its digits when it is exact, and says so; else it has 15.
+// The result has all its digits when it is exact, and says so; else it has 15. Its result counts as computed, so an
+// answer may say it without a footnote; SpokenOperators gives the words with which sentences say so (“12 times 4”).
+// What is not exact is shown with ≈. It is not cached, as it reads nothing.
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
 		name: "calculate", action: chat.ActionCalculating, capability: chat.CapabilityCalculate,
@@ -53,6 +56,8 @@ func calculate() (*Tool, error) {
 			if !exact {
 				sign = " ≈ "
 			}
+			// The output is for the model and programs, the result for pages and recovery: both are made here once, as
+			// nothing in them depends on numbers of passages.
 			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
 			result := chat.StepResult{Formula: in.Expression, Value: res}
 			if exact {

@@ -12,6 +12,8 @@ import (
 //go:embed cite_source.md
 var citeSourceDoc string
 
+// citeSourceSchema has the fields that models made for these tools write. A number is at least 1, as numbers of
+// passages are.
 const citeSourceSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
 	"properties": {
@@ -31,6 +33,8 @@ type citeSourceInput struct {
 }
 
 // citeSourceOutput is where the words stand: Start and End are runes in the document's text, Boxes shares of a page.
+// Check says how well the words fit (chat.Check); Quote is as the document has it, which may differ from what the model
+// wrote.
 type citeSourceOutput struct {
 	CitationNumber int        `json:"citation_number"`
 	DocID          string     `json:"doc_id"`
@@ -94,6 +98,7 @@ func citeSource() (*Tool, error) {
 					in.CitationNumber,
 				)
 			}
+			// The words are looked for before a place is computed: for words that stand nowhere there is none.
 			found, err := d.Texts.Locate(ctx, src, in.CitedText)
 			if err != nil {
 				return Result{}, fmt.Errorf("find quote: %w", err)

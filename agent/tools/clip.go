@@ -6,7 +6,7 @@ import (
 )
 
 // MaxOutput is how many characters of a tool's output an event carries. The whole output is kept beside the log
-// (chat.Step.Full).
+// (chat.Step.Full). The model gets the output whole; this bounds what is stored with a step and sent to pages.
 const MaxOutput = 10_000
 
 // clipper is an output that knows best what of it to show when it is too long for an event.
@@ -14,7 +14,9 @@ type clipper interface{ clipTo(limit int) any }
 
 // Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape. It
 // tries smaller and smaller bounds for texts and lists. whole is the output as JSON; an output with a clipTo of its own
-// is asked first. The bounds fall in five steps, each of which decodes the output anew: cutting is done in place.
+// is asked first. The bounds fall in five steps, each of which decodes the output anew: cutting is done in place. The
+// bounds go from 400 characters and 50 entries down to 20 and 2. Each try begins with the whole output again, as
+// cutting changes it in place.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
 		short, err := Encode(c.clipTo(MaxOutput))
@@ -35,7 +37,8 @@ func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`{"note":"The output is too large to be shown here."}`), nil
 }
 
-// cutValues bounds the length of all strings and lists inside v.
+// cutValues bounds the length of all strings and lists inside v. Numbers, truth values and null stay. Keys are never
+// left out, so that readers of the output find what they look for.
 func cutValues(v any, text, items int) any {
 	switch v := v.(type) {
 	case string:
@@ -76,7 +79,8 @@ func CutText(s string, limit int) string {
 // ids, section and field names.
 const overhead = 260
 
-// cutPassages shares limit characters among passages.
+// cutPassages shares limit characters among passages. Each passage keeps at least 60 characters, so the bound may be
+// missed where there are very many; Clip then goes on with its own bounds.
 func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 	if len(ps) == 0 {
 		return ps

@@ -50,7 +50,9 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 }
 
 // meantFor is a value in the type of its field, or as it is. n-n == 0 is false for infinities and NaN, which ParseFloat
-// reads as well.
+// reads as well. The order matters: a value in the schema's own form is unwrapped first, then a list where one value
+// belongs, then a text where a list, a number or a truth value belongs. A text that is no finite number stays a text,
+// for the schema to refuse.
 func meantFor(s *jsonschema.Schema, value any) any {
 	takes := func(kind string) bool { return s.Type == kind || slices.Contains(s.Types, kind) }
 	if object, ok := value.(map[string]any); ok && !takes("object") { // {"type": "string", "value": …}

@@ -12,7 +12,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Library is what tools need of the documents; *corpus.Library has it.
+// Library is what tools need of the documents; *corpus.Library has it. It is declared here, where it is used, so that
+// tests can stand in for it. What it reads is bounded by a scope: nothing of another user comes out of it.
 type Library interface {
 	Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error)
 	Find(ctx context.Context, s chat.Scope, idOrTitle string) (corpus.Document, error)
@@ -39,7 +40,8 @@ type Library interface {
 
 // Context is what the tools of one run work on: the documents in reach and what was found in them so far. The calls of
 // a turn use it at the same time and only read its fields; Sources and Texts have locks of their own. Between turns the
-// run's goroutine may narrow DocumentIDs to one document for a while.
+// run's goroutine may narrow DocumentIDs to one document for a while. A Context lives as long as its run. RunID names
+// the namespace in which captured pages of the web are kept.
 type Context struct {
 	Library     Library
 	Scope       chat.Scope
@@ -54,7 +56,8 @@ type Context struct {
 // Resolve resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
 // An error is one of the store, which the model can't mend. A page of the web that the run has read is found by its id
 // only. A document outside of those the question was narrowed to is refused by name, since the model may have it from
-// an earlier answer.
+// an earlier answer. What is out of reach is refused with what the model called it, so a refusal tells nothing that the
+// model did not say.
 func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, string, error) {
 	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
@@ -122,7 +125,7 @@ func documentIDs(docs []corpus.Document) []string {
 
 // CacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date. It
 // holds the user, so that nobody gets a result out of documents that are not theirs. Parts are joined by bytes that
-// none of them can hold.
+// none of them can hold. The parts are joined by NUL, so that two keys are not alike by chance.
 func (d *Context) CacheKey(tool, args string, version int64) string {
 	return strings.Join([]string{
 		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"),

@@ -15,6 +15,8 @@ import (
 )
 
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
+// Values of a document's own properties may be texts, numbers, truth values or lists of these. The formats that “type”
+// names come from corpus/extract, so that a new format is told to models without a change here.
 var filtersSchema = fmt.Sprintf(`{
 	"type": "object", "maxProperties": 20,
 	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20,
@@ -48,7 +50,8 @@ func documentType(word string) string {
 
 // filterOf reads the argument. The text is a refusal, empty if it was understood. Unknown names are taken as properties
 // of the document, which anybody may have given any name. It accepts several names for what models call differently; a
-// name that is none of them is a property of the document.
+// name that is none of them is a property of the document. A year or date that is no date in the forms of corpus.IsDate
+// is taken as a property of that name. Days are read in UTC.
 func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
 	f := corpus.Filter{IDs: d.DocumentIDs}
 	for name, v := range in {
@@ -107,7 +110,8 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 	f.Meta[name] = v
 }
 
-// readFilter is filterOf with the names of people resolved.
+// readFilter is filterOf with the names of people resolved. It fails only when the store does; a filter that can't be
+// understood is a refusal.
 func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.Filter, refusal string, err error) {
 	f, refusal = filterOf(d, in)
 	if refusal == "" {

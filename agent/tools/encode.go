@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here.
+// Encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here. It ends without the line
+// feed of json.Encoder.
 func Encode(v any) (json.RawMessage, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

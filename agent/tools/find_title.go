@@ -14,7 +14,8 @@ import (
 const titlesTried = 20
 
 // FindByTitle returns the newest document in reach whose title, or file name with or without its ending, is name. The
-// store finds titles that hold the name; equal they must be here, without case.
+// store finds titles that hold the name; equal they must be here, without case. ok is false when none is. Case and
+// accents don't count (text.Fold).
 func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document, bool, error) {
 	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{Text: name, IDs: d.DocumentIDs, Limit: titlesTried})
 	if err != nil {

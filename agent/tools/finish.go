@@ -11,6 +11,7 @@ import (
 //go:embed finish.md
 var finishDoc string
 
+// finishSchema takes the answer as one text; 100,000 characters are far beyond what a model writes in one reply.
 const finishSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["answer"],
 	"properties": {"answer": {"type": "string", "minLength": 1, "maxLength": 100000,
@@ -23,7 +24,8 @@ type finishInput struct {
 }
 
 // finish ends a run. The loop takes the answer out of the call; the call itself does nothing. Its run is reached only
-// if the answer can't be read from the call.
+// if the answer can't be read from the call. endsRun tells the loop to take the argument (AnswerOf) as the answer. It
+// is no retrieval and counts against no budget of those.
 func finish() (*Tool, error) {
 	return definition[finishInput]{
 		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc,

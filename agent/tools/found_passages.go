@@ -54,7 +54,8 @@ func (o FoundPassages) clipTo(limit int) any {
 }
 
 // passagesFound is the result of a search for passages. A result of which a part is missing, because an index did not
-// answer, is transient: it is not cached. Numbers are given when Output is called, not when the search ends.
+// answer, is transient: it is not cached. Numbers are given when Output is called, not when the search ends. Every hit
+// is noted for the run's sources (SourceChanges).
 func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{

@@ -11,13 +11,15 @@ import (
 //go:embed generate_answer.md
 var generateAnswerDoc string
 
+// generateAnswerSchema takes nothing: a model that gives arguments is told so.
 const generateAnswerSchema = `{"type": "object", "additionalProperties": false, "properties": {}}`
 
 // generateAnswerInput is empty: the tool takes no arguments.
 type generateAnswerInput struct{}
 
 // generateAnswer lets a model say that it has seen enough: its next turn is the answer. Only the toolset cursor has it,
-// for models that were made for its tools (docs/decisions.md, “Tools”).
+// for models that were made for its tools (docs/decisions.md, “Tools”). It is refused while no passage was seen: an
+// answer could only come from what the model knows by itself.
 func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{
 		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc,

@@ -15,6 +15,7 @@ import (
 //go:embed get_document_summary.md
 var documentSummaryDoc string
 
+// documentSummarySchema takes a document by whatever the model calls it: Context.Resolve finds it.
 const documentSummarySchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
@@ -54,7 +55,9 @@ func (o documentSummaryOutput) ForModel() any {
 }
 
 // documentSummary is the tool that says what a document is about. No model writes it: it is headings and sentences of
-// the document, so it is exact and costs nothing.
+// the document, so it is exact and costs nothing. The steps: find the document, skim its first pages, pick sentences,
+// and when the output is made, number the passages that these stand in. The first passage is always among them, as it
+// says what the document is. Results are cached: they depend on the document alone.
 func documentSummary() (*Tool, error) {
 	return definition[documentSummaryInput]{
 		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise,
@@ -86,6 +89,7 @@ func documentSummary() (*Tool, error) {
 						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
 						Outline: outlineLines(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
 					}
+					// Passages are added in the order of the sentences, each once, the first one before all.
 					shownAlready := map[int]bool{}
 					add := func(i int) {
 						if !shownAlready[i] && len(out.Passages) <= summarySections {
@@ -116,7 +120,8 @@ func documentSummary() (*Tool, error) {
 	}.buildTool()
 }
 
-// summaryLength is how many key sentences a summary has: one for each section, within bounds.
+// summaryLength is how many key sentences a summary has: one for each section, within bounds. The sections are those of
+// the sentences that were read, so a long document whose first pages are one section gets summarySentences.
 func summaryLength(passages []corpus.Passage) int {
 	parts, partOf := map[string]bool{}, partsOf(passages)
 	for i, p := range passages {

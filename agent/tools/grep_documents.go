@@ -15,6 +15,8 @@ import (
 //go:embed grep_documents.md
 var grepDocumentsDoc string
 
+// grepDocumentsSchema bounds the pattern to 500 characters and the matches to 100: a turn of a model has no room for
+// more.
 const grepDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["pattern"],
 	"properties": {
@@ -32,7 +34,8 @@ type grepDocumentsInput struct {
 	MaxResults int      `json:"max_results"`
 }
 
-// grepMatch is a line that matches, with the number of the passage that it stands in; 0 without one.
+// grepMatch is a line that matches, with the number of the passage that it stands in; 0 without one. Line is the line
+// as it stands in the document's text.
 type grepMatch struct {
 	N        int    `json:"n"`
 	DocID    string `json:"doc_id"`
@@ -82,7 +85,9 @@ func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 }
 
 // grepDocuments is the tool that finds exact text: names, numbers and codes that a search by words or meaning misses.
-// No other tool stands in for it, as none finds exact text.
+// No other tool stands in for it, as none finds exact text. RE2 runs in time that is linear in the text, so no pattern
+// of a model can hold up the server. Documents that were not found are told as notes when others were; without any the
+// call is refused.
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
 		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
@@ -96,6 +101,8 @@ func grepDocuments() (*Tool, error) {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
 		},
 		run: func(ctx context.Context, d *Context, in grepDocumentsInput) (Result, error) {
+			// Documents that the model names narrow the search further; resolveAll has refused those out of the
+			// question's reach.
 			only, notes := d.DocumentIDs, []string(nil)
 			if len(in.DocIDs) > 0 {
 				docs, missing, err := d.resolveAll(ctx, in.DocIDs)

@@ -11,6 +11,7 @@ import (
 //go:embed hybrid_search.md
 var hybridSearchDoc string
 
+// hybridSearchSchema is that of the other searches for passages: a query and how many are wanted, 5 by default.
 const hybridSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -22,7 +23,8 @@ const hybridSearchSchema = `{
 }`
 
 // hybridSearch is the tool that searches by words and meaning at once and returns passages; without an embedder by
-// words alone. The results of both searches are fused in corpus/search.
+// words alone. The results of both searches are fused in corpus/search. Of the tools that search it stands in first for
+// others (preference 1).
 func hybridSearch() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1,

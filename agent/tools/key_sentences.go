@@ -32,7 +32,9 @@ const figure = "0"
 // are most frequent there, each word counting less once it was said (SumBasic: Nenkova and Vanderwende, “The impact of
 // frequency on summarization”, 2005), and a section's next sentence half as much as its last. Those that bear on a
 // focus, or without one those that a section begins with, come before others. What only frames a text and lines of a
-// table of contents don't count, nor, where there are enough whole sentences, what does not end as one.
+// table of contents don't count, nor, where there are enough whole sentences, what does not end as one. Without a focus
+// about is empty, and the first sentence of each section is preferred instead. It is a pure function of its arguments:
+// the same passages give the same sentences.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}
@@ -76,7 +78,8 @@ func asks(s string) bool {
 // pickSentences picks up to limit of all sentences, and returns them in their order. SumBasic in short: a word's weight
 // is its share of all words; a sentence is worth the average of its words' weights; the best one is taken, and the
 // weights of its words are squared, so what was said weighs less; and again. The average is taken over five words more
-// than there are. A section's next sentence counts half for each one taken from it before.
+// than there are. A section's next sentence counts half for each one taken from it before. Equal worth is decided by
+// the order of the text. A sentence that is preferred gets 1 more, which is more than any average of shares can be.
 func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {
 	share, count := map[string]float64{}, 0.0
 	for _, s := range all {

@@ -14,6 +14,7 @@ import (
 //go:embed list_documents.md
 var listDocumentsDoc string
 
+// listDocumentsSchema counts pages from 1; 200 pages are 10,000 documents.
 var listDocumentsSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {
@@ -32,7 +33,9 @@ type listDocumentsInput struct {
 }
 
 // listDocuments is the tool that lists the library. It shows no passages, so an answer from it needs no footnotes. The
-// store pages by cursor, so page n is reached by reading those before it, 200 pages of 50 at most.
+// store pages by cursor, so page n is reached by reading those before it, 200 pages of 50 at most. It is cached by the
+// library's version, so a list is never older than the last change. A page beyond the last is refused with how many
+// there are.
 func listDocuments() (*Tool, error) {
 	return definition[listDocumentsInput]{
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,

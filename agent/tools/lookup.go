@@ -15,6 +15,7 @@ import (
 //go:embed lookup.md
 var lookupDoc string
 
+// lookupSchema lets the query out, as models ask for a document's beginning that way.
 const lookupSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
@@ -35,7 +36,8 @@ type lookupInput struct {
 	Query string `json:"query"`
 }
 
-// lookup is the tool that reads what a document says about a query, in fewer words than read_document.
+// lookup is the tool that reads what a document says about a query, in fewer words than read_document. It stands in for
+// reading only where read_document is not there (preference 2 after 1). The result has the shape of read_document's.
 func lookup() (*Tool, error) {
 	return definition[lookupInput]{
 		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2,

@@ -54,7 +54,8 @@ func (o mcpOutput) stepResult() chat.StepResult {
 
 // WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those
 // that were named. It waits up to mcpWait for servers that were never reached. A set is copied before it is changed:
-// sets are shared by all runs.
+// sets are shared by all runs. It is called when a run begins, and never again in that run: the tools of a run don't
+// change under a model.
 func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
 		return s
@@ -79,7 +80,8 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 
 // mcpTool makes a tool of one of another server. It may do anything there: it counts as having side effects, its
 // arguments go on as the model wrote them, and what it says is data that no passage stands behind. A refusal has at
-// most 4,000 characters of what the server said.
+// most 4,000 characters of what the server said. Timeout is the server's own setting. An error is one of reaching the
+// server; what the tool itself says of its failure is a refusal that the model may mend.
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{

@@ -12,6 +12,7 @@ import (
 //go:embed metadata_search.md
 var metadataSearchDoc string
 
+// metadataSearchSchema asks for filters, unlike list_documents: a search without any would be a list.
 var metadataSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["filters"],
 	"properties": {"filters": ` + filtersSchema + `}
@@ -23,7 +24,8 @@ type metadataSearchInput struct {
 }
 
 // metadataSearch is the tool that finds documents by what is known about them: author, date, type, tags. It looks into
-// no text. An empty result is noted as a search that found nothing, for the coverage of the answer.
+// no text. An empty result is noted as a search that found nothing, for the coverage of the answer. It shows listPage
+// documents at most and says when there are more. It stands in for list_documents (preference 1).
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
 		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,

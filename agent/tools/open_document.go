@@ -12,6 +12,7 @@ import (
 //go:embed open_document.md
 var openDocumentDoc string
 
+// openDocumentSchema takes a number or a document; placeToOpen asks for one where both are missing.
 const openDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["reason"],
 	"properties": {
@@ -57,7 +58,7 @@ func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 }
 
 // openDocument is the tool that shows the user a document, at the cited words where there are any. It reads nothing for
-// the model.
+// the model. It is no retrieval and is not cached: what it does is seen on the page, through Details.
 func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
 		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc,
@@ -95,7 +96,8 @@ func openDocument() (*Tool, error) {
 
 // placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes
 // from a passage, at the passage, or at its beginning. why is a refusal for the model. A footnote of an earlier answer
-// opens where it pointed then.
+// opens where it pointed then. Of several quotes from one passage the first that is found counts. The link names a page
+// only where it is not the passage's own first one.
 func (d *Context) placeToOpen(
 	ctx context.Context, in openDocumentInput,
 ) (out openDocumentOutput, why string, err error) {

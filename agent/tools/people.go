@@ -16,7 +16,8 @@ import (
 var people = []string{"author", "authors"}
 
 // expandNames has a filter ask for the names as documents write them. The names as documents write them are read from
-// the store once for each property.
+// the store once for each property. What was asked for stays among the wanted values. The maps of the filter are
+// changed in place.
 func (d *Context) expandNames(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
 	for _, key := range people {
 		asked := f.MetaAny[key]

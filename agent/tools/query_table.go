@@ -15,6 +15,8 @@ import (
 //go:embed query_table.md
 var queryTableDoc string
 
+// queryTableSchema is a query in fixed fields and no language of its own: docs/decisions.md, “Tools”, says why. Its
+// bounds (20 conditions, 10 functions, 5 groups) are choices and not measured.
 const queryTableSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["document"],
 	"properties": {
@@ -69,7 +71,9 @@ type queryTableInput struct {
 
 // queryTable is the tool that asks tables: filters, counts and sums over all rows of one. What can't be asked is
 // refused with the columns or tables that there are. Its rows are parts of passages, so that answers cite them. What it
-// computes holds in answers as the result of a calculation does.
+// computes holds in answers as the result of a calculation does. The steps: find the document, read its tables, choose
+// the one with the columns, ask it, then fetch the passages of the rows that are shown. A table.Refusal is a sentence
+// for the model; any other error is ours.
 func queryTable() (*Tool, error) {
 	return definition[queryTableInput]{
 		name: "query_table", action: chat.ActionCalculating, capability: chat.CapabilityQuery, unique: true,
@@ -117,7 +121,8 @@ func queryTable() (*Tool, error) {
 }
 
 // askTable reads the tables of a document and asks the one that a query is about. The table is read from the stored
-// text and blocks, so every row is a place that can be cited (docs/decisions.md, “Tools”).
+// text and blocks, so every row is a place that can be cited (docs/decisions.md, “Tools”). The time counts for asking
+// alone, not for reading text and blocks. When the run itself is out of time, that is no refusal.
 func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
 	if doc.Passages == 0 {
 		return table.Answer{}, table.Refusal(doc.DisplayName() + " has no text that could be asked.")

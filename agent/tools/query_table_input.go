@@ -10,7 +10,8 @@ import (
 // cellValues are what cells are compared with: one value or a list, texts, numbers or truth values.
 type cellValues []table.Value
 
-// UnmarshalJSON reads one value or a list.
+// UnmarshalJSON reads one value or a list. It never fails: the schema has checked what may stand there, and numbers
+// keep the digits that were written.
 func (v *cellValues) UnmarshalJSON(raw []byte) error {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -34,7 +35,8 @@ func (v *cellValues) UnmarshalJSON(raw []byte) error {
 // operators are the other ways to write some.
 var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=": table.AtLeast}
 
-// query is the question in the words of the table.
+// query is the question in the words of the table. Values of “empty” and “not empty” are dropped, as models give some
+// though none are needed.
 func (in queryTableInput) query() table.Query {
 	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit}
 	for _, c := range in.Where {

@@ -102,6 +102,7 @@ func columnsShown(a table.Answer, most int) (columns []int) {
 	return columns
 }
 
+// cellsOf are some cells of a row, each cut to so many characters.
 func cellsOf(r table.Row, columns []int, most int) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -147,6 +148,7 @@ func newTableOutput(
 	return out
 }
 
+// totalsOf are totals as outputs have them.
 func totalsOf(totals []table.Total) []tableTotal {
 	out := make([]tableTotal, len(totals))
 	for i, t := range totals {
@@ -155,7 +157,8 @@ func totalsOf(totals []table.Total) []tableTotal {
 	return out
 }
 
-// stepResult draws the answer as a small table, whose rows are hits.
+// stepResult draws the answer as a small table, whose rows are hits. A page draws at most maxDrawnColumns of them; the
+// model sees up to maxOutputColumns. Hits and links stand in the order of the rows.
 func (o queryTableOutput) stepResult(
 	doc corpus.Document, a table.Answer, passages []corpus.Passage,
 ) chat.StepResult {
@@ -237,7 +240,8 @@ func computedOf(output json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// rowsLink opens a document at rows of a table, and marks them: as many as there is room for.
+// rowsLink opens a document at rows of a table, and marks them: as many as there is room for. Rows that follow each
+// other are one range, so that long runs of rows take little room in an address.
 func rowsLink(doc corpus.Document, rows []table.Row) string {
 	rows = slices.SortedFunc(slices.Values(rows), func(x, y table.Row) int { return x.Start - y.Start })
 	var runs chat.Ranges

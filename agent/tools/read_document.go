@@ -15,6 +15,7 @@ import (
 //go:embed read_document.md
 var readDocumentDoc string
 
+// readDocumentSchema counts parts from 1. A focus and a page may both be given: the focus decides what is read first.
 const readDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
@@ -53,7 +54,8 @@ func (o ReadDocumentOutput) ForModel() any {
 }
 
 // readDocument is the tool that reads a document part by part, or what bears on a question first. A page number beyond
-// the last is refused with how many there are.
+// the last is refused with how many there are. It is the tool that stands in for reading first (preference 1).
+// SourceChanges has the document, so that the run knows its name and its version.
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
 		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,
@@ -96,7 +98,8 @@ func readDocument() (*Tool, error) {
 	}.buildTool()
 }
 
-// readOutput numbers the passages of a reading, in the order of the document.
+// readOutput numbers the passages of a reading, in the order of the document. Content is the same text once more, for
+// programs; models get the passages.
 func readOutput(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
 		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),

@@ -17,6 +17,7 @@ import (
 //go:embed read_multiple_documents.md
 var readMultipleDocumentsDoc string
 
+// readMultipleDocumentsSchema takes ten documents at most, as more would leave each too little room.
 const readMultipleDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids"],
 	"properties": {
@@ -51,7 +52,8 @@ func (o ReadMultipleDocumentsOutput) ForModel() any {
 }
 
 // readMultipleDocuments is the tool that reads the beginnings of several documents at once, or what bears on a
-// question, for comparisons. They share readTogether runes; four are read at the same time.
+// question, for comparisons. They share readTogether runes; four are read at the same time. The first document that
+// can't be read ends the call, unlike one that is not found, which becomes a note.
 func readMultipleDocuments() (*Tool, error) {
 	return definition[readMultipleDocumentsInput]{
 		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead,

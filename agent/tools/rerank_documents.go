@@ -15,6 +15,7 @@ import (
 //go:embed rerank_documents.md
 var rerankDocumentsDoc string
 
+// rerankDocumentsSchema takes up to 50 documents, as many as one search returns passages.
 const rerankDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids", "query"],
 	"properties": {
@@ -40,7 +41,9 @@ type rankedDocument struct {
 }
 
 // rerankDocuments is the tool that puts known documents in order by a query. It returns snippets without numbers: they
-// can't be cited. Documents without a hit come last, in the order in which they were named.
+// can't be cited. Documents without a hit come last, in the order in which they were named. It is one search over these
+// documents alone, grouped by document, so the score of a document is that of its best passage. It has no capability:
+// nothing stands in for it.
 func rerankDocuments() (*Tool, error) {
 	return definition[rerankDocumentsInput]{
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,

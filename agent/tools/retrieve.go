@@ -12,6 +12,7 @@ import (
 //go:embed retrieve.md
 var retrieveDoc string
 
+// retrieveSchema is a query and how many passages are wanted, 5 by default.
 const retrieveSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -27,7 +28,8 @@ type retrieveInput struct {
 	TopK  int    `json:"top_k"`
 }
 
-// retrieve is the search tool of the toolset react: passages rather than documents.
+// retrieve is the search tool of the toolset react: passages rather than documents. Resumable: retrieve_more goes on
+// with its query.
 func retrieve() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 2,

@@ -12,6 +12,7 @@ import (
 //go:embed retrieve_book_content.md
 var retrieveBookContentDoc string
 
+// retrieveBookContentSchema lacks the threshold of retrieve_documentation, so it always searches every way there is.
 const retrieveBookContentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -38,7 +39,8 @@ func (o bookContent) clipTo(limit int) any {
 	return o
 }
 
-// retrieveBookContent is retrieve_documentation with its results as one text.
+// retrieveBookContent is retrieve_documentation with its results as one text. The output of the other tool is made
+// first and then written as text, so numbers are given once and in the same order.
 func retrieveBookContent() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5,

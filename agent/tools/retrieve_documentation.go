@@ -12,6 +12,7 @@ import (
 //go:embed retrieve_documentation.md
 var retrieveDocumentationDoc string
 
+// retrieveDocumentationSchema is agreed with clients, like the output's fields.
 const retrieveDocumentationSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -76,7 +77,7 @@ func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	return o
 }
 
-// retrieveDocumentation is the search tool of the toolset documentation.
+// retrieveDocumentation is the search tool of the toolset documentation. A failure gives the query back (echoedArg).
 func retrieveDocumentation() (*Tool, error) {
 	return definition[retrieveDocumentationInput]{
 		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4,

@@ -13,6 +13,7 @@ import (
 //go:embed retrieve_more.md
 var retrieveMoreDoc string
 
+// retrieveMoreSchema lets the query out: then the latest one of the run counts.
 const retrieveMoreSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {

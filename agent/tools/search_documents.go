@@ -13,6 +13,7 @@ import (
 //go:embed search_documents.md
 var searchDocumentsDoc string
 
+// searchDocumentsSchema counts documents, unlike top_k of the other searches, which counts passages.
 const searchDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -70,7 +71,8 @@ func (o searchDocumentsOutput) ForModel() any {
 
 // searchDocuments is the search tool of the default toolset. It groups passages by document and shows as many whole as
 // the request's top_k says; documents behind those come with a snippet. It asks for twice as many passages as
-// documents, since several may be of one.
+// documents, since several may be of one. Numbers are given to whole passages only, so what a model has seen of a
+// snippet it can't cite: it reads the document for that. A search of which a part did not answer is transient.
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true,
@@ -118,7 +120,8 @@ func searchDocuments() (*Tool, error) {
 	}.buildTool()
 }
 
-// foundIn describes one document's hits, whole passages while some are left to show.
+// foundIn describes one document's hits, whole passages while some are left to show. left is shared by all documents of
+// one output and counts down.
 func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{

@@ -14,6 +14,8 @@ import (
 //go:embed semantic_search.md
 var semanticSearchDoc string
 
+// semanticSearchSchema has a lowest score of 0.7 by default; byMeaning says how near the best came when
+// that leaves nothing.
 const semanticSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -33,7 +35,8 @@ type semanticSearchInput struct {
 	MinScore float64 `json:"min_score"`
 }
 
-// semanticSearch is the tool that searches by meaning alone.
+// semanticSearch is the tool that searches by meaning alone. It stands in after hybrid_search and retrieve (preference
+// 3).
 func semanticSearch() (*Tool, error) {
 	return definition[semanticSearchInput]{
 		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3,

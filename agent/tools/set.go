@@ -160,7 +160,8 @@ func (b Registry) Check(name string, tools []string) error {
 
 // Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none
 // named leaves it whole. The text says which name is unknown. Tools of other servers are kept by name, because their
-// server may be reached later: see WithMCPTools. The budget and the temperature stay the set's own.
+// server may be reached later: see WithMCPTools. The budget and the temperature stay the set's own. An empty text means
+// that all names are known. A name twice counts once.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -235,7 +236,8 @@ func (s Set) MaxTopK() int {
 
 // Available returns the named tools of the set. For one that it does not have, the set's own tool of the same
 // capability stands in, and what the set can't do is left out. It is how plans and rules name tools of the default
-// toolset and get those of any other.
+// toolset and get those of any other. The order is that of the names. A stand-in that was there already is not named
+// twice.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {

@@ -8,7 +8,8 @@ import (
 	"footnote/corpus"
 )
 
-// documentHit is a document that a call found or read, for its chat.StepResult.
+// documentHit is a document that a call found or read, for its chat.StepResult. The file's name stands there only if it
+// is not the title, and the type only where the name does not tell it.
 func documentHit(doc corpus.Document) chat.Hit {
 	hit := chat.Hit{DocumentID: doc.ID, Title: doc.DisplayTitle()}
 	if name := doc.DisplayName(); name != hit.Title {
@@ -41,7 +42,8 @@ func passageHits(doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	return out
 }
 
-// withPassages are a document and passages of it: the hit of the document tells of the first one too.
+// withPassages are a document and passages of it: the hit of the document tells of the first one too. The further
+// passages are marked as belonging to the first hit (Sub), so that pages draw one document with several places.
 func withPassages(document chat.Hit, doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	hits := passageHits(doc, passages)
 	if len(hits) == 0 {

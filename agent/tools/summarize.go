@@ -17,6 +17,7 @@ import (
 //go:embed summarize.md
 var summarizeDoc string
 
+// summarizeSchema takes texts or numbers of passages; of up to 50 the first maxSummarised are used.
 const summarizeSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["texts"],
 	"properties": {
@@ -43,7 +44,7 @@ type summarizeOutput struct {
 }
 
 // summarize is the tool that shortens texts which the model hands over. Like documentSummary it picks sentences and
-// writes none.
+// writes none. Not cached: its texts are whatever the model wrote. It reads nothing from the library.
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
 		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,
@@ -100,6 +101,7 @@ func summarize() (*Tool, error) {
 	}.buildTool()
 }
 
+// passageNumber is how models write the number of a passage: 3, [3], n=3, [Source 3].
 var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
 // givenPassages makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from

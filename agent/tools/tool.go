@@ -24,7 +24,7 @@ type Numberer func(corpus.Passage, corpus.Document) int
 // Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
 // error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own
 // run. It may be kept in a cache and used by other runs of the same user at the same time, so nothing may be changed in
-// it.
+// it. Exactly one of Output and WhyRefused is set.
 type Result struct {
 	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
 	// calls.
@@ -45,12 +45,14 @@ type SourceChanges struct {
 	EmptySearch string            // the words of a search of the library's list that found nothing
 }
 
-// refusedResult answers the model with what to do otherwise.
+// refusedResult answers the model with what to do otherwise. The run goes on after it: the model reads the sentence as
+// the call's result.
 func refusedResult(format string, args ...any) (Result, error) {
 	return Result{WhyRefused: fmt.Sprintf(format, args...)}, nil
 }
 
-// ModelView is an output that tells the model less than it shows to people and programs.
+// ModelView is an output that tells the model less than it shows to people and programs. It reads the stored output, so
+// that a run which is carried on tells the model the same again.
 type ModelView interface{ ForModel() any }
 
 // Tool is one thing a model can do, as runs use it: its arguments are JSON. buildTool makes it of a definition, which
@@ -123,7 +125,8 @@ type definition[In any] struct {
 }
 
 // buildTool checks the declaration and makes the tool. It fails for a schema that can't be read or whose defaults do
-// not fit it: a mistake in the program, found when it starts.
+// not fit it: a mistake in the program, found when it starts. The schema is compacted, as every request to a model has
+// it. Arguments that do not fit In after they passed the schema are refused, not an error: the model wrote them.
 func (k definition[In]) buildTool() (*Tool, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
@@ -188,7 +191,8 @@ func (t *Tool) MarkStep(s *chat.Step) {
 // Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
 // defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in
 // plain words what does not fit. Equal calls are then equal as bytes, by which repeated calls and cached results are
-// known.
+// known. Order of the steps: nulls and spaces, other names, the request's top_k, the schema, defaults. An alias beside
+// its proper name is dropped. Verbatim arguments are only checked.
 func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {

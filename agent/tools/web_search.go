@@ -19,6 +19,7 @@ import (
 //go:embed web_search.md
 var webSearchDoc string
 
+// webSearchSchema bounds a query to 400 characters, the most that Brave's search takes.
 const webSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -93,7 +94,8 @@ func (o webSearchOutput) clipTo(limit int) any {
 	return o
 }
 
-// webSearch is the tool for a web that is set up.
+// webSearch is the tool for a web that is set up. It is unique: no search of the documents stands in for the web. It is
+// not cached, as the web has no version.
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
@@ -189,7 +191,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 }
 
 // capturePage reads a page and keeps it. A page becomes a document of the run's hidden namespace, so its words are
-// quoted and opened like any other's.
+// quoted and opened like any other's. Its meta keeps the address and when it was read.
 func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
 	page, err := w.Fetch(ctx, f.URL)
 	if err != nil {
@@ -202,7 +204,8 @@ func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (cor
 	})
 }
 
-// bearingOn returns the passages of each page that fit the query best, its first one where none does.
+// bearingOn returns the passages of each page that fit the query best, its first one where none does. The search is by
+// words alone: captured pages have no vectors (corpus.SemanticOff).
 func (d *Context) bearingOn(
 	ctx context.Context, query string, pages []corpus.Document,
 ) (map[string][]corpus.Passage, error) {
