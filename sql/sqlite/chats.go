@@ -6,7 +6,8 @@ import (
 )
 
 // Chats is the chat.Store of an open database. It is safe for concurrent use and lives as long as its DB. What is not
-// here comes from store.Chats; this package adds the start of runs, the log, leases and limits.
+// here comes from store.Chats; this package adds the start of runs, the log, leases and limits. Statements that both
+// databases share are in package store; here is what needs the writer, or SQLite's own numbers of rows.
 type Chats struct {
 	*store.Chats
 	db *DB

@@ -28,7 +28,8 @@ const (
 
 // contentWrite is one PutContent under way. Its pieces are written under a content number that nothing points to; the
 // last transaction makes that number the document's content. Whoever reads meanwhile sees the old content. A crash in
-// between leaves rows that no document points to; leftContents finds them by their age.
+// between leaves rows that no document points to; leftContents finds them by their age. It is used by one goroutine.
+// content is 0 before its row is there, and again after its transaction was undone.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -86,6 +87,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 // they would take the disk beyond four times the file and 1 MiB.
 const largeText = 768 << 10
 
+// isLarge reports whether passages have no text of their own.
 func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= largeText }
 
 // planSteps cuts the content into steps. Nothing is written yet. The order is that of writing: text, blocks, words of
@@ -157,6 +159,7 @@ type step struct {
 	passage int             // from 1
 }
 
+// addStep adds a thing to write that costs so many bytes.
 func (w *contentWrite) addStep(cost int, fn func(*tx) error) {
 	w.steps = append(w.steps, step{cost: cost, fn: fn})
 }
@@ -194,7 +197,8 @@ func textCut(text string, most int) int {
 	return cut
 }
 
-// planWords cuts the boxes of words into pieces that are found by their range of the text.
+// planWords cuts the boxes of words into pieces that are found by their range of the text. A piece has the range of the
+// text that its words stand in, so a look for the boxes of a quote reads one or two pieces.
 func (w *contentWrite) planWords() error {
 	n := 0
 	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
@@ -262,7 +266,8 @@ func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 	return old, nil
 }
 
-// somePages takes pages for one transaction. last says that there are no more.
+// somePages takes pages for one transaction. last says that there are no more. An error ends the pages too, so that
+// nobody goes on from half an index.
 func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page, last bool, err error) {
 	for size := 0; size < bytesPerWrite; {
 		p, err, more := next()
@@ -305,7 +310,8 @@ func (w *contentWrite) beginContent(t *tx) error {
 	return err
 }
 
-// putPassage writes a passage's row. The last column is for texts that an earlier version packed.
+// putPassage writes a passage's row. The last column is for texts that an earlier version packed. The row's number is
+// its place in the index of words too: one number finds both.
 func (w *contentWrite) putPassage(t *tx, i int) error {
 	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)

@@ -13,7 +13,8 @@ import (
 	"footnote/sql/store"
 )
 
-// eachPiece calls each with every row of store.ReadPieces.
+// eachPiece calls each with every row of store.ReadPieces. It adapts its generic result to callers that collect by
+// themselves.
 func (ds *Documents) eachPiece(
 	ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error,
 ) error {
@@ -54,7 +55,8 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	return text.String(), err
 }
 
-// partPieces is how many pieces a part of a large text has at most.
+// partPieces is how many pieces a part of a large text has at most. A part has at most bytesPerWrite bytes or so,
+// whichever kind of piece the text is in.
 const partPieces = bytesPerWrite / packedPiece
 
 // TextPart returns some stored pieces of the canonical text; see corpus.Documents. Next is the number of the first

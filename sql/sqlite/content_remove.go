@@ -11,7 +11,8 @@ import (
 
 // removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
 // that a later call can finish a removal that stopped half-way. The count of removals tells directories of searches to
-// compare their rows with what is there.
+// compare their rows with what is there. It is called without a deadline of a caller where nobody would come back for
+// what is left.
 func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	for more := true; more; {
 		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {
@@ -43,7 +44,9 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	return nil
 }
 
-// Passages of a content have neighbouring numbers, so deleting a range deletes these and no others.
+// removeSomePassages removes some passages of a content; more says that there may be others. Passages of a content have
+// neighbouring numbers, so deleting a range deletes these and no others. The limit is written +? so that SQLite does
+// not plan the statement anew for its value (see prepareStatement).
 func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	const some = 256
 	var first, n int64
@@ -137,7 +140,8 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 }
 
 // leftContents returns the contents that no document will show any more. These are contents that were replaced (changed
-// > 0), that a crash left before they were shown, and those of documents that go.
+// > 0), that a crash left before they were shown, and those of documents that go. One that is being written now has
+// started_at less than store.LeftAfter ago, and is left alone.
 func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
 	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
 		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-store.LeftAfter).UnixMicro())

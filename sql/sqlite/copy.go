@@ -140,6 +140,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	return s, nil
 }
 
+// closeAfter closes a pool after something failed, and tells of both errors.
 func closeAfter(pool *sql.DB, err error) error {
 	if closed := pool.Close(); closed != nil {
 		return fmt.Errorf("%w, and %w", err, closed)
@@ -153,7 +154,8 @@ func (s *Source) Close() error { return s.pool.Close() }
 // Name implements dbcopy.Source: the moments at which the file was made.
 func (s *Source) Name() string { return s.name }
 
-// Count implements dbcopy.Source.
+// Count implements dbcopy.Source. Count implements the interface by the same condition as Rows, so that both agree on
+// what is copied.
 func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error) {
 	err = s.pool.QueryRowContext(
 		ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, firstKey(t)...,
@@ -178,7 +180,8 @@ func firstKey(t dbcopy.Table) []any {
 }
 
 // Rows implements dbcopy.Source. A copy goes on behind the last key, so a table is read in the order of its key and
-// never by an offset.
+// never by an offset. The names of columns come from the table above, never from outside. A row is a new slice each
+// time: each may keep it.
 func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, each func(dbcopy.Row) error) error {
 	how, ok := copied[t.Name]
 	if !ok {

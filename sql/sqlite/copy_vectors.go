@@ -68,7 +68,8 @@ func (s *Source) OnlyOthers(ctx context.Context, model string) (only bool, err e
 	return only, failure(err)
 }
 
-// Semantic returns how many passages each document has whose vectors are all made, wherever they are kept.
+// Semantic returns how many passages each document has whose vectors are all made, wherever they are kept. The caller
+// compares the numbers with what arrived, to know which documents are whole.
 func (s *Source) Semantic(ctx context.Context) (map[string]int, error) {
 	rows, err := s.pool.QueryContext(
 		ctx, `SELECT id, passages FROM documents WHERE purging = 0 AND state = ? AND semantic = ?`,

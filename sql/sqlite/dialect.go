@@ -95,7 +95,8 @@ func names[T string | int64 | uint32](list []T) string {
 	return text
 }
 
-// engine is the store.Database of an open database.
+// engine is the store.Database of an open database. It is how package store sees this package: statements outside a
+// transaction (Alone), and in one (Write).
 type engine struct{ db *DB }
 
 // Alone implements store.Database: writes go to the writer, and all else to the readers.
@@ -118,7 +119,7 @@ func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user)
 // Violates implements store.Database: whoever writes looks first, and nobody else writes meanwhile.
 func (engine) Violates(error, string) bool { return false }
 
-// statements are store.Statements in transactions of their own.
+// statements are store.Statements in transactions of their own. They hold a context, as each is made for one call.
 type statements struct {
 	ctx  context.Context
 	db   *DB

@@ -10,7 +10,8 @@ import (
 
 // filterDocuments adds what a filter asks for by ids and meta. Values of meta are compared with their type, where a
 // whole number and the same number with a point are equal; an array matches if one of its entries does. Dates are
-// compared by as many digits as the document's has, so 2024 matches a range within that year.
+// compared by as many digits as the document's has, so 2024 matches a range within that year. JSON null is compared as
+// an empty text of the type null, since SQL's NULL equals nothing. All conditions that it adds hold together.
 func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	if len(f.IDs) > 0 {
 		// CROSS JOIN keeps the order: the few that are asked for are looked up, not found among all.

@@ -42,8 +42,10 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
-// The last number is read from the log itself, inside the transaction, so there is no counter that could differ from
-// it.
+// appendEvents writes events of a run behind its last one, and what each changes elsewhere, in one transaction. The
+// last number is read from the log itself, inside the transaction, so there is no counter that could differ from it. It
+// fails when the run is over or another owner holds it, before anything is written. Times are the transaction's, so
+// events of one call have one.
 func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []chat.Payload) error {
 	var run, last int64
 	var status, holder string
@@ -116,7 +118,8 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 	return nil
 }
 
-// Events implements chat.Store.
+// Events implements chat.Store. Whether the scope may see the run is asked first. The page is a range of the key, which
+// needs no index beside it.
 func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after int64, limit int) ([]chat.Event, error) {
 	run, err := c.RunNumber(ctx, s, runID)
 	if err != nil {

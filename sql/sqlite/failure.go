@@ -15,7 +15,7 @@ import (
 
 // failure gives an error of the driver the code and the sentence that people need. It leaves sql.ErrNoRows, cancelled
 // contexts and errors that carry a code as they are. Every error of a statement passes through it before it leaves the
-// package.
+// package. Only the lower byte of SQLite's code is looked at, its primary code; ioFailure looks at the whole.
 func failure(err error) error {
 	if err == nil {
 		return nil

@@ -41,7 +41,7 @@ func openFailure(err error) error {
 }
 
 // Blank reports whether the file at path holds no database yet: it is not there, or it is empty, or nothing was ever
-// stored in it.
+// stored in it. It opens the file read-only, so it changes nothing of it.
 func Blank(ctx context.Context, path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {

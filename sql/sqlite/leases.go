@@ -9,7 +9,8 @@ import (
 	"footnote/sql/store"
 )
 
-// Renew implements chat.Store.
+// Renew implements chat.Store. It returns those that another owner has meanwhile, or that are over. It does not wait
+// for the disk: a lease that is lost with the machine is a run to be taken over anyway.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		for _, id := range runIDs {
@@ -31,7 +32,7 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 }
 
 // TakeOver implements chat.Store. One process has the file, so what it takes over are its own runs from before a
-// restart.
+// restart. Reading and taking are one transaction, so each run is taken once.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) (runs []chat.Run, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		// The runs are read first: afterwards nothing tells them from those that the owner held before.
@@ -51,7 +52,7 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 	return runs, nil
 }
 
-// Release implements chat.Store.
+// Release implements chat.Store. It changes nothing of a run that another owner has.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
 	_, err := engine{c.db}.Alone(ctx, 0).Exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2
 		AND status = 'running'`, runID, owner)

@@ -15,7 +15,8 @@ func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
 // SetLimits implements corpus.Documents, for the chats of this database as well.
 func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
 
-// Spend implements chat.LimitStore.
+// Spend implements chat.LimitStore. Looking and counting are one transaction, so two questions at once can't both take
+// the last place.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	if len(limits.SpendLimits(what)) == 0 {
@@ -28,7 +29,8 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	return nil
 }
 
-// Charge implements chat.LimitStore.
+// Charge implements chat.LimitStore. It counts what was used already, so it never refuses; a limit may be passed by the
+// last thing that was let in.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	if len(limits.SpendLimits(what)) == 0 {
@@ -41,7 +43,8 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore.
+// Room implements chat.LimitStore. It only reads: what it finds may be gone a moment later, so it refuses early and
+// Spend decides.
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	read := func(query string, args []any, dest ...any) error { return c.db.queryRow(ctx, query, args, dest...) }
 	limits := c.db.limits.For(user)

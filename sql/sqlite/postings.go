@@ -10,7 +10,8 @@ import (
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
 func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
-// postingStore is the postings.Store of an open database.
+// postingStore is the postings.Store of an open database. It adds to store.Index what is one range or one transaction
+// here.
 type postingStore struct {
 	*store.Index
 	db *DB
@@ -18,6 +19,7 @@ type postingStore struct {
 
 var _ postings.Store = postingStore{}
 
+// newPostingStore makes one; it holds no state of its own.
 func (db *DB) newPostingStore() postingStore {
 	return postingStore{store.NewIndex(engine{db}, dialect), db}
 }
@@ -37,8 +39,9 @@ func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(sca
 	return failure(rows.Err())
 }
 
-// json_each numbers the pairs, and its key is the place's number. CROSS JOIN keeps the order, so each place costs one
-// look into the index segment_pages_by_key from above.
+// Find implements postings.Store. All places go in as one JSON list; json_each numbers the pairs, and its key is the
+// place's number. CROSS JOIN keeps the order, so each place costs one look into the index segment_pages_by_key from
+// above.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	pairs := make([][2]any, len(places))
 	for i, at := range places {
@@ -79,7 +82,8 @@ func putPages(t *tx, segment int64, pages []postings.Page) error {
 	return nil
 }
 
-// The segment's row goes with the last of its pages, so a Drop that broke off can be repeated.
+// Drop implements postings.Store, in small transactions. The segment's row goes with the last of its pages, so a Drop
+// that broke off can be repeated. A segment that is live keeps its row.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	const some = 256 // pages
 	for n := int64(some); n == some; {

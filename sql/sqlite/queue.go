@@ -57,6 +57,7 @@ func (a *atWork) tellNews() {
 	}
 }
 
+// beginJob notes a job that begins here, so that it can be stopped.
 func (a *atWork) beginJob(n int64, job stopJob) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,6 +67,7 @@ func (a *atWork) beginJob(n int64, job stopJob) {
 	a.stops[n] = job
 }
 
+// endJob forgets a job that has ended.
 func (a *atWork) endJob(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,11 +91,11 @@ func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, false)
 }
 
-// Ensure adds a job; see corpus.Queue.
+// Ensure adds a job; see corpus.Queue. Unlike Enqueue it adds nothing while the same job is at work.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.addJob(ctx, job, true) }
 
 // addJob adds a job unless the same job waits or, with orAtWork, is at work. It is one statement, so the turn and the
-// look for the same job belong to one moment.
+// look for the same job belong to one moment. It waits for the disk.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.writeTx(ctx, true, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO jobs (kind, document, sha256, user_id, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
@@ -137,7 +139,8 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 	return nil
 }
 
-// Cancel ends all jobs of a document; see corpus.Queue.
+// Cancel ends all jobs of a document; see corpus.Queue. Jobs that wait are removed; one at work here is stopped, and
+// closeJob removes it.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		_, err := t.Exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
@@ -159,7 +162,8 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 // takeJob gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
 // to wait for others to end. Jobs under suspicion (alone = 1: a process died while they were at work) go first and one
 // at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its next
-// death could not be told from another's (docs/decisions.md, “Documents and files”).
+// death could not be told from another's (docs/decisions.md, “Documents and files”). The time of the lease is in
+// ready_at: a job at work is due again when its lease has ended, with no sweep.
 func (q *Queue) takeJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time,
 ) (n int64, job corpus.Job, ok bool, err error) {
@@ -228,7 +232,8 @@ func (q *Queue) freeJobs(ctx context.Context) error {
 	})
 }
 
-// nextTime returns when the next job of a kind is due after now; ok is false when none will be.
+// nextTime returns when the next job of a kind is due after now; ok is false when none will be. It looks at leases too,
+// as a job whose worker died becomes due when its lease ends.
 func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time) (due time.Time, ok bool, err error) {
 	var at sql.NullInt64
 	err = q.db.queryRow(

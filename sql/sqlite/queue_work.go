@@ -16,7 +16,8 @@ const (
 )
 
 // Work has jobs done; see corpus.Queue. It returns when ctx has ended and all workers with it. Jobs of an earlier
-// process are freed once, before the first is taken.
+// process are freed once, before the first is taken. A failure of the freeing is no reason to stop: those leases end by
+// themselves.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	q.db.atWork.once.Do(func() {
 		if err := q.freeJobs(ctx); err != nil {
@@ -109,7 +110,8 @@ func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause e
 	return err
 }
 
-// prolongLease keeps a job's lease until ctx ends; work whose lease is lost stops.
+// prolongLease keeps a job's lease until ctx ends; work whose lease is lost stops. It renews at each quarter of the
+// lease; one failure stops the work at once.
 func (q *Queue) prolongLease(ctx context.Context, n int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(corpus.JobLease / 4)
 	defer tick.Stop()

@@ -51,7 +51,8 @@ func (c *Chats) CheckWrites(ctx context.Context) error {
 	return nil
 }
 
-// newRun is a run on its way into the database.
+// newRun is a run on its way into the database. A transaction may be tried once only; what it fills in here is read
+// after it was committed.
 type newRun struct {
 	chats      *Chats
 	chat.Start // its run is the one of before when the key is known
@@ -60,8 +61,9 @@ type newRun struct {
 	fresh      bool
 }
 
-// The key comes before the limits, so that a repeated request costs nothing; the limits before the session, so that a
-// refused question makes none.
+// storeRun writes the run, its texts, its session's head and its key, all in one transaction. The key comes before the
+// limits, so that a repeated request costs nothing; the limits before the session, so that a refused question makes
+// none. The local user's runs are not charged: without keys there is one user.
 func (s *newRun) storeRun(tx *tx) error {
 	if s.Key != "" {
 		if known, err := s.byKey(tx); err != nil || known {
@@ -109,7 +111,7 @@ func (s *newRun) storeRun(tx *tx) error {
 	return err
 }
 
-// byKey looks for the run that the key already started.
+// byKey looks for the run that the key already started. A key that came with another request is an error (RunByKey).
 func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	run, err := s.chats.RunByKey(tx, s.Run.User, s.Key, s.Digest[:])
 	if errors.Is(err, sql.ErrNoRows) {

@@ -57,7 +57,8 @@ const vectorState = `SELECT vector_changes, vector_removals, coalesce(m.n, 0), c
 	FROM corpus_state LEFT JOIN vector_models m ON m.name = ?`
 
 // next returns the present snapshot if nothing changed, else a newer one. The counters are read without a transaction
-// first: most of the time nothing changed.
+// first: most of the time nothing changed. Counters go up with each write and removal of vectors; equal ones mean equal
+// tables. The caller holds m.mu.
 func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	next := &signSnapshot{}
 	if m.present != nil {

@@ -37,7 +37,8 @@ type nearVector struct {
 	place int32 // in signSnapshot.places
 }
 
-// allowed says for each of places whether a search may see it.
+// allowed says for each of places whether a search may see it. It is asked once for each place of the snapshot, not for
+// each vector.
 func (s *signSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 	wanted := make(map[string]bool, len(documents))
 	for _, id := range documents {
@@ -193,7 +194,8 @@ func signsOf(query []float32) []uint64 {
 // signs is then one look-up for each eight dimensions.
 type signSums [][256]float32
 
-// b&(b-1) is b without its lowest bit, so each entry is an earlier one and one number more.
+// newSignSums makes the table for a query. b&(b-1) is b without its lowest bit, so each entry is an earlier one and one
+// number more.
 func newSignSums(query []float32) signSums {
 	sums := make(signSums, 8*signWords(len(query)))
 	for i := range sums {

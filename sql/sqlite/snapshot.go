@@ -66,7 +66,7 @@ func Snapshot(ctx context.Context, path, to string) (err error) {
 }
 
 // Originals returns the SHA-256 of each original that the documents in the database file at path were made from, in
-// order.
+// order. A document whose newer version is being read has two: the one that serves and the one that comes.
 func Originals(ctx context.Context, path string) (hashes []string, err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {

@@ -20,7 +20,7 @@ type heldStmt struct {
 var parameter = regexp.MustCompile(`\$[0-9]+`)
 
 // prepareHeld prepares a statement. Parameters like $1, whose names the driver would read each time, become question
-// marks.
+// marks. A number that comes twice becomes two question marks, and bind gives its argument twice.
 func prepareHeld(
 	ctx context.Context, query string, prepare func(ctx context.Context, query string) (*sql.Stmt, error),
 ) (stmt heldStmt, err error) {

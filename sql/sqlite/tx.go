@@ -29,7 +29,7 @@ type tx struct {
 	stmts map[string]heldStmt
 }
 
-// The map only grows, by as many statements as the program's text has.
+// stmt returns the prepared statement for a text. The map only grows, by as many statements as the program's text has.
 func (t *tx) stmt(query string) (heldStmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
@@ -105,7 +105,7 @@ func (t *tx) control(statement string) error {
 	return nil
 }
 
-// It comes after the writer's goroutine has ended.
+// close closes the statements and the connection. It comes after the writer's goroutine has ended.
 func (t *tx) close() error {
 	var errs []error
 	for _, stmt := range t.stmts {

@@ -8,7 +8,8 @@ import (
 	"footnote/sql/pack"
 )
 
-// Statements that read content without Go in between say unpacked(body, packed).
+// Statements that read content without Go in between say unpacked(body, packed). Deterministic functions may be used
+// wherever SQLite plans with them. What can't be unpacked fails the statement.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(
 		_ *sqlite.FunctionContext, args []driver.Value,

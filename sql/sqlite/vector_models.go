@@ -63,7 +63,8 @@ func (v *Vectors) Complete(ctx context.Context) error {
 	return nil
 }
 
-// Unnamed returns some vectors of an earlier version, which did not note their model; see corpus.Vectors.
+// Unnamed returns some vectors of an earlier version, which did not note their model; see corpus.Vectors. There are
+// none once a model of this name has vectors: then the unnamed ones are of another.
 func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, err error) {
 	var of int
 	if err := v.db.queryRow(
@@ -79,7 +80,8 @@ func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, e
 	return some, err
 }
 
-// Name gives the vectors of an earlier version to the model; see corpus.Vectors.
+// Name gives the vectors of an earlier version to the model; see corpus.Vectors. OR IGNORE: a model of that name that
+// is there keeps its own row. vectorsChanged has searches in memory read anew.
 func (v *Vectors) Name(ctx context.Context) error {
 	err := v.db.writeTx(ctx, true, func(t *tx) error {
 		if _, err := t.Exec(`UPDATE OR IGNORE vector_models SET name = ? WHERE name = ''`, v.model); err != nil {
