@@ -16,7 +16,9 @@ const (
 
 // Alone has work done by one process at a time of those that name it alike on the same schema, until ctx ends. It calls
 // work when this process is the one, and again when it has become that again; the context of work ends with the lease:
-// when the connection that holds it breaks. The database notices a machine that is gone within 30 s.
+// when the connection that holds it breaks. The database notices a machine that is gone within 30 s. Work that must not
+// run twice at a moment still has to bear it for a while: a process that lost its connection learns of it at its next
+// look, when another may have begun.
 func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Context)) {
 	for {
 		err := db.aloneOnce(ctx, name, work)

@@ -73,7 +73,8 @@ type logged struct {
 func (l *logged) isPlain() bool   { return len(l.outputs) == 0 && !l.isDurable() }
 func (l *logged) isDurable() bool { return l.answer != nil || l.status != nil || l.acts }
 
-// Ids are made legible as they will be stored, so that they are found again.
+// addPayload notes an event and what it changes elsewhere. Ids are made legible as they will be stored, so that they
+// are found again.
 func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	l.kinds = append(l.kinds, string(e.Type))
 	l.bodies = append(l.bodies, e.Body)
@@ -97,7 +98,7 @@ func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	}
 }
 
-// Append implements chat.Store.
+// Append implements chat.Store. Numbers follow the last event without a gap; times are the database's.
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
 	events, err := store.NewEvents(runID, payloads)
 	if err != nil {
@@ -117,9 +118,10 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
-// What only adds events goes with others' appends in a group; what changes more, or must survive power loss, is a
-// statement of its own. When no run was changed, a second statement finds out why. The tail is remembered after a
-// success and forgotten with the run.
+// appendLogged stores what was noted and returns the number before the first event, and their time. What only adds
+// events goes with others' appends in a group; what changes more, or must survive power loss, is a statement of its
+// own. When no run was changed, a second statement finds out why. The tail is remembered after a success and forgotten
+// with the run.
 func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
@@ -155,7 +157,8 @@ func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged
 	return base, at, err
 }
 
-// appendPlain fails with pgx.ErrNoRows if there is no such run to change.
+// appendPlain fails with pgx.ErrNoRows if there is no such run to change. appendPlain stores events alone, in a
+// statement of its own.
 func (db *DB) appendPlain(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	err = db.queryRow(ctx, longTime, plainAppend, l.queryArgs(db, owner, runID, db.lastEvent(runID)), &base, &at)
 	return base, at, err
@@ -175,7 +178,8 @@ func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (b
 	return base, at, err
 }
 
-// The first seven are the same for both statements.
+// queryArgs are the arguments of plainAppend; the first seven are the same for fullAppend. Lists are empty and not nil,
+// which would be NULL.
 func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	kinds, bodies := l.kinds, l.bodies
 	if len(kinds) == 0 {
@@ -215,7 +219,7 @@ func (db *DB) lastEvent(runID string) int64 {
 }
 
 // writeNotice is what a notification says: who appended to which run, or to which runs. A message begins with the
-// sender, so that a process can leave out its own.
+// sender, so that a process can leave out its own. Ids have no spaces, which part them.
 func (db *DB) writeNotice(runID string) string { return db.instance + " " + runID }
 
 // readNotice reads a message: the ids that it tells of, none if it is this process's own.

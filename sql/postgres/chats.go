@@ -5,7 +5,8 @@ import (
 	"footnote/sql/store"
 )
 
-// Chats is the chat.Store of a database. It is safe for concurrent use and lives as long as its DB.
+// Chats is the chat.Store of a database. It is safe for concurrent use and lives as long as its DB. Statements that
+// both databases share are in package store; here are those that PostgreSQL does in one round trip, or with locks.
 type Chats struct {
 	*store.Chats
 	db *DB

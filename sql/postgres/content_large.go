@@ -73,7 +73,9 @@ func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	})
 }
 
-// copyPieces adds rows to a table as they are made. stop ends the iterator's goroutine if the database breaks off.
+// copyPieces adds rows to a table as they are made. stop ends the iterator's goroutine if the database breaks off. The
+// iterator is pulled, as pgx asks for row after row. An error of the iterator ends the COPY, and with it the
+// transaction.
 func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, error]) error {
 	next, stop := iter.Pull2(rows)
 	defer stop()
@@ -87,7 +89,7 @@ func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, er
 	return err
 }
 
-// textPieces cuts a text between runes.
+// textPieces cuts a text between runes. No piece is empty; an empty text has none.
 func textPieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {

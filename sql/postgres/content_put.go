@@ -69,7 +69,8 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	return nil
 }
 
-// encodeContent encodes what is not stored as it is, and counts the terms.
+// encodeContent encodes what is not stored as it is, and counts the terms. It is the long part, and done before the
+// transaction begins.
 func (w *contentWrite) encodeContent() (err error) {
 	if w.sizes, err = store.ToJSON(w.c.Extracted.Sizes); err != nil {
 		return err
@@ -87,7 +88,8 @@ func (w *contentWrite) encodeContent() (err error) {
 	return nil
 }
 
-// checkVersion fails unless the document still wants this version.
+// checkVersion fails unless the document still wants this version. It locks the document's row until the transaction
+// ends.
 func (w *contentWrite) checkVersion(t *tx) error { return w.ds.CheckVersion(t, w.id, w.c.SHA256) }
 
 // insertContent stores the content but for its passages and words.
@@ -102,8 +104,9 @@ func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	return content, err
 }
 
-// The document is locked near the end by checkVersion, after the long part, and NextChange in publishContent locks the
-// counter of changes last.
+// writeContent writes everything in one transaction: content, words, passages, pages of the index, then what makes it
+// the document's. The document is locked near the end by checkVersion, after the long part, and NextChange in
+// publishContent locks the counter of changes last, so that other writers wait for a moment only.
 func (w *contentWrite) writeContent(t *tx) error {
 	content, err := w.insertContent(t)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"footnote/sql/store"
 )
 
-// readColumn reads one column of a document's content, which is empty if another one holds it packed.
+// readColumn reads one column of a document's content, which is empty if another one holds it packed. A document
+// without content, or one that the scope does not show, gives an empty text or chat.CodeNotFound by store.ReadPieces.
 func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
 	read := func(row scanner) (text string, err error) {
 		var short []byte

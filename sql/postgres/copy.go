@@ -176,7 +176,7 @@ func (t *Target) Again(ctx context.Context) error {
 	})
 }
 
-// After implements dbcopy.Target.
+// After implements dbcopy.Target. Without a row nothing of the table was copied yet.
 func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row, rows int64, err error) {
 	var text string
 	err = t.db.queryRow(ctx, longTime, `SELECT key, rows FROM copied WHERE name = $1`, []any{table.Name}, &text, &rows)
@@ -189,7 +189,8 @@ func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row,
 	return key, rows, err
 }
 
-// Put implements dbcopy.Target. The key is written as text in the same transaction as its rows.
+// Put implements dbcopy.Target. The key is written as text in the same transaction as its rows. A table of one row
+// (table.One) is emptied first, as the schema's own step has put a row there.
 func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row, last dbcopy.Row) error {
 	key, err := dbcopy.FormatKey(last)
 	if err != nil {
@@ -218,7 +219,8 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 	})
 }
 
-// Rows implements dbcopy.Target.
+// Rows implements dbcopy.Target. It reads all rows in no order: the comparison hashes them so that order does not
+// matter.
 func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.Row) error) error {
 	names := make([]string, len(table.Columns))
 	for i, column := range table.Columns {

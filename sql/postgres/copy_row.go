@@ -10,7 +10,7 @@ import (
 	"footnote/sql/pack"
 )
 
-// Fit implements dbcopy.Target.
+// Fit implements dbcopy.Target. It changes nothing of the row that it gets.
 func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	if len(row) != len(table.Columns) {
 		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
@@ -87,7 +87,7 @@ func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	return nil, fmt.Errorf("a %T is not what belongs there", value)
 }
 
-// jsonb takes no NUL, which SQLite's text may hold.
+// fitJSON makes a text of JSON one that a column of type jsonb takes: without NUL, which SQLite's text may hold.
 func fitJSON(text string) (string, error) {
 	text = legibleText(text)
 	if !strings.Contains(text, `\u0000`) {

@@ -72,11 +72,11 @@ const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.a
 // inScope restricts documents (as d) to those of a scope that are not deleted.
 var inScope = dialect.Shown()
 
-// engine is the store.Database of a database.
+// engine is the store.Database of a database. It is how package store sees this package.
 type engine struct{ db *DB }
 
-// Durable and Bulk mean nothing here: commits wait for the disk unless a statement says otherwise, and there is no one
-// writer.
+// patienceOf is how long a statement may take by the care that is asked for. Durable and Bulk mean nothing here:
+// commits wait for the disk unless a statement says otherwise, and there is no one writer.
 func patienceOf(care store.Care) time.Duration {
 	if care&store.Patient != 0 {
 		return longTime
@@ -105,7 +105,7 @@ func (engine) Spend(t store.Tx, limits chat.Limits, user string, what chat.Resou
 // Violates implements store.Database.
 func (engine) Violates(err error, index string) bool { return violatesConstraint(err, index) }
 
-// statements are store.Statements in transactions of their own.
+// statements are store.Statements in transactions of their own. They hold a context, as each is made for one call.
 type statements struct {
 	ctx      context.Context
 	db       *DB

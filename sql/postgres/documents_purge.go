@@ -7,7 +7,7 @@ import (
 )
 
 // Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document
-// goes once.
+// goes once. A few documents to a transaction, so that locks are short; it ends when fewer than that were left.
 func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	const some = 20 // documents in one transaction
 	for {

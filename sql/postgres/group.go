@@ -46,10 +46,11 @@ type pending struct {
 	err      error
 }
 
-// A run whose row another statement holds at this moment, or that is not the owner's to change, is left out. So a group
-// waits for no lock. One message tells of a hundred runs, which is half of what fits into one: each message costs the
-// database and every replica the same. FOR NO KEY UPDATE keeps other appends away and lets foreign keys to the run be
-// checked.
+// appendMany stores the appends of a group: it locks the runs that are to be had, numbers the events, adds them and
+// tells the other replicas. A run whose row another statement holds at this moment, or that is not the owner's to
+// change, is left out. So a group waits for no lock. One message tells of a hundred runs, which is half of what fits
+// into one: each message costs the database and every replica the same. FOR NO KEY UPDATE keeps other appends away and
+// lets foreign keys to the run be checked.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w
@@ -201,7 +202,8 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 	}
 }
 
-// Runs that the statement left out stay not stored, and appendLogged tries them alone.
+// storeMany stores a batch by appendMany and fills in the outcome of each append. Runs that the statement left out stay
+// not stored, and appendLogged tries them alone.
 func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) error {
 	byRun := make(map[string]*pending, len(batch))
 	var ids, owners, of, kinds []string

@@ -69,6 +69,7 @@ type spending struct {
 	n       int64
 }
 
+// callSpend calls the function with a user, what is spent, how much, the limits as three lists, and whether to count.
 const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
 
 // queryArgs are the arguments of callSpend: the limits as three lists of equal length, in their order. keep says
@@ -130,7 +131,8 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	return s.readVerdict(result)
 }
 
-// Charge implements chat.LimitStore. What was spent is counted without a look and without a lock.
+// Charge implements chat.LimitStore. What was spent is counted without a look and without a lock. It never refuses:
+// what was used is counted even beyond a limit. Old rows go with the next spend.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	if len(c.db.limits.For(user).SpendLimits(what)) == 0 {
 		return nil
@@ -144,7 +146,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore.
+// Room implements chat.LimitStore. It takes no turn: it only looks, and what it finds may be gone a moment later.
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	limits := c.db.limits.For(user)
 	s := spending{limits, limits.SpendLimits(what), user, what, 1}

@@ -104,7 +104,8 @@ func (db *DB) passMessage(message string, wake func(runID string), changed func(
 	}
 }
 
-// tellOf lets the other replicas know of a document's change once the transaction commits.
+// tellOf lets the other replicas know of a document's change once the transaction commits. A notification of a
+// transaction that is undone is never sent.
 func (db *DB) tellOf(t *tx, documentID string) error {
 	_, err := t.Exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(store.OfDocument+documentID))
 	return err

@@ -92,6 +92,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	return db, nil
 }
 
+// tellRebuild logs how far the index of words is, at every hundredth document.
 func (db *DB) tellRebuild(done, of int) {
 	if done%100 == 0 {
 		db.log.Info("making the index of words anew", "documents", of, "done", done)

@@ -14,7 +14,7 @@ import (
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
 func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
-// postingStore is the postings.Store of an open database.
+// postingStore is the postings.Store of an open database. It adds to store.Index what is one round trip here.
 type postingStore struct {
 	*store.Index
 	db *DB
@@ -22,6 +22,7 @@ type postingStore struct {
 
 var _ postings.Store = postingStore{}
 
+// newPostingStore makes one; it holds no state of its own.
 func (db *DB) newPostingStore() postingStore {
 	return postingStore{store.NewIndex(engine{db}, dialect), db}
 }
@@ -35,7 +36,8 @@ func unpackText(body string, packed []byte) (string, error) {
 	return string(plain), err
 }
 
-// The lateral join makes one look into the primary key of segment_pages for each place, from above.
+// Find implements postings.Store. Places go in as two arrays; the lateral join makes one look into the primary key of
+// segment_pages for each of them, from above.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	segments, terms := make([]int64, len(places)), make([][]byte, len(places))
 	for i, at := range places {
@@ -98,8 +100,8 @@ func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error
 // minute, and merges write faster.
 const vacuumFrom = 500
 
-// SKIP_LOCKED lets it pass when another replica is vacuuming already. VACUUM can't run in a transaction, so it comes
-// after.
+// Drop implements postings.Store. A segment that is live stays. VACUUM can't run in a transaction, so it comes after;
+// SKIP_LOCKED lets it pass when another replica is vacuuming already.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	var pages int64
 	err := s.db.inTx(ctx, contentTime, func(t *tx) error {

@@ -57,12 +57,13 @@ func (a jobArgs) attemptOf(taken int) int { return taken - max(a.Begun-1, 0) }
 // maxTries is as much as the column holds: corpus decides when to give up.
 const maxTries = 1<<15 - 1
 
-// Enqueue adds a job; see corpus.Queue.
+// Enqueue adds a job; see corpus.Queue. One that is at work does not count: it may have read the file before it
+// changed.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, waits)
 }
 
-// Ensure adds a job; see corpus.Queue.
+// Ensure adds a job; see corpus.Queue. One that is at work counts too.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, unfinished)
 }
@@ -203,14 +204,17 @@ func quietLogger(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{l
 // quiet.
 type quietHandler struct{ slog.Handler }
 
+// Enabled implements slog.Handler.
 func (h quietHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
+// WithAttrs implements slog.Handler.
 func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return quietHandler{h.Handler.WithAttrs(attrs)}
 }
 
+// WithGroup implements slog.Handler.
 func (h quietHandler) WithGroup(name string) slog.Handler {
 	return quietHandler{h.Handler.WithGroup(name)}
 }
