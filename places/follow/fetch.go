@@ -20,7 +20,8 @@ import (
 )
 
 // fetchWanted fetches what is new or changed. The store is asked again for each batch, so what was settled is never in
-// the next one.
+// the next one. It ends with errMore when the slice is over: the place stays due, and the next slice asks the store
+// again.
 func (l *look) fetchWanted(ctx context.Context) error {
 	for {
 		items, err := l.f.Store.WantedItems(ctx, l.p.ID, l.number, placestore.MaxBatch)
@@ -151,7 +152,8 @@ func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept liste
 	return nil
 }
 
-// refuse notes why an item is not in the library, or not as it is now.
+// refuse notes why an item is not in the library, or not as it is now. The version that was refused is kept, so the
+// item is tried again when it has another.
 func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	item.Version, item.Name, item.Link = kept.Version, cmp.Or(kept.Name, item.Key), kept.Link
 	item.Refusal = failureOf(err)
@@ -248,7 +250,7 @@ func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem)
 	return strings.TrimSuffix(where, ext) + " (" + hash(l.p.ID + item.Key)[:12] + ")" + ext, "", nil
 }
 
-// natural is where an item's document lies if nothing else is there.
+// natural is where an item's document lies if nothing else is there. Documents of a place lie in a folder of its name.
 func (l *look) natural(item placestore.Item, kept listedItem) string {
 	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
 	if name == "" {

@@ -122,7 +122,7 @@ func (f *Follower) workUntil(ctx context.Context) {
 	}
 }
 
-// tellWorkers has a worker look for places that are due.
+// tellWorkers has a worker look for places that are due. It never blocks: a signal that is there already is enough.
 func (f *Follower) tellWorkers() {
 	select {
 	case f.wake <- struct{}{}:

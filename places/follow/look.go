@@ -210,7 +210,8 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tell stores how far the look is, every two seconds.
+// tell stores how far the look is, every two seconds. It also renews the lease, and ends the work when the owner
+// changed the place.
 func (l *look) tell(ctx context.Context) error {
 	if time.Since(l.told) < 2*time.Second {
 		return nil
@@ -301,7 +302,7 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 // scope is the owner's own, in the namespace of the place: whatever the library is asked, it is asked for them.
 func (l *look) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
 
-// touch notes what became of a document.
+// touch notes what became of a document. Beyond MaxTouched they are counted and not named.
 func (l *look) touch(id, name, what string) {
 	if r := &l.p.Report; len(r.Documents) < placestore.MaxTouched {
 		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: cut(name, 300), What: what})

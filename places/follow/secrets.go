@@ -17,7 +17,8 @@ import (
 // Secrets of a place are in one file, which only this process' user can read. Its name has what the store calls it,
 // so that the store changes which file counts: a file never changes.
 
-// Both parts are made by this program (an id and random letters), so the name can't lead anywhere else.
+// secretsFile is where the secrets of a place are. Both parts of the name are made by this program (an id and random
+// letters), so it can't lead anywhere else.
 func (f *Follower) secretsFile(id, at string) string {
 	return filepath.Join(f.Secrets, id+"."+at+".json")
 }
@@ -55,7 +56,7 @@ func (f *Follower) keepSecrets(id, at string, secrets map[string]string) (err er
 	return nil
 }
 
-// hasSecrets reports whether this server can open a place.
+// hasSecrets reports whether this server can open a place. It looks for the file and does not read it.
 func (f *Follower) hasSecrets(p placestore.Place) bool {
 	if len(p.Secrets) == 0 {
 		return true

@@ -49,6 +49,7 @@ type FieldError struct {
 	Err   *chat.Error
 }
 
+// Error is for the log; people read Err beside its field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
 // Unwrap returns the sentence.
@@ -332,7 +333,8 @@ func (f *Follower) changeSettings(
 	return nil
 }
 
-// Look has a place looked at now, also one that is paused: once.
+// Look has a place looked at now, also one that is paused: once. One that is being looked at is returned as it is. It
+// fails with CodeConflict for one that is paused.
 func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil || p.Looking {
@@ -349,7 +351,8 @@ func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place,
 	return p, err
 }
 
-// Remove ends the following of a place, in the background. Its documents stay, or go with it.
+// Remove ends the following of a place, in the background. Its documents stay, or go with it. A removal that was begun
+// can't be taken back; a worker does it as it does a look.
 func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 // takeOver deals with bytes that are in the library already. The document of an item that is not listed any more was
 // moved or named anew: it follows, so that it lies and leads where the place has it. It must know that the old item is
 // not listed any more, so it does so only in a look whose list is whole. A document's path is part of what it is, so a
-// moved one is deleted and added again with the same bytes, which the store recognises and does not read anew.
+// moved one is deleted and added again with the same bytes, which the store recognises and does not read anew. The
+// original is opened before the document is deleted, so that its bytes can't be lost in between.
 func (l *look) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
 ) (corpus.Document, fate, error) {

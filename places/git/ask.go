@@ -21,7 +21,8 @@ import (
 // agent is what servers are told to be asked by. GitHub and others speak Git only with what begins so.
 const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 
-// server is a server of a repository, as it describes itself. It is asked anew for each look.
+// server is a server of a repository, as it describes itself. It is asked anew for each look. Its abilities decide how
+// a commit is asked for: without “filter” files come too, without “shallow” the history does.
 type server struct {
 	root   *url.URL // where the repository is, after all redirects
 	agent  string
@@ -67,7 +68,8 @@ func inside(root *url.URL, path string) *url.URL {
 }
 
 // describe reads what a server says of itself. Version 1 answers begin with a service line; some servers send it before
-// version 2 as well.
+// version 2 as well. It fails with errOld for a server that speaks version 1 only, and with errNoRepository for what is
+// no Git at all, such as a page.
 func (s *server) describe(in lines) error {
 	first, ok, err := in.text()
 	if err == nil && ok && strings.HasPrefix(first, "# service=") {
@@ -185,7 +187,7 @@ func (r *repository) find(ctx context.Context) (s *server, commit string, err er
 
 // refs are the names of commits, in bytes, by those of branches and tags that begin with one of these. ref-prefix only
 // asks a server to send fewer: what comes is filtered by whoever uses the map. Tags are peeled, so an annotated one
-// leads to its commit.
+// leads to its commit. The map's keys are whole names (refs/heads/main), its values names of commits in bytes.
 func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map[string]string, error) {
 	arguments := []string{"peel"}
 	for _, begin := range begins {
@@ -240,7 +242,7 @@ type reply struct {
 func (o reply) close() { _ = o.body.Close() }
 
 // objects asks for objects. The caller closes what it gets. “done” asks for the pack without negotiation, as nothing is
-// here already.
+// here already. No “have” is sent, so what comes is whole; ofs-delta lets the server send differences within the pack.
 func (r *repository) objects(ctx context.Context, s *server, w want) (reply, error) {
 	arguments := append([]string{"ofs-delta", "no-progress"}, w.arguments...)
 	for _, name := range w.names {

@@ -19,7 +19,8 @@ const (
 	togetherRoom = 32 << 20 // bytes
 )
 
-// Soon implements places.Ahead. What was held for an earlier announcement is dropped.
+// Soon implements places.Ahead. What was held for an earlier announcement is dropped. Versions that are no names of
+// objects are left out.
 func (r *repository) Soon(items []places.Item) {
 	r.soon, r.held, r.alone = nil, map[string][]byte{}, false
 	for _, item := range items {
@@ -29,7 +30,8 @@ func (r *repository) Soon(items []places.Item) {
 	}
 }
 
-// Fetch implements places.Place. Files that are wanted soon are asked for together.
+// Fetch implements places.Place. Files that are wanted soon are asked for together. The version is the name of the
+// content, so an equal one needs no request.
 func (r *repository) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -45,7 +47,8 @@ func (r *repository) Fetch(ctx context.Context, item places.Item, known string) 
 	return withoutPointer(body)
 }
 
-// A file that several items have is held until the last of them took it.
+// fetch returns a file by its name as an object: from what is held, asked for together with others, or alone. A file
+// that several items have is held until the last of them took it.
 func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, err error) {
 	if r.server == nil {
 		if r.server, err = r.connect(ctx); err != nil {
@@ -107,7 +110,8 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	}
 }
 
-// after are a file and those that are wanted after it and not here yet, each once.
+// after are a file and those that are wanted after it and not here yet, each once. Those before the file in the
+// announcement are past and not asked for again.
 func (r *repository) after(first string) []string {
 	names := []string{first}
 	at := slices.Index(r.soon, first)

@@ -77,8 +77,8 @@ type repository struct {
 	alone  bool              // the server does not send the files of soon together
 }
 
-// The characters that a branch may not have are those of git-check-ref-format. Any user name does beside a token on the
-// servers that are known.
+// open checks what an owner entered, and reaches nothing. The characters that a branch may not have are those of
+// git-check-ref-format. Any user name does beside a token on the servers that are known.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -188,7 +188,8 @@ func explain(ctx context.Context, err error) error {
 	}
 }
 
-// failed is the error for a status. A server that hides private repositories answers 401 or 404 to strangers.
+// failed is the error for a status. A server that hides private repositories answers 401 or 404 to strangers. Others
+// mean that no repository is at the address.
 func (r *repository) failed(status int) error {
 	switch {
 	case status == http.StatusUnauthorized && !r.known:

@@ -6,7 +6,8 @@ import (
 )
 
 // links are how servers show a file of a commit: what their names or what they call themselves begins with or holds,
-// and what stands between the repository, the commit and the file.
+// and what stands between the repository, the commit and the file. The ways to a file are those that the servers use in
+// their own pages.
 var links = []struct{ host, agent, before, between string }{
 	{host: "github", agent: "git/github-", before: "/blob/", between: "/"},
 	{host: "gitlab", before: "/-/blob/", between: "/"},

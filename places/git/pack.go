@@ -98,7 +98,8 @@ func openPack(r io.Reader, f format, keep func(kind) bool, room, skip int64) (*p
 	return p, nil
 }
 
-// next reads the next object. It returns io.EOF after the last.
+// next reads the next object. It returns io.EOF after the last. An end of the data before the last object is
+// io.ErrUnexpectedEOF, so it can't be taken for the end of the pack.
 func (p *pack) next() (*object, error) {
 	if p.left == 0 {
 		return nil, io.EOF
@@ -108,7 +109,8 @@ func (p *pack) next() (*object, error) {
 	return o, brokenOff(err)
 }
 
-// A difference whose base was skipped is skipped as well, since it is of the same kind.
+// read reads an object: its head, what it differs from, then its bytes, which are kept, made whole, or passed. A
+// difference whose base was skipped is skipped as well, since it is of the same kind.
 func (p *pack) read() (*object, error) {
 	start := p.in.count
 	k, size, err := p.head()
@@ -273,7 +275,8 @@ func (c *counter) ReadByte() (byte, error) {
 }
 
 // patch makes an object of up to most bytes out of another one and what is different. The two sizes at its beginning
-// are checked: the base's, and that of what is made.
+// are checked: the base's, and that of what is made. It can't write beyond the size that it names, nor read beyond the
+// base.
 func patch(base, difference []byte, most int64) ([]byte, error) {
 	from, n := binary.Uvarint(difference)
 	if n <= 0 || from != uint64(len(base)) {

@@ -68,7 +68,8 @@ func (t *tree) folder(name string) ([]entry, error) {
 	return readFolder(o.data, t.format)
 }
 
-// top finds the folder at the end of a path. The first line of a commit names its folder.
+// top finds the folder at the end of a path. The first line of a commit names its folder. It fails with errUnknown
+// while a folder on the way is missing, and with errNoFolder when there is none of a name.
 func (t *tree) top(path []string) (string, error) {
 	commit := t.objects[t.commit]
 	if commit == nil {
@@ -100,6 +101,7 @@ func (t *tree) top(path []string) (string, error) {
 }
 
 // isWhole reports whether all folders below a path are known. Each folder is looked at once, however often it is used.
+// It walks with a queue, not by recursion, and ends at the first folder that is missing.
 func (t *tree) isWhole(path []string) (bool, error) {
 	top, err := t.top(path)
 	seen, queue := map[string]bool{top: true}, []string{top}

@@ -30,7 +30,8 @@ func (r *refusal) Error() string { return "the server refuses: " + strconv.Quote
 // lines reads lines.
 type lines struct{ in *bufio.Reader }
 
-// next reads a line, or one of the marks: then the line is nil. The length counts its own four digits.
+// next reads a line, or one of the marks: then the line is nil. The length counts its own four digits. A line that
+// begins with ERR is the server's refusal of the whole request.
 func (l lines) next() (line []byte, mark string, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {

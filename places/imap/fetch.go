@@ -19,7 +19,7 @@ type token struct {
 	size int64 // of a literal
 }
 
-// next reads the next token.
+// next reads the next token. Spaces part tokens and are left out. CR is left out too, as LF ends the line.
 func (w *wire) next() (token, error) {
 	for {
 		c, err := w.r.ReadByte()
@@ -114,7 +114,8 @@ func (w *wire) discard(n int64) error {
 	return cutOff(err)
 }
 
-// short reads a string to its end and returns its begin.
+// short reads a string to its end and returns its begin. Longer values are cut at maxValue, and what is behind is
+// dropped.
 func (w *wire) short(t token) (string, error) {
 	if t.kind != '{' {
 		return t.text, nil
@@ -212,7 +213,8 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	return all, nil
 }
 
-// BODY.PEEK does not mark a mail as read (RFC 3501 §6.4.5).
+// someHeaders asks for some mails at once and adds what is told to all. BODY.PEEK does not mark a mail as read (RFC
+// 3501 §6.4.5). Three fields of the head are asked for, so a list of thousands of mails stays small.
 func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	set := make([]string, len(uids))
 	asked := map[uint32]bool{}

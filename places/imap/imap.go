@@ -82,7 +82,8 @@ type session struct {
 	validity uint32
 }
 
-// A bare IPv6 address has colons of its own, so it needs brackets.
+// open checks what an owner entered, and connects to nothing. A bare IPv6 address has colons of its own, so it needs
+// brackets. Control characters are refused everywhere, as they could end a command and begin another.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	server := s["server"]
 	host, port, err := net.SplitHostPort(server)
@@ -243,7 +244,8 @@ func (b *box) tls() *tls.Config {
 	return config
 }
 
-// Check implements places.Place.
+// Check implements places.Place. It goes as far as opening the folder, so a wrong folder is told as well as a wrong
+// password.
 func (b *box) Check(ctx context.Context) error {
 	s, release, err := b.connect(ctx)
 	if err != nil {
@@ -254,7 +256,7 @@ func (b *box) Check(ctx context.Context) error {
 	return nil
 }
 
-// leave ends a connection after a whole answer.
+// leave ends a connection after a whole answer. It waits for no answer.
 func (w *wire) leave() {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(goodbye))
 	_, _ = io.WriteString(w.conn, "f0 LOGOUT\r\n")
@@ -302,5 +304,6 @@ func (b *box) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// keyOf names a mail for as long as its folder lives.
+// keyOf names a mail for as long as its folder lives. When the folder gets another UIDVALIDITY its mails get other
+// keys, and are read anew.
 func keyOf(validity, uid uint32) string { return fmt.Sprintf("%d:%d", validity, uid) }

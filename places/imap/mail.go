@@ -60,7 +60,8 @@ func (b *box) keep(s *session) {
 	b.kept, b.end = s, time.AfterFunc(idle, s.leave)
 }
 
-// On success the body owns the connection until it is closed.
+// fetch fetches a mail by the connection that it gets, or by a new one. On success the body owns the connection until
+// it is closed; on failure it is closed, since what comes next on it is not known.
 func (b *box) fetch(
 	ctx context.Context, s *session, release func() bool, of string, uid uint32,
 ) (c places.Content, err error) {
@@ -176,7 +177,7 @@ func (m *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads to the end of the answer.
+// finish reads to the end of the answer. What else the server says meanwhile, such as new flags, is skipped.
 func (m *body) finish() error {
 	if err := m.session.skip(); err != nil {
 		return err

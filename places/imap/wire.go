@@ -94,7 +94,8 @@ type response struct {
 	text      string // the rest
 }
 
-// send sends a command and returns the tag of its answer, which is limited anew.
+// send sends a command and returns the tag of its answer, which is limited anew. Tags count up and begin with a letter,
+// so an answer to an earlier command is never taken for this one's.
 func (w *wire) send(command string) (string, error) {
 	w.tags, w.lowest = w.tags+1, 0
 	tag := "f" + strconv.Itoa(w.tags)
@@ -236,7 +237,7 @@ func cutOff(err error) error {
 	return err
 }
 
-// able asks what the server can do.
+// able asks what the server can do. Names are kept in capitals, as RFC 3501 has them without case.
 func (w *wire) able() error {
 	w.can = map[string]bool{}
 	return w.run("CAPABILITY", func(r response) error {

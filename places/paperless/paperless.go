@@ -46,7 +46,8 @@ type server struct {
 	client *request.Client
 }
 
-// An address that ends in /api is understood as well. Tokens are plain ASCII.
+// open checks what an owner entered, and reaches nothing. An address that ends in /api is understood as well. Tokens
+// are plain ASCII.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -66,13 +67,13 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	return &server{root, request.NewWithToken(n, root, "Token "+s["token"])}, nil
 }
 
-// Check implements places.Place.
+// Check implements places.Place. One document is asked for with all fields, so a right that is missing shows.
 func (s *server) Check(ctx context.Context) error {
 	_, err := ask[document](ctx, s, documents, 1, 1, allFields)
 	return err
 }
 
-// List implements places.Place.
+// List implements places.Place. Documents come by their ids, the oldest first.
 func (s *server) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		w := walk{server: s, yield: yield, yielded: map[int64]bool{}}

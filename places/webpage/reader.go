@@ -48,7 +48,8 @@ func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (plac
 	return content, err
 }
 
-// The rules are asked again for the address that redirects led to.
+// fetch reads a page, with the conditions that its last version allows (ETag, Last-Modified). The rules are asked again
+// for the address that redirects led to.
 func (r Reader) fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	u, err := request.Address(item.Key)
 	if err != nil {

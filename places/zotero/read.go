@@ -54,7 +54,7 @@ type entry struct {
 	} `json:"data"`
 }
 
-// page is one page of a list.
+// page is one page of a list. total and state come from headers of the reply, entries from its body.
 type page struct {
 	entries []entry
 	total   int    // on all pages
@@ -76,7 +76,8 @@ var (
 )
 
 // ask reads one page of a list. A limit of 0 is for all, which only the program on this machine sends. The state is the
-// version of the whole library (Last-Modified-Version), by which a change between two pages is noticed.
+// version of the whole library (Last-Modified-Version), by which a change between two pages is noticed. It fails with
+// errNoZotero for what is no such list, so an address of something else is told as that.
 func (l *library) ask(ctx context.Context, list string, start, limit int) (page, error) {
 	way, err := url.Parse(list)
 	if err != nil {

@@ -114,7 +114,8 @@ type about struct {
 	authors, tags                 []string
 }
 
-// A work without authors has its editors or others in their place.
+// aboutOf reads what is known of a work, each text on one line and bounded. A work without authors has its editors or
+// others in their place. A date that is not whole gives the year alone.
 func aboutOf(e entry) about {
 	a := about{title: places.OneLine(e.Data.Title, maxText), doi: places.OneLine(e.Data.DOI, maxText)}
 	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
@@ -151,7 +152,8 @@ func aboutOf(e entry) about {
 	return a
 }
 
-// itemOf describes a file of a work. Links are only believed when they lead to zotero.org.
+// itemOf describes a file of a work. Links are only believed when they lead to zotero.org. Without a file's name its
+// title is taken, and without that its key.
 func itemOf(e entry, a about) places.Item {
 	item := places.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
 	for name, value := range map[string]string{

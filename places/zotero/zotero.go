@@ -61,7 +61,8 @@ type library struct {
 	pause      func(context.Context, time.Duration) error
 }
 
-// The key is sent to no program on this machine: that one asks for none.
+// open checks what an owner entered, and reaches nothing. The key is sent to no program on this machine: that one asks
+// for none.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	at, err := request.Address(cmp.Or(s["url"], web))
 	if err != nil {
@@ -182,13 +183,13 @@ func (l *library) failed(status int) error {
 	return errNoZotero
 }
 
-// Check implements places.Place.
+// Check implements places.Place. One file is asked for, so a library without files is fine.
 func (l *library) Check(ctx context.Context) error {
 	_, err := l.ask(ctx, attachments, 0, 1)
 	return err
 }
 
-// List implements places.Place.
+// List implements places.Place. Files come in the order in which they were added to the library.
 func (l *library) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		w := walk{library: l, yield: yield, yielded: map[string]bool{}}
