@@ -58,6 +58,7 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 		v.Passage = markOf(
 			allHold(q.Passages, func(p Passage) bool { return citesWords(answer, paths, p.Document, p.Words) }),
 		)
+		// First looks at the first quote alone: the one that readers look at.
 		first := answer
 		first.Citations = answer.Citations[:min(1, len(answer.Citations))]
 		v.First = markOf(

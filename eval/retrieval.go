@@ -87,6 +87,7 @@ func readLines[T any](path string) (out []T, err error) {
 // readJudgements reads the relevant documents of each query.
 func readJudgements(dir string) (map[string]map[string]int, error) {
 	path := filepath.Join(dir, "qrels", "test.tsv")
+	// Collections without a test split have one other file.
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		others, err := filepath.Glob(filepath.Join(dir, "qrels", "*.tsv"))
 		if err != nil || len(others) != 1 {

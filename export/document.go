@@ -48,6 +48,7 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
+	// Parts stand in a fixed order, so that equal answers give equal bytes.
 	for _, part := range []struct{ name, body string }{
 		{"[Content_Types].xml", contentTypes},
 		{"_rels/.rels", packageRelations},
@@ -163,6 +164,7 @@ func (d *document) cite(number int) (ok bool) {
 // footnote writes a footnote: the quote, the document and where in it the quote stands. It writes into a body of its
 // own, which is why body is a pointer that is exchanged for a while.
 func (d *document) footnote(n int, c chat.EvidenceCitation) {
+	// The footnote is written where the text is, into another buffer, so that paragraph and run serve both.
 	outside := d.body
 	d.body = &strings.Builder{}
 	d.paragraph("FootnoteText", "", func() {

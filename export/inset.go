@@ -32,6 +32,7 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	from := 0
 	for _, at := range reference.FindAllStringSubmatchIndex(source, -1) {
 		switch begin, end := at[0], at[1]; {
+		// In code a number in brackets is the code's.
 		case code(end - 1):
 		case at[2] < 0: // [^
 			b.WriteString(source[from:begin] + unescaped(source[:begin], "[^"))

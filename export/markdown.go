@@ -146,6 +146,7 @@ func (w blockWriter) inlineAs(n ast.Node, s style) {
 	for i := 0; i < len(pieces); {
 		whole := pieces[i].text
 		j := i + 1
+		// The parser may cut a footnote in two; words of one look are one piece again.
 		for ; j < len(pieces) && pieces[j].style == pieces[i].style; j++ {
 			whole += pieces[j].text
 		}

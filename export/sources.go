@@ -40,6 +40,7 @@ func NewSource(title, filename string, meta map[string]any) Source {
 		}
 		return ""
 	}
+	// The names differ from format to format; the first that names somebody counts.
 	for _, name := range []string{"authors", "author", "creator", "from"} {
 		if s.Authors = texts(meta[name]); len(s.Authors) > 0 {
 			break

@@ -150,6 +150,7 @@ func (t Table) writeQuotes(s *sheets) {
 	for i, row := range t.Grid.Rows {
 		for j, column := range t.Grid.Columns {
 			cell := cells.At(i, j)
+			// The second sheet has all quotes of a cell, the first one leads to its first.
 			for _, cite := range cell.Citations {
 				line++
 				for k, text := range []string{

@@ -58,6 +58,7 @@ func (l *link) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		// A connection that held is no failure: the next wait is short again.
 		if time.Since(began) > stayed {
 			wait = firstWait
 		}

@@ -45,6 +45,7 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 	if kept.Basis.RunID != "" { // else this is its first answer
 		differences = compare.Differences(kept.Basis, basis, library)
 	}
+	// What the new answer does not cite, and still stands, is watched on.
 	for _, cite := range compare.Standing(kept.Basis, library) {
 		if len(basis.Citations) < chat.MaxKeptQuotes && !cites(basis, cite) {
 			basis.Citations = append(basis.Citations, cite)

@@ -176,6 +176,7 @@ func (r *reply) endReply() *llm.Error {
 			calls = append(calls, call)
 		}
 	}
+	// Calls that nobody allowed are dropped.
 	if r.req.NoTools {
 		calls = nil
 	}

@@ -44,6 +44,7 @@ func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 // So keep-alives alone can't hold a run.
 func (w *Watchdog) Read(p []byte) (int, error) {
 	n, err := w.Body.Read(p)
+	// A sign of life before the first piece: the wait begins anew, within latest.
 	if !w.started && n > 0 {
 		w.timer.Reset(min(w.first, time.Until(w.latest)))
 	}

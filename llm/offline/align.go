@@ -31,6 +31,8 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 			return r.a >= 0 && r.b >= 0 && slices.Equal(tokensOf(w.units[r.a].text), tokensOf(w.units[r.b].text))
 		})
 	}
+	// The most exact first: a value of the kind asked for, a heading of the topic, the topic in the unit itself. Rows
+	// of one document alone would be no comparison, so the next measure is tried then.
 	for _, worth := range []func(i int) float64{
 		func(i int) float64 {
 			if value.isIn(w.units[i].text) {
@@ -116,6 +118,7 @@ func (w wholes) align() []pair {
 		}
 	}
 	slices.SortStableFunc(matches, func(x, y match) int { return cmp.Compare(y.worth, x.worth) })
+	// The best pair first; each unit is in one pair at most.
 	partner := map[int]int{}
 	for _, m := range matches {
 		_, tookA := partner[m.a]

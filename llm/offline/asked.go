@@ -50,6 +50,7 @@ func (t turn) tableAnswer() (move, bool) {
 		heads = append(heads, name)
 	}
 	lines := tableLine(heads) + "> |" + strings.Repeat("---|", len(heads)) + "\n"
+	// Each row carries its footnote; all of them stand behind the totals once more, which rest on these rows.
 	notes := ""
 	for _, r := range out.Rows[:min(len(out.Rows), mostAsked)] {
 		note := cited(strings.Join(r.Cells, cellJoint), r.N, nil)

@@ -66,6 +66,8 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 	a.function, a.word = functionOf(tokens)
 	asked, small := tokensOf(a.word), text.SmallWords(question)
 	var named []int
+	// The first case that a word fits says what it is for; none ends the reading, as a total that leaves a condition
+	// out would look right.
 	for _, w := range words {
 		if w.borrowed {
 			continue
@@ -96,6 +98,7 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 			return a, false
 		}
 	}
+	// Without a condition and without a column the question is about the table as a whole, which quotes answer.
 	if len(a.filters) == 0 && len(named) == 0 || a.leavesOut(tokens, rows) {
 		return a, false
 	}

@@ -46,6 +46,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 		return a, nil
 	}
 	a.sure = sureness(signsOf(units, words, a.quotes), compared)
+	// The surer of both readings counts: with the words of the question before, and without.
 	if q.names { // it may be meant with the question before it or by itself
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
 	}
@@ -72,7 +73,8 @@ const (
 	leastShown = 0.1
 )
 
-// signs are what tells whether quotes answer, each 0–1.
+// signs are what tells whether quotes answer, each 0–1. The reasons for each are in docs/decisions.md, “Offline
+// answers”.
 type signs struct {
 	meaning float64 // the highest cosine of the first units
 	known   float64 // the share of the question's words that anything found has

@@ -67,6 +67,7 @@ func goOn(t turn) move {
 func (p pile) unsaid(said string) (left []unit, any bool) {
 	said = plain(said)
 	from, documents := map[int]int{}, map[string]bool{} // where the answers took from a source first
+	// What was said is known by its words, wherever the answer quoted it from.
 	var others []unit
 	for _, u := range p.units {
 		if !u.quotable() {

@@ -22,6 +22,7 @@ func (p *pile) compareLanguages(question string) {
 		}
 		said[of(s)].WriteString(s.Text + "\n")
 	}
+	// A document's language is told by all of its passages at once, and only if every sign agrees.
 	known := map[string]string{}
 	for document, b := range said {
 		known[document] = text.DetectForCertain(b.String())

@@ -29,6 +29,7 @@ func call(steps ...step) move { return move{steps: steps} }
 // next decides what to do. Texts that came with the question are looked at first, then what the question's form says. A
 // request that means no document goes on as a question.
 func (m model) next(ctx context.Context, t turn) (move, error) {
+	// Rules that need no search, by the form of the question; the first that fits answers.
 	for _, rule := range []func(turn) (string, bool){retell, aboutTranscript, ownText, behind} {
 		if said, ok := rule(t); ok {
 			return say(said), nil
@@ -64,6 +65,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if len(t.searches()) == 0 && t.canSearch() && len(t.given()) == 0 {
 		return call(t.search(q.query())), nil
 	}
+	// Each search is followed by one reading, so a second search has its documents read as well.
 	if reads := toRead(t, q.past); len(reads) > 0 && t.readings() < t.rounds() {
 		return call(readAll(t, reads, q.query())...), nil
 	}

@@ -74,6 +74,7 @@ func pileOf(sources []source) pile {
 				p.units = append(p.units, u)
 			}
 		}
+		// Prose and tables take turns: what stands between two tables is cut into statements.
 		done := 0
 		for _, rows := range tables(runes, src.Section) {
 			prose(done, rows[0][0])
@@ -83,6 +84,7 @@ func pileOf(sources []source) pile {
 		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
 		p.markFrames(p.units[began:])
+		// A passage's section and its document's names stand around every unit of it.
 		around := a.Terms(src.Section + " " + src.document.Title + " " + plainName(src.document.Filename))
 		p.around = append(p.around, setOf(around))
 		said.WriteString(" " + strings.Join(around, " ") + " \n")

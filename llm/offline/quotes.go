@@ -45,6 +45,7 @@ func choose(p pile, units []scored, words []word) []quote {
 		}
 		s := left[best]
 		left = slices.Delete(left, best, best+1)
+		// A further quote needs a word of the question itself where the first one has one, and a share of its score.
 		if len(out) > 0 && (s.place == onlyBorrowed && out[0].best.place > onlyBorrowed ||
 			s.within() < leastShare*out[0].best.within()) {
 			continue
@@ -57,6 +58,7 @@ func choose(p pile, units []scored, words []word) []quote {
 			continue
 		}
 		for k := range words {
+			// From here on the next unit gains by other words.
 			covered[k] = max(covered[k], s.has[k])
 		}
 		if i := slices.IndexFunc(out, func(o quote) bool { return p.adjoin(o, q) }); i >= 0 {

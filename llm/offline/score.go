@@ -70,6 +70,7 @@ func rate(
 			continue
 		}
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
+		// Found first is worth 1, second a half, third a third.
 		s.features.rank = 1 / float64(1+ranks[u.source])
 		s.features.untold = untold[p.languageOf(u.source)]
 		for k, w := range words {
@@ -91,6 +92,8 @@ func rate(
 	if similar == nil || len(out) == 0 {
 		return out, false, nil
 	}
+	// The first half is the best by words; the rest of those that are compared are of the passages that were found
+	// first.
 	slices.SortStableFunc(out[min(len(out), mostCompared/2):], func(a, b scored) int {
 		return cmp.Compare(b.features.rank, a.features.rank)
 	})

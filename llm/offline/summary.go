@@ -23,6 +23,7 @@ func summary(t turn, name string) (next move, ok bool) {
 	if tool == "" {
 		return move{}, false
 	}
+	// The tool is called first; when its result is there, its sentences are quoted.
 	done := t.of(tool)
 	if len(done) == 0 {
 		if d, ok := t.pastMeant(name); ok {

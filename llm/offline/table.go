@@ -134,6 +134,7 @@ func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyse
 		rows = append(rows, cellsOf(string(runes[span[0]:span[1]])))
 	}
 	t, first := &table{}, firstStates
+	// A table that began before has its head in the section's name; the first row of another is looked at.
 	if head := columnsOf(section); head != nil && spans[0][0] == 0 {
 		t.head = head
 		p.going = append(p.going, t)

@@ -86,6 +86,7 @@ func newTurn(req llm.Request) turn {
 			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
 				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
 			}
+		// A new question takes away what the tools returned for the one before.
 		case llm.RoleUser:
 			if msg.Aside {
 				continue

@@ -25,6 +25,7 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	if !ok || len(next.steps) > 0 {
 		return next, ok
 	}
+	// A summary needs no whole reading: its tool picks sentences.
 	if k == kindSummary {
 		return t.sumUp(docs, rest)
 	}
@@ -100,6 +101,8 @@ func (t turn) nearest(about string, most int) []document {
 				maps.Copy(said, p.around[i])
 			}
 		}
+		// How much of the topic stands next to each other in one unit tells “the lease of the boathouse” from two
+		// documents that have one of the words each.
 		together := 0.0
 		for _, u := range p.units {
 			if p.sources[u.source].document.DocID == d.DocID {

@@ -95,6 +95,7 @@ func (q topic) weigh(p pile) []word {
 	add(q.own, q.question, false)
 	ours, own := len(out), total(out)
 	add(q.borrowed, q.before, true)
+	// All borrowed words together weigh at most half of the question's own.
 	if all := total(out); own > 0 && all-own > borrowedWorth*own {
 		for k := range out[ours:] {
 			out[ours+k].weight *= borrowedWorth * own / (all - own)

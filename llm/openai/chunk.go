@@ -82,6 +82,7 @@ func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	if isError && p.chunk.fault == nil {
 		p.chunk.fault = data
 	}
+	// A broken piece of text costs a few words; a broken end would make a cut reply look whole.
 	tellsEnd := len(p.chunk.finish) > 0 || p.chunk.usage.said
 	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }

@@ -51,6 +51,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		switch {
 		case err == nil:
 			out, texts = append(out, batch...), texts[n:]
+		// The next round of the loop tries the same texts, half as many.
 		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
 			m.batchSize.Store(int64(n / 2))
 			halved = true

@@ -24,12 +24,14 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 	case r.finish == "" && !r.ended:
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
 	}
+	// The rest of this rune never came: U+FFFD stands for it.
 	if len(r.tail) > 0 {
 		r.text = true
 		r.yieldPart(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
 	}
 	finish := r.finishKind()
 	cut := finish == llm.FinishLength
+	// Calls that nobody allowed are dropped where there is an answer; without one the reply is empty.
 	if r.req.NoTools && r.text {
 		r.calls.open = nil
 	}

@@ -113,6 +113,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	limit, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	found := Measured{Context: m.probeModels(limit).Served.Context}
+	// The minute that ran out is a finding, the caller's own end is none.
 	slow := func(err error) (Measured, error) {
 		if limit.Err() != nil && ctx.Err() == nil {
 			found.TooSlow = true
@@ -147,6 +148,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		return found, nil
 	}
 	found.CallsTools = true
+	// The third request goes on from the call, as a run would.
 	req.Messages = append(history, llm.Message{Role: llm.RoleAssistant, Calls: calls.calls[:1]}, llm.Message{
 		Role: llm.RoleTool, CallID: calls.calls[0].ID,
 		Text: `{"passages":[{"n":1,"text":"The key of the boathouse has the number 4711."}]}`,

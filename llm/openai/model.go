@@ -137,6 +137,7 @@ func New(c Config) (*Model, error) {
 	}
 	m.server = server(c.Model, "OPENAI_MODEL", replies)
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
+	// What is known of addresses spares the first refused request.
 	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
 	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
 	m.embed = sdk.NewEmbeddingService(append(vectors.sdkOptions(m.http), option.WithMiddleware(m.embedder.Respond))...)

@@ -183,6 +183,7 @@ func (r *reply) handleEvent(data []byte) *llm.Error {
 	if c.usage.said {
 		r.usage = c.usage
 	}
+	// Servers send the usage in an event of its own, without choices, behind the last piece.
 	alone := c.usage.said && len(c.content) == 0 && len(c.calls) == 0 && len(c.reasoning) == 0 && c.choices == 0
 	r.ended = alone && (r.yielded || len(r.calls.open) > 0)
 	return r.yieldPieces(c)
