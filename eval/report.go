@@ -9,7 +9,7 @@ import (
 	"footnote/english"
 )
 
-// Report is what a model made of a set of questions.
+// Report is what a model made of a set of questions. It is what `footnote eval` prints, and writes as JSON.
 type Report struct {
 	Model     string    `json:"model"`
 	Documents int       `json:"documents"`
@@ -20,7 +20,8 @@ type Report struct {
 	Reliability []Reliability `json:"reliability"` // five bins, by the least confidence
 }
 
-// Score counts the verdicts of a kind. A part that is due nowhere is 0 of 0.
+// Score counts the verdicts of a kind. A part that is due nowhere is 0 of 0. Times are those of whole runs, in
+// milliseconds.
 type Score struct {
 	Kind      string  `json:"kind"`
 	Questions int     `json:"questions"`
@@ -61,7 +62,8 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.Hit, p.Due)
 }
 
-// NewReport counts the verdicts of a model.
+// NewReport counts the verdicts of a model. Kinds stand in the order of the file, so two reports can be laid side by
+// side.
 func NewReport(model string, documents int, verdicts []Verdict) Report {
 	r := Report{Model: model, Documents: documents, Total: scoreKind("all", verdicts), Questions: verdicts}
 	r.Reliability = reliabilityOf(verdicts)
@@ -108,6 +110,7 @@ func scoreKind(kind string, verdicts []Verdict) Score {
 	}
 	slices.Sort(millis)
 	s.Steps = float64(steps) / float64(max(answers, 1))
+	// Nearest rank: the smallest time that so many of all do not exceed.
 	s.Median, s.P95 = millis[(len(millis)-1)/2], millis[(len(millis)*95+99)/100-1]
 	return s
 }
@@ -156,7 +159,7 @@ func (v Verdict) whyWrong() string {
 	return "the answer lacks the expected words"
 }
 
-// printRows writes a Markdown table whose columns stand below each other in a terminal too.
+// printRows writes a Markdown table whose columns stand below each other in a terminal too. Widths count runes.
 func printRows(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

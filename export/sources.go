@@ -13,7 +13,8 @@ import (
 	"footnote/chat"
 )
 
-// Source is a document that answers cite, as far as it is known.
+// Source is a document that answers cite, as far as it is known. Fields that are not known are empty and are left out
+// of files.
 type Source struct {
 	Title     string
 	Filename  string
@@ -32,6 +33,7 @@ type Source struct {
 // for the same thing differ from format to format. Of several names for a thing the first that holds something counts.
 func NewSource(title, filename string, meta map[string]any) Source {
 	s := Source{Title: title, Filename: filename}
+	// The first name that has a text counts.
 	word := func(names ...string) string {
 		for _, name := range names {
 			for _, value := range texts(meta[name]) {
@@ -127,6 +129,7 @@ func keys(sources []Source) []string {
 	for i, s := range sources {
 		key := ""
 		if len(s.Authors) > 0 {
+			// “Lovelace, Ada” begins with the last name; of “Ada Lovelace” it is the last word.
 			last, _, turned := strings.Cut(s.Authors[0], ",")
 			if !turned {
 				last = last[strings.LastIndexByte(last, ' ')+1:]

@@ -50,6 +50,7 @@ func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	if w.Namespace != "" {
 		s = s.In(w.Namespace)
 	}
+	// One page of MaxGridRows documents: a cursor behind it says that there are more.
 	list, more, err := f.cfg.Library.List(ctx, s, corpus.Filter{
 		States: []corpus.State{corpus.StateReady}, IDs: w.DocumentIDs, Sort: "title", Limit: chat.MaxGridRows,
 	})
@@ -220,6 +221,7 @@ func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	for _, cell := range cells {
+		// Each turn of a cell was a conversation of its own.
 		for turn := range cell.Turn + 1 {
 			cell.Turn = turn
 			err := f.cfg.Store.DeleteSession(ctx, s, sessionOf(id, cell))

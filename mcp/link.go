@@ -95,6 +95,8 @@ func (l *link) live(ctx context.Context, ready func()) error {
 		overdue.Stop()
 		return err
 	}
+	// One goroutine waits for the end of the connection; the deferred function takes its word, so it never outlives
+	// this call.
 	gone := make(chan error, 1)
 	go func() { gone <- session.Wait() }()
 	defer func() {

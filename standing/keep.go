@@ -55,6 +55,7 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 	if kept.Basis, err = k.basisOf(ctx, kept, runID, *log.Answer); err != nil {
 		return chat.Standing{}, err
 	}
+	// Without sentences a cited document is another version than the one that was cited: it is looked at at once.
 	for _, d := range kept.Basis.Documents { // one that changed since it was read
 		for _, cite := range kept.Basis.Citations {
 			if cite.DocumentID == d.ID && len(d.Lines) == 0 {
@@ -96,6 +97,7 @@ func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][
 		byID[r.ID] = r
 	}
 	var before [][2]string
+	// From the nearest back: of a long conversation the last turns are kept.
 	for r, ok := byID[run.ParentID]; ok && len(before) < maxHistory; r, ok = byID[r.ParentID] {
 		if r.Answer != "" {
 			before = append([][2]string{{r.Request.Message, r.Answer}}, before...)

@@ -106,6 +106,7 @@ func expression(q string) string {
 	)
 	e = percentOf().ReplaceAllString(e, "$1 / 100 * $2")
 	e = sumWords.Replace(e)
+	// Twice, as neighbouring groups share a digit and are not found in one pass.
 	e = thousands().ReplaceAllString(thousands().ReplaceAllString(e, "$1$2"), "$1$2")
 	if !sumShape().MatchString(e) || !sumNeeds().MatchString(e) || isoDate().MatchString(e) ||
 		plainRange().MatchString(e) && e == q {

@@ -123,6 +123,7 @@ func (t turn) nearest(about string, most int) []document {
 		return found[:min(len(found), 1)]
 	}
 	first := found[0].DocID
+	// Another version has the same words: likeness counts beside the topic.
 	second := slices.MaxFunc(found[1:], func(a, b document) int {
 		return cmp.Compare(worth[a.DocID]+shared(vocabulary[first], vocabulary[a.DocID]),
 			worth[b.DocID]+shared(vocabulary[first], vocabulary[b.DocID]))

@@ -153,6 +153,7 @@ func (s *scanner) escape(b []byte) int {
 		r := hexRune(b)
 		n := 6
 		if utf16.IsSurrogate(r) {
+			// Two escapes are one rune outside the basic plane (RFC 8259, section 7).
 			if pair := utf16.DecodeRune(r, hexRune(b[min(6, len(b)):])); pair != utf8.RuneError {
 				r, n = pair, 12
 			}

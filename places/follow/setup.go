@@ -148,6 +148,7 @@ func (f *Follower) check(
 	if err != nil {
 		return err
 	}
+	// The place is really reached: with its log-in, its folder and its rules.
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	err = place.Check(limited)
@@ -252,6 +253,7 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	if c.Name != nil {
 		setup.Name = *c.Name
 	}
+	// A new schedule counts from now, but for a look that has begun or is still to begin.
 	if c.Schedule != nil && *c.Schedule != setup.Schedule {
 		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
 			due = placestore.Never
@@ -275,6 +277,7 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	if setup.Paused {
 		due = placestore.Never
 	}
+	// If the store refuses, the new file goes and the old one counts on; else the old one goes.
 	before := p.SecretsAt
 	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, setup, due); err != nil {
 		if setup.SecretsAt != before {
@@ -302,6 +305,7 @@ func (f *Follower) changeSettings(
 	if all == nil {
 		all = map[string]string{}
 	}
+	// A file that is missing is no reason to refuse: its owner is entering the secrets again.
 	old, err := f.secrets(p)
 	if err != nil && chat.CodeOf(err) != chat.CodeUnauthorized {
 		return err

@@ -208,6 +208,7 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 		if len(words) < 2 {
 			return nil, errWire
 		}
+		// Behind a tag stands the commit that it leads to, since peel was asked for.
 		for _, word := range words[2:] {
 			if commit, peeled := strings.CutPrefix(word, "peeled:"); peeled {
 				words[0] = commit // that a tag leads to

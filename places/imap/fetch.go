@@ -201,6 +201,7 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 		if err := w.someHeaders(uids, all); err != nil || w.lowest == 0 {
 			return all, err
 		}
+		// The server stopped at lowest: what has lower numbers is asked for again.
 		rest := slices.IndexFunc(uids, func(uid uint32) bool { return uid < w.lowest })
 		switch rest {
 		case -1:

@@ -31,6 +31,7 @@ func (b *box) Fetch(ctx context.Context, item places.Item, known string) (places
 	if item.Size > maxMail {
 		return places.Content{}, errLarge
 	}
+	// A connection that was kept may have been closed by the server: then a new one is tried, once.
 	s, release := b.take(ctx)
 	content, err := b.fetch(ctx, s, release, of, uint32(uid))
 	if s != nil && err != nil && ctx.Err() == nil && !isAnswer(err) { // the server had ended what was kept

@@ -78,6 +78,7 @@ func (w *walk) once(ctx context.Context) (err error) {
 			return errEndless
 		}
 	}
+	// Fewer came than the server counts: one moved to a page that was read.
 	if len(seen) < count {
 		return errChanged
 	}

@@ -59,7 +59,8 @@ type site struct {
 	reader  webpage.Reader
 }
 
-// A prefix must be of the same site: the list can't name others.
+// open checks what an owner entered, and reaches nothing. A prefix must be of the same site: the list can't name
+// others.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
@@ -83,7 +84,7 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	}}, nil
 }
 
-// Check implements places.Place.
+// Check implements places.Place. The first page that the list names is enough: no page is fetched.
 func (s *site) Check(ctx context.Context) error {
 	for _, err := range s.List(ctx) {
 		return err
@@ -94,7 +95,8 @@ func (s *site) Check(ctx context.Context) error {
 }
 
 // List implements places.Place. What a sitemap says of changes is not believed: pages are asked for what is new. Files
-// are read one after another, breadth first, each once.
+// are read one after another, breadth first, each once. A file that can't be read ends the list with its error, so
+// nothing is removed for its sake.
 func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		type file struct {
@@ -166,7 +168,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
 	return list, &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
 }
 
-// Fetch implements places.Place.
+// Fetch implements places.Place. Pages that robots.txt forbids are refused, as nobody named them.
 func (s *site) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	return s.reader.Fetch(ctx, item, known)
 }

@@ -48,14 +48,15 @@ func Kind() places.Kind {
 	}
 }
 
-// folder is one folder with those in it.
+// folder is one folder with those in it. A path that is too long for a key is known only as long as this look lives.
 type folder struct {
 	root   *url.URL // its path ends in a slash
 	client *request.Client
 	long   map[string]string // paths that are too long for keys, by key, as they were listed last
 }
 
-// A name without a password is allowed, as some servers want only that.
+// open checks what an owner entered, and reaches nothing. A name without a password is allowed, as some servers want
+// only that.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -87,7 +88,8 @@ func inFolder(u *url.URL) *url.URL {
 	return u.JoinPath("/")
 }
 
-// Check implements places.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2).
+// Check implements places.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2). It fails with errNoFolder for an
+// address that is a file, or no WebDAV.
 func (f *folder) Check(ctx context.Context) error {
 	entries, err := f.ask(ctx, f.root, "0")
 	if err != nil {
@@ -117,7 +119,7 @@ var (
 	}
 )
 
-// The four are all that is used; oc:fileid is Nextcloud's and ownCloud's own.
+// properties is the body of a PROPFIND: the four are all that is used; oc:fileid is Nextcloud's and ownCloud's own.
 const properties = `<?xml version="1.0" encoding="utf-8"?>
 <d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
 	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`

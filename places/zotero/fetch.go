@@ -69,6 +69,7 @@ func (l *library) Fetch(ctx context.Context, item places.Item, known string) (pl
 		io.Reader
 		io.Closer
 	}{body, resp.Body}}
+	// A ZIP begins with these four bytes, whatever the name says.
 	if begin, _ := body.Peek(4); string(begin) == "PK\x03\x04" { // a failure comes again when it is read
 		content.Name = strings.TrimSuffix(item.Name, path.Ext(item.Name)) + ".zip"
 	}

@@ -248,6 +248,7 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 // Settle implements dbcopy.Target: numbers go on after the highest. Rows came with their numbers, so the sequences know
 // nothing of them. ANALYZE gives the planner figures of tables that were empty a moment ago.
 func (t *Target) Settle(ctx context.Context) error {
+	// Columns that count by themselves are found in the catalogue, so a new table needs no change here.
 	identities, err := queryList(ctx, t.db, longTime, scanValue[string],
 		`SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)

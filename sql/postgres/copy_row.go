@@ -15,6 +15,7 @@ func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	if len(row) != len(table.Columns) {
 		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
 	}
+	// A large text is packed here, as it is by PutContent for new documents.
 	if table.Name == "contents" {
 		var err error
 		if row, err = fitContent(table, row); err != nil {

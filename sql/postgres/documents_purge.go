@@ -40,6 +40,7 @@ func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 		err = row.Scan(&d.id, &d.content)
 		return d, err
 	}
+	// The rows stay locked until the transaction ends.
 	rows, err := rowsOf(t.ctx, t.pgx, read, `SELECT id, content FROM documents WHERE deleted_at > 0 AND deleted_at < $1
 		ORDER BY n LIMIT $2 FOR UPDATE SKIP LOCKED`, []any{before, limit})
 	if err != nil || len(rows) == 0 {

@@ -54,6 +54,7 @@ func (c *Chats) StartRun(
 	run, req = start.Run, start.Run.Request
 	key, args := startArgs(start, lease)
 	var now int64
+	// A second try finds the session that the other start made.
 	for range attempts {
 		if limits := c.db.limits.For(user); limits == nil {
 			err = c.db.queryRow(ctx, shortTime, startRun, args, &now, &run.ParentID)
@@ -102,7 +103,7 @@ func startArgs(start chat.Start, lease chat.Lease) (key []byte, args []any) {
 		start.Digest[:], charged}
 }
 
-// CheckWrites implements chat.Store.
+// CheckWrites implements chat.Store. The error undoes the transaction, so nothing is kept and nobody is told.
 func (c *Chats) CheckWrites(ctx context.Context) error {
 	asked, first, err := chat.Trial()
 	if err != nil {

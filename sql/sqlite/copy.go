@@ -191,6 +191,7 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	if after == nil {
 		key = firstKey(t)
 	}
+	// The statement is made of the table above and of numbers of keys alone.
 	rows, err := s.pool.QueryContext(
 		ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...,
 	)

@@ -78,6 +78,7 @@ func (s *newRun) storeRun(tx *tx) error {
 		return err
 	}
 	now := begun.UnixMicro()
+	// From here on rows are made; an error undoes them all, the counted question too.
 	session, head, err := s.findSession(tx, now)
 	if err != nil {
 		return err

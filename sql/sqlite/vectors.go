@@ -58,8 +58,9 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return nil
 }
 
-// A vector that is stored again gets another number, so the cache by number can't hold an old one. Signs of documents
-// that lost vectors are written anew at the end, once for each.
+// put stores some vectors in one transaction, in the place of those of the same passages. A vector that is stored again
+// gets another number, so the cache by number can't hold an old one. Signs of documents that lost vectors are written
+// anew at the end, once for each.
 func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	if _, err := t.Exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
 		v.model, len(vs[0].Values)); err != nil {

@@ -16,6 +16,7 @@ import (
 func testItems(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
+	// A key of 1,024 bytes, the longest that places may have.
 	long := strings.Repeat("é", 512)
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
 	wantKeys(t, "new items", wanted(ctx, t, s, id, look), "a", "b", long)

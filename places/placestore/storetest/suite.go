@@ -1,4 +1,7 @@
 // Package storetest is the contract of placestore.Store as tests.
+//
+// sqlite and postgres run the same suite over an empty database each time, so that both keep the same promises.
+// suite.go tests places and leases, items.go what was listed. A test that is added here is asked of both.
 package storetest
 
 import (
@@ -20,6 +23,7 @@ const (
 	long       = time.Hour
 )
 
+// one and other are the leases of two servers, long enough not to end in a test.
 var one, other = placestore.Lease{Owner: "one", For: long}, placestore.Lease{Owner: "other", For: long}
 
 // Test checks each promise of placestore.Store. open returns an empty store.
@@ -45,6 +49,7 @@ func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 	}
 }
 
+// setup is a place as its owner sets it up, with a secret and a setting that has a space.
 func setup(name string) placestore.Setup {
 	return placestore.Setup{
 		Kind: "webdav", Name: name, Namespace: "default", Settings: map[string]string{"url": "https://x.example/a b"},
@@ -52,6 +57,7 @@ func setup(name string) placestore.Setup {
 	}
 }
 
+// must makes of a call with an error its value, or ends the test.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -62,6 +68,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
+// ok ends the test at an error.
 func ok(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -69,6 +76,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
+// wantCode checks that an error has a code.
 func wantCode(t *testing.T, what string, err error, code chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != code {
@@ -270,6 +278,7 @@ func listed(keys ...string) (all []placestore.Listed) {
 	return all
 }
 
+// wanted are the keys of the items that a look is to fetch, in the store's order.
 func wanted(ctx context.Context, t *testing.T, s placestore.Store, id string, look int64) (keys []string) {
 	t.Helper()
 	for _, item := range must[[]placestore.Item](t)(s.WantedItems(ctx, id, look, 100)) {
@@ -278,6 +287,7 @@ func wanted(ctx context.Context, t *testing.T, s placestore.Store, id string, lo
 	return keys
 }
 
+// wantKeys compares keys with those that are expected, in order.
 func wantKeys(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
