@@ -46,6 +46,8 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 		Kind: q.Kind, Question: q.Text, Answer: answer.Markdown, Steps: answer.StepsUsed,
 		Confidence: answer.Confidence, Refused: answer.StopReason == chat.StopRefused,
 	}
+	// Of a question that nothing answers all that counts is that it was refused, or that its quotes are only called the
+	// closest.
 	if q.Refuse() {
 		v.Right = v.Refused || answer.Finding == chat.FindingClosest
 		v.Refusal = markOf(v.Right)
@@ -64,6 +66,7 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 		v.First = markOf(
 			allHold(q.Passages, func(p Passage) bool { return citesWords(first, paths, p.Document, p.Words) }),
 		)
+		// Only answers made of quotes say whether they were found.
 		if v.Passage == Hit && answer.Finding != "" {
 			v.Found = markOf(answer.Finding == chat.FindingFound)
 		}

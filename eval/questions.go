@@ -79,6 +79,7 @@ func parseLine(line string) (Question, error) {
 			"it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields),
 		)
 	}
+	// Earlier turns stand before the question, in one field.
 	turns := splitList(fields[4], " → ")
 	if fields[0] == "" || len(turns) == 0 {
 		return Question{}, errors.New("it has no kind or no question")

@@ -29,6 +29,7 @@ func reliabilityOf(verdicts []Verdict) []Reliability {
 		if v.Refused || v.Failed != "" {
 			continue
 		}
+		// A confidence of 1 belongs to the last bin, and one that is out of 0–1 to the nearest.
 		b := &bins[max(0, min(reliabilityBins-1, int(v.Confidence*reliabilityBins)))]
 		b.Answers++
 		b.Stated += v.Confidence

@@ -154,6 +154,7 @@ func Measure(c Collection, found Ranking) (r Retrieval) {
 	each := 1 / float64(r.Queries)
 	for _, q := range c.Queries {
 		list := slices.Clone(found[q.ID])
+		// trec_eval sorts by itself and does not believe the order of the file.
 		slices.SortStableFunc(list, func(a, b Ranked) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Document, a.Document))
 		})

@@ -144,6 +144,7 @@ func (d *document) cite(number int) (ok bool) {
 	if !ok {
 		return false
 	}
+	// A source that is named again gets a reference to its footnote and no second one.
 	if at, before := d.first[number]; before {
 		fmt.Fprintf(d.body, `<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:fldChar `+
 			`w:fldCharType="begin"/></w:r><w:r>`+
@@ -170,6 +171,8 @@ func (d *document) footnote(n int, c chat.EvidenceCitation) {
 	d.paragraph("FootnoteText", "", func() {
 		d.body.WriteString(`<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>`)
 		switch {
+		// A quote stands between quotation marks; words that were not found are struck through, so that nobody takes
+		// them for the document's.
 		case c.Quote != "":
 			d.run(" “"+strings.Join(strings.Fields(c.Quote), " ")+"” ", style{})
 		case c.Claimed != "":
@@ -244,6 +247,7 @@ func (d *document) run(text string, s style) {
 	if props.Len() > 0 {
 		d.body.WriteString("<w:rPr>" + props.String() + "</w:rPr>")
 	}
+	// A line end inside of a run is an element of its own in WordprocessingML.
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			d.body.WriteString("<w:br/>")

@@ -34,6 +34,7 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 		switch begin, end := at[0], at[1]; {
 		// In code a number in brackets is the code's.
 		case code(end - 1):
+		// The answer's own Markdown may not define footnotes: they would stand beside those that were checked.
 		case at[2] < 0: // [^
 			b.WriteString(source[from:begin] + unescaped(source[:begin], "[^"))
 			from = end
@@ -119,6 +120,7 @@ func closed(source string) string {
 	if ends(source) {
 		return source
 	}
+	// Fences of code are three signs or more; one as long as the longest run in the text closes any of them.
 	for _, mark := range []string{"`", "~"} {
 		longest, run := 3, 0
 		for at := range len(source) {

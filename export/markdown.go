@@ -79,6 +79,7 @@ func (w blockWriter) lines(n ast.Node) string {
 func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	id := w.newList(n.IsOrdered(), max(1, n.Start))
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		// The first paragraph of an item has the bullet or number; those after it are only indented.
 		properties := listProperties(id, level)
 		for child := item.FirstChild(); child != nil; child = child.NextSibling() {
 			if inner, is := child.(*ast.List); is {
@@ -183,6 +184,7 @@ func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 		switch child := child.(type) {
 		case *ast.Text:
 			raw := child.Value(w.source)
+			// Escapes and entities stand for the signs that they name, but for code, in which they are themselves.
 			if !child.IsRaw() && !s.code {
 				raw = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw)))
 			}

@@ -118,6 +118,7 @@ func (d *document) numbering() string {
 		`<w:numFmt w:val="decimal"/>`} {
 		fmt.Fprintf(&b, `<w:abstractNum w:abstractNumId="%d">`, kind)
 		for level := range maxListLevel + 1 {
+			// A number is followed by a full stop: “%1.” is the number of the first level.
 			form := mark
 			if kind == 1 {
 				form += fmt.Sprintf(`<w:lvlText w:val="%%%d."/>`, level+1)

@@ -19,6 +19,7 @@ func Markdown(answers []chat.Evidence) []byte {
 	var body, notes strings.Builder
 	count := 0
 	for _, e := range answers {
+		// Footnotes are numbered through all answers, by the order in which they are first cited.
 		numbers := map[int]int{}
 		fmt.Fprintf(&body, "# %s\n\n%s\n\n", literal(e.Question),
 			literal("Asked "+e.AskedAt.UTC().Format("2 January 2006, 15:04 UTC")+" · answered by "+e.Model))

@@ -118,6 +118,7 @@ func (s Source) article() bool { return s.Container != "" || strings.Contains(s.
 func keys(sources []Source) []string {
 	plain := func(text string) string {
 		var b strings.Builder
+		// Decomposed, a letter with an accent is the letter and a mark, and the mark is left out.
 		for _, r := range norm.NFD.String(strings.ToLower(text)) {
 			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 				b.WriteRune(r)
@@ -175,6 +176,7 @@ func BibTeX(sources []Source) []byte {
 			kind = "book"
 		}
 		fmt.Fprintf(&b, "@%s{%s,\n", kind, ids[i])
+		// What is not known has no line.
 		field := func(name, value string) {
 			if value != "" {
 				fmt.Fprintf(&b, "  %s = {%s},\n", name, value)
@@ -299,6 +301,7 @@ func CSL(sources []Source) ([]byte, error) {
 			item.Type = "book"
 		}
 		for _, author := range s.Authors {
+			// A name is parted only where its document parts it by one comma.
 			family, given, parted := strings.Cut(author, ", ")
 			if parted && !strings.Contains(given, ",") {
 				item.Author = append(item.Author, cslName{Family: family, Given: given})

@@ -40,6 +40,7 @@ func (t Table) CSV() ([]byte, error) {
 	out.WriteString("\ufeff")
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
+	// Three columns for each: what was found, the quote that it rests on, and where that opens.
 	head := []string{"Document"}
 	for _, c := range t.Grid.Columns {
 		head = append(head, inert(c.Name), inert(c.Name+": quote"), inert(c.Name+": source"))

@@ -27,6 +27,7 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 			cell.Citations = append(cell.Citations, cite)
 		}
 	}
+	// Nothing was cited, so nothing was found, whatever the words are.
 	if len(cell.Citations) == 0 {
 		return cell
 	}

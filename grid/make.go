@@ -147,12 +147,14 @@ func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid
 	}
 	for _, cell := range cells {
 		if cell.State == chat.CellFailed {
+			// A cell whose state has changed since it was read stays as it is.
 			still := func(c chat.GridCell) bool { return c.State == cell.State }
 			if err := f.empty(ctx, s, id, cell, still); err != nil {
 				return chat.Grid{}, err
 			}
 		}
 	}
+	// The bound is raised by as much as a new table may take.
 	g, err := f.cfg.Store.ChangeGrid(ctx, s, id, func(g *chat.Grid) error {
 		g.State, g.DueAt, g.Trouble, g.Failed = chat.GridFilling, time.Now(), "", 0
 		if g.Tokens >= g.MaxTokens {

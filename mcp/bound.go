@@ -120,6 +120,7 @@ func (e *events) readEvent() {
 			begins = true
 			continue
 		}
+		// The stream of a call ends with the message that stands for its result.
 		if tooLarge && len(e.instead) > 0 {
 			e.ready, e.err = e.instead, io.EOF
 		}

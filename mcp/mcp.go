@@ -124,6 +124,7 @@ func (s Server) secretReplacer() *strings.Replacer {
 	for _, values := range []map[string]string{s.Env, s.Headers} {
 		for _, v := range values {
 			hide(v)
+			// The word behind a scheme is the secret itself, and may stand alone in what a server says.
 			if _, token, ok := strings.Cut(v, " "); ok { // "Bearer …"
 				hide(token)
 			}

@@ -98,6 +98,7 @@ func (l *link) readResult(res *sdk.CallToolResult) Result {
 		text, out.Cut = cutBytes(text, maxText), true
 	}
 	out.Text = text
+	// Where there is text it says the same, by the protocol's own advice.
 	if res.StructuredContent != nil && len(parts) == 0 {
 		if data, err := json.Marshal(res.StructuredContent); err == nil && len(data) <= maxText {
 			out.Data = json.RawMessage(l.hide.Replace(string(data)))

@@ -18,6 +18,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	if err != nil {
 		return err
 	}
+	// A question that its user wants asked now is not asked first whether anything changed.
 	if !kept.Wanted {
 		patient := time.Since(kept.Noticed) < quietMost
 		if version != kept.Version && patient {

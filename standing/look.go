@@ -58,6 +58,7 @@ func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different
 	if different || busy {
 		return different && !busy, busy, nil
 	}
+	// Passages are looked for only when no document has changed by itself.
 	hits, err := k.search(ctx, kept)
 	if err != nil {
 		return false, false, err

@@ -40,6 +40,7 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 	if err != nil {
 		return err
 	}
+	// Whether all documents could be read is asked before anything is stored.
 	library, failed := k.library(ctx, kept)
 	var differences []chat.Difference
 	if kept.Basis.RunID != "" { // else this is its first answer

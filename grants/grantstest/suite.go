@@ -1,4 +1,8 @@
 // Package grantstest is the suite of grants.Store, and of what is built on it.
+//
+// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store, since
+// whether a token holds rests on several records at once: client, grant, code, access and refresh token, and the user's
+// key.
 package grantstest
 
 import (
@@ -19,7 +23,8 @@ import (
 	"footnote/keys"
 )
 
-// TestStore checks each promise in grants.Store's comments. open returns an empty store, once per subtest.
+// TestStore checks each promise in grants.Store's comments. open returns an empty store, once per subtest. Times are in
+// whole microseconds, as stores keep them.
 func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
@@ -40,6 +45,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 		if _, err := store.Get(ctx, grants.KindAccess, "a"); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("of another kind: %v, want %s", err, chat.CodeNotFound)
 		}
+		// Of eight that use one record at the same moment one is first.
 		var firsts atomic.Int32
 		var wg sync.WaitGroup
 		for range 8 {
@@ -109,6 +115,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	t.Run("a book of grants", func(t *testing.T) { testBook(t, open(t)) })
 }
 
+// ids are those of a kind's records without an owner, in the store's order.
 func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	t.Helper()
 	list, err := store.List(t.Context(), kind, "")
@@ -127,7 +134,8 @@ const (
 	verifier = "0123456789012345678901234567890123456789012"
 )
 
-// testBook walks a client through all that it can do, and all that ends it.
+// testBook walks a client through all that it can do, and all that ends it. Time is a variable of its own, so that a
+// year passes at once.
 func testBook(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, err := keys.New(path, "anna")
@@ -173,6 +181,8 @@ func testBook(t *testing.T, store grants.Store) {
 			t.Errorf("the token is of %q, %v; want it to hold: %v", user, err, want)
 		}
 	}
+	// Each of these asks for something that may not be granted. A wrong address or client gives no Request: nothing may
+	// be sent to an address that was not registered.
 	for _, wrong := range []map[string]string{
 		{"redirect_uri": "http://127.0.0.1:4711/other"}, {"redirect_uri": "https://evil.example/back"},
 		{"redirect_uri": ""}, {"client_id": "x"}, {"response_type": "token"}, {"code_challenge_method": "plain"},
@@ -198,6 +208,7 @@ func testBook(t *testing.T, store grants.Store) {
 	) != chat.CodeUnauthorized {
 		t.Errorf("for another resource: %v, want %s", err, chat.CodeUnauthorized)
 	}
+	// After the second use of a refresh token neither it nor its successor works: one of both is a thief's.
 	second, err := book.Refresh(ctx, first.Refresh, client.ID, "")
 	if err != nil {
 		t.Fatal(err)

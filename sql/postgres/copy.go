@@ -109,6 +109,7 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 	if err != nil {
 		return false, err
 	}
+	// Numbers of two sources would mean different things.
 	if begun && from != source {
 		return false, &chat.Error{
 			Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one",

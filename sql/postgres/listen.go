@@ -77,6 +77,7 @@ func (db *DB) listenOnce(
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		// A silent connection may be a dead one, and what nobody told may have been missed.
 		case errors.Is(err, context.DeadlineExceeded):
 			if err := isAnswering(ctx, conn); err != nil {
 				return err

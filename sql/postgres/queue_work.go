@@ -125,6 +125,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 		w.uncountAttempt(ctx, row.ID, cause == nil, errors.Is(err, corpus.ErrReaderDied))
 	}
 	switch {
+	// River must be told which end it was: it decides by that what becomes of the row.
 	case errors.Is(cause, corpus.ErrCancelled):
 		return river.JobCancel(corpus.ErrCancelled)
 	case err != nil && cause != nil:

@@ -68,6 +68,7 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
+	// What an earlier purge did not finish is among them.
 	left, err := ds.leftContents(ctx)
 	if err != nil {
 		return err

@@ -131,6 +131,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	if err != nil {
 		return nil, closeAfter(pool, failure(err))
 	}
+	// The statements above know one version of the schema.
 	if version != migrations.Newest(all) {
 		return nil, closeAfter(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it "+

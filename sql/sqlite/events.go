@@ -26,6 +26,7 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 		return nil, err
 	}
 	durable := false
+	// What somebody was told of, or what acts outside, has to be on the disk first.
 	for _, p := range payloads {
 		switch p := p.(type) {
 		case chat.Step:

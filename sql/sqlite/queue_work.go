@@ -93,6 +93,7 @@ func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause e
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.changeJob(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
+	// The server stops, or the lease was lost: neither is the job's fault.
 	case cause != nil:
 		_, err = q.changeJob(
 			ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`,

@@ -41,6 +41,7 @@ func (v *Vectors) Complete(ctx context.Context) error {
 		&others); err != nil || others == 0 {
 		return err
 	}
+	// The signs and the models go with the last of the vectors.
 	for n := int64(1); n > 0; {
 		err := v.db.writeBulk(ctx, false, func(t *tx) (err error) {
 			n, err = t.Exec(`DELETE FROM vectors WHERE n IN (SELECT v.n FROM vector_models m

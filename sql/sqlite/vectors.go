@@ -48,6 +48,7 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 			return errDimension
 		}
 	}
+	// Only the last write waits for the disk; it takes those before it along.
 	for len(vs) > 0 {
 		n := min(vectorsPerWrite, len(vs))
 		if err := v.db.writeBulk(ctx, n == len(vs), func(t *tx) error { return v.put(t, vs[:n]) }); err != nil {
@@ -177,6 +178,7 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 			`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID,
 			list,
 		)
+		// Nothing was removed, so searches need not look again.
 		if err != nil || n == 0 {
 			return err
 		}
