@@ -168,7 +168,7 @@ check:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'd: $$unformatted"; exit 1; fi
 	$(GO) mod tidy -diff
 	$(GO) vet ./...
-	$(GO) vet -tags $(TAGS),eino ./cmd/footnote
+	$(GO) vet -tags $(TAGS),eino ./cmd/footnote/...
 	$(GO) tool templ generate && git diff --exit-code -- '*_templ.go'
 	$(MAKE) --no-print-directory audit
 	$(MAKE) --no-print-directory lint

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"syscall"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/keys"
 )
 
@@ -19,16 +24,16 @@ type access struct {
 }
 
 // accessAt looks at the keys for a server on addr.
-func accessAt(set *settings, addr net.Addr) (access, error) {
+func accessAt(set *settings.Settings, addr net.Addr) (access, error) {
 	a := access{addr: addr.String(), network: !isLoopback(addr), open: set.OpenToNetwork}
-	file, err := set.openKeys()
+	file, err := openKeys(set)
 	if err != nil {
 		return a, err
 	}
 	if a.needsKey, err = file.Needed(); err != nil {
 		return a, err
 	}
-	names, err := keys.List(set.keysFile())
+	names, err := keys.List(set.KeysFile())
 	a.holders = len(names)
 	return a, err
 }
@@ -63,37 +68,18 @@ func (a access) logAccess(log *slog.Logger) {
 	}
 }
 
-// checkAccess is doctor's finding on who can use the server.
-func checkAccess(set *settings) checkResult {
-	f := checkResult{what: "access"}
-	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
-	if err != nil {
-		f.err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)
-		return f
-	}
-	a, err := accessAt(set, addr)
-	if err == nil {
-		err = a.checkExposure()
-	}
-	switch f.err = err; {
-	case err != nil:
-	case a.needsKey && a.holders == 0:
-		f.err = &chat.Error{
-			Code:    chat.CodeUnauthorized,
-			Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'",
-		}
-	case a.needsKey:
-		f.fine = fmt.Sprintf("a key is needed; %d can be used", a.holders)
-	case a.network:
-		f.fine = fmt.Sprintf("everyone who reaches %s can use it without a key (FOOTNOTE_OPEN_TO_NETWORK)", set.Addr)
-	default:
-		f.fine = "without a key, from this machine only"
-	}
-	return f
-}
-
 // isLoopback reports whether only this machine can reach an address. No IP means every address.
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
+}
+
+// openKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
+func openKeys(s *settings.Settings) (*keys.File, error) {
+	if info, err := os.Stat(s.KeysFile()); err == nil {
+		if err := datadir.NarrowRights(s.KeysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
+			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
+		}
+	}
+	return keys.Open(s.KeysFile(), s.Keys != "")
 }

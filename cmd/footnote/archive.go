@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 )
 
 // A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json"
@@ -23,7 +24,6 @@ const (
 	archiveHead   = "footnote-backup.json"
 	archiveList   = "contents.json"
 	archiveFormat = 1
-	databaseFile  = "footnote.db"
 	maxListBytes  = 1 << 30 // of contents.json: about 8 million originals
 )
 
@@ -51,9 +51,9 @@ type archiveWriter struct {
 }
 
 // newArchive begins a backup with its head, which says by which version it was made, and when.
-func newArchive(w io.Writer, now time.Time) (*archiveWriter, error) {
+func newArchive(w io.Writer, version string, now time.Time) (*archiveWriter, error) {
 	a := &archiveWriter{tar: tar.NewWriter(w)}
-	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: built.Version, MadeAt: now.UTC()})
+	return a, a.addJSON(archiveHead, archived{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
 }
 
 // addJSON writes a small file.
@@ -199,7 +199,7 @@ func (a *archiveReader) checkFile(size int64) error {
 			return brokenBackup("is damaged: "+file.Name+" is not as it was", nil)
 		}
 	}
-	if len(list) != len(a.read) || len(list) == 0 || list[0].Name != databaseFile {
+	if len(list) != len(a.read) || len(list) == 0 || list[0].Name != datadir.Database {
 		return brokenBackup("is damaged: its list of files does not fit", nil)
 	}
 	return nil

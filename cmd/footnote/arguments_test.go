@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+
+	"footnote/cmd/footnote/settings"
 )
 
 // The arguments are read in kong's steps without kong's hooks. Here kong reads the same with its own Parse.
@@ -42,7 +43,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 				Err, Out, Selected string
 				Commands           commands
 			}
-			read := func(how func(parser *kong.Kong) (string, error)) (o outcome) {
+			read := func(how func(parser *settings.Parser) (string, error)) (o outcome) {
 				var out bytes.Buffer
 				parser, err := newParser(&o.Commands, &out, &out)
 				if err != nil {
@@ -58,7 +59,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 				return o
 			}
 			type done struct{}
-			want := read(func(parser *kong.Kong) (selected string, err error) {
+			want := read(func(parser *settings.Parser) (selected string, err error) {
 				parser.Exit = func(int) { panic(done{}) }
 				defer func() {
 					if r := recover(); r != nil {
@@ -71,16 +72,16 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 				if err != nil {
 					return "", err
 				}
-				return ctx.Selected().Target.Type().Name(), nil
+				return ctx.Selected().Target.Type().String(), nil
 			})
-			got := read(func(parser *kong.Kong) (string, error) {
+			got := read(func(parser *settings.Parser) (string, error) {
 				command, err := parseArguments(parser, args)
 				if command == nil {
 					return "", err
 				}
-				return reflect.TypeOf(command).Elem().Name(), err
+				return reflect.TypeOf(command).Elem().String(), err
 			})
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(commands{}, settings{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(commands{}, settings.Settings{})); diff != "" {
 				t.Errorf("-kong, +ours:\n%s", diff)
 			}
 		})

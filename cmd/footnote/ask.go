@@ -24,7 +24,7 @@ func (a *askCommand) Run(p *program) (err error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return errors.New("the question is empty: write one, in quotation marks")
 	}
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
@@ -76,17 +76,6 @@ func outcomeError(done chat.RunDone) error {
 		return &chat.Error{Code: done.Error.Code, Message: done.Error.Message}
 	}
 	return fmt.Errorf("the run ended as %s", done.Status)
-}
-
-// decodeEvent reads an event as the stream sends it.
-func decodeEvent(raw []byte) (chat.Payload, error) {
-	var head struct {
-		Type chat.Kind `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fmt.Errorf("the server sent something that is no event: %w", err)
-	}
-	return chat.Event{Type: head.Type, Body: raw}.Payload()
 }
 
 // eventPrinter prints a run for a person: steps on one writer, the answer on the other.
@@ -150,6 +139,3 @@ func citationPlace(c chat.Citation) string {
 	}
 	return strings.Join(parts, " · ")
 }
-
-// oneLine is a text without line breaks, so that nothing in it can look like a line of the program's own.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 	"footnote/corpus/blobs"
 	"footnote/english"
 	"footnote/sql/sqlite"
@@ -56,7 +57,7 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err != nil {
 		return fmt.Errorf("write the backup: %w", err)
 	}
-	if err := tryLock(partial); err != nil {
+	if err := datadir.Lock(partial); err != nil {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
 			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
@@ -93,7 +94,7 @@ func (c *backupCommand) Run(p *program) (err error) {
 	if err := os.Rename(partial.Name(), c.File); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
 	}
-	if err := syncDirectory(filepath.Dir(c.File)); err != nil {
+	if err := datadir.Sync(filepath.Dir(c.File)); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
 	}
 	fmt.Fprintf(
@@ -144,25 +145,25 @@ func (c *backupCommand) writeBackup(p *program, to io.Writer, snapshot string) (
 	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
-	dir := &directory{path: p.settings.Data}
-	if err := sqlite.Snapshot(p.ctx, dir.filePath(databaseFile), snapshot); err != nil {
+	dir := datadir.At(p.settings.Data)
+	if err := sqlite.Snapshot(p.ctx, dir.Path(datadir.Database), snapshot); err != nil {
 		return done, err
 	}
 	hashes, err := sqlite.Originals(p.ctx, snapshot)
 	if err != nil {
 		return done, err
 	}
-	archive, err := newArchive(to, time.Now())
+	archive, err := newArchive(to, p.built.Version, time.Now())
 	if err != nil {
 		return done, err
 	}
 	show := newBar(p.stderr, len(hashes)+1)
-	show.drawBar("saving", 0, databaseFile)
+	show.drawBar("saving", 0, datadir.Database)
 	file, err := os.Open(snapshot)
 	if err != nil {
 		return done, err
 	}
-	if _, done.bytes, err = copyIntoArchive(p.ctx, archive, databaseFile, file); err != nil {
+	if _, done.bytes, err = copyIntoArchive(p.ctx, archive, datadir.Database, file); err != nil {
 		return done, err
 	}
 	open, err := originalReader(p.ctx, p.settings, dir)
@@ -206,21 +207,7 @@ func copyIntoArchive(
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err == nil {
-		hash, err = archive.addFile(name, size, untilEnd{ctx, file})
+		hash, err = archive.addFile(name, size, untilEnd(ctx, file))
 	}
 	return hash, size, err
-}
-
-// untilEnd reads until ctx ends.
-type untilEnd struct {
-	ctx context.Context //nolint:containedctx // lives as long as one copy
-	r   io.Reader
-}
-
-// Read stops a long copy when the command is interrupted.
-func (u untilEnd) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
 }

@@ -60,3 +60,6 @@ func shortenLeft(s string, most int) string {
 	}
 	return "…" + string(runes[len(runes)-most+1:])
 }
+
+// onTerminal reports whether the bar is redrawn in place.
+func (b *bar) onTerminal() bool { return b.terminal }

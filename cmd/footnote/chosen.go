@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/server/folders"
 	"footnote/watch"
 )
-
-// chosenFile is the file of the data directory that keeps which folders were chosen on the page.
-const chosenFile = "folders.json"
 
 // keptFolders is what is in it.
 type keptFolders struct {
@@ -30,9 +29,9 @@ type keptFolders struct {
 // folderDesk follows folders that the local user chooses on the page while the server serves. Their documents are the
 // local user's.
 type folderDesk struct {
-	set     *settings
+	set     *settings.Settings
 	library *corpus.Library
-	dir     *directory
+	dir     *datadir.Dir
 	log     *slog.Logger
 
 	server *remote        // this one; nil: it follows nothing
@@ -79,7 +78,7 @@ func (l *lastLook) of(dir string, chosen bool) folders.Followed {
 // open reads which folders were chosen, for the server at url. named are those of the settings.
 func (d *folderDesk) open(who access, url string, named []*folderWatch) error {
 	d.server, d.named = &remote{url: url}, named
-	raw, err := os.ReadFile(d.dir.filePath(chosenFile))
+	raw, err := os.ReadFile(d.dir.Path(datadir.ChosenFolders))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -105,12 +104,12 @@ func (d *folderDesk) keep(dirs []string) error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(d.dir.path, chosenFile+".") // readable by its owner only
+	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable by its owner only
 	if err == nil {
 		_, err = part.Write(raw)
 		err = errors.Join(err, part.Sync(), part.Close())
 		if err == nil {
-			err = os.Rename(part.Name(), d.dir.filePath(chosenFile))
+			err = os.Rename(part.Name(), d.dir.Path(datadir.ChosenFolders))
 		}
 		if err != nil {
 			err = errors.Join(err, os.Remove(part.Name()))
@@ -157,7 +156,7 @@ func (d *folderDesk) begin(work context.Context, dir string) {
 func (d *folderDesk) follow(ctx context.Context, dir string, look *lastLook) {
 	told := false
 	for {
-		folder, err := d.set.openFolder(dir)
+		folder, err := openFolder(d.set, dir)
 		if err == nil {
 			d.followOpen(ctx, folder, look)
 			return
@@ -255,13 +254,13 @@ func (d *folderDesk) list() (all []folders.Followed) {
 }
 
 // folderChoice lets folders be chosen where this is the only server of a library.
-func (a *app) folderChoice(set *settings, dir *directory, log *slog.Logger) folders.Desk {
+func (a *app) folderChoice(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) folders.Desk {
 	if !a.stores.exclusive {
 		return folders.Desk{}
 	}
 	a.chosen = &folderDesk{set: set, library: a.library, dir: dir, log: log}
 	return folders.Desk{
 		Follow: a.chosen.choose, Stop: a.chosen.end, Followed: a.chosen.followed,
-		Own: watch.RealPaths(set.ownPaths()),
+		Own: watch.RealPaths(set.OwnPaths()),
 	}
 }

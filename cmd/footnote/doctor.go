@@ -10,6 +10,8 @@ import (
 	"time"
 
 	agentrun "footnote/agent/run"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/extract/worker"
 	"footnote/docs"
@@ -46,7 +48,7 @@ func (c doctorCommand) Run(p *program) error {
 	findings = append(findings, vectorStore(ctx, p.settings)...)
 	model := checkModel(ctx, p.settings)
 	findings = append(findings, model...)
-	if !p.settings.withModel() || model[0].err != nil {
+	if !p.settings.WithModel() || model[0].err != nil {
 		look, cancel := context.WithTimeout(ctx, nearby.Look)
 		findings = append(findings, findLocalModels(look, p.settings, nearby.Ports)...)
 		cancel()
@@ -69,12 +71,12 @@ func (c doctorCommand) Run(p *program) error {
 }
 
 // checkTools reports tools that are named and that there are not.
-func checkTools(set *settings) error {
-	search, err := set.webSearch()
+func checkTools(set *settings.Settings) error {
+	search, err := set.WebSearch()
 	if err != nil {
 		return err
 	}
-	others, err := set.mcpClient(nil)
+	others, err := set.ToolServers("", nil)
 	if err != nil {
 		return err
 	}
@@ -82,9 +84,9 @@ func checkTools(set *settings) error {
 }
 
 // checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open.
-func checkStorage(ctx context.Context, set *settings) []checkResult {
-	dir, err := claimDirectory(set.Data)
-	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
+func checkStorage(ctx context.Context, set *settings.Settings) []checkResult {
+	dir, err := datadir.Claim(set.Data)
+	if busy, ok := errors.AsType[*datadir.InUse](err); ok && busy.URL != "" {
 		return []checkResult{
 			{what: "data directory", fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)},
 		}
@@ -93,7 +95,7 @@ func checkStorage(ctx context.Context, set *settings) []checkResult {
 		return []checkResult{{what: "data directory", err: err}}
 	}
 	found := []checkResult{{what: "data directory", fine: set.Data + " can be written"}}
-	if free, err := freeSpace(set.Data); err != nil {
+	if free, err := datadir.FreeSpace(set.Data); err != nil {
 		found = append(found, checkResult{what: "disk", err: err})
 	} else if free < 200<<20 {
 		found = append(found, checkResult{
@@ -112,14 +114,14 @@ func checkStorage(ctx context.Context, set *settings) []checkResult {
 	} else if err == nil && set.DatabaseURL == "" {
 		found = append(found, compareOriginals(ctx, dir))
 	}
-	if err := dir.releaseDirectory(); err != nil {
+	if err := dir.Release(); err != nil {
 		found = append(found, checkResult{what: "data directory", err: err})
 	}
 	return found
 }
 
 // checkReader has a worker read the handbook.
-func checkReader(ctx context.Context, set *settings) checkResult {
+func checkReader(ctx context.Context, set *settings.Settings) checkResult {
 	f := checkResult{what: "PDF reader"}
 	f.err = func() error {
 		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
@@ -142,7 +144,7 @@ func checkReader(ctx context.Context, set *settings) checkResult {
 			return err
 		}
 		files, err := worker.New(worker.Config{
-			Command: []string{self, "extract-worker"}, CacheDir: (&directory{path: set.Data}).filePath("cache", "pdf"),
+			Command: []string{self, "extract-worker"}, CacheDir: datadir.At(set.Data).Path("cache", "pdf"),
 		})
 		if err != nil {
 			return err
@@ -157,18 +159,18 @@ func checkReader(ctx context.Context, set *settings) checkResult {
 }
 
 // checkModel asks the model for a small tool call, and the embedding model for a vector.
-func checkModel(ctx context.Context, set *settings) []checkResult {
-	if !set.withModel() {
+func checkModel(ctx context.Context, set *settings.Settings) []checkResult {
+	if !set.WithModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"
 		if set.ModelsSelect != "" {
 			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
 		}
 		return append([]checkResult{{what: "model", fine: fine}}, checkEmbeddings(ctx, set)...)
 	}
-	if set.usesAnthropic() {
+	if set.UsesAnthropic() {
 		return append(anthropicModel(ctx, set), checkEmbeddings(ctx, set)...)
 	}
-	remote, err := openai.New(set.openaiConfig(set.OpenAIModel, nil))
+	remote, err := openai.New(set.OpenAI(set.OpenAIModel, nil))
 	if err != nil {
 		return []checkResult{{what: "model", err: err}}
 	}
@@ -195,13 +197,13 @@ func checkModel(ctx context.Context, set *settings) []checkResult {
 }
 
 // checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
-func checkSemantic(ctx context.Context, set *settings, err error) checkResult {
+func checkSemantic(ctx context.Context, set *settings.Settings, err error) checkResult {
 	f := checkResult{what: "semantic search", fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
 		f.fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
-	} else if set.embedsHere() {
+	} else if set.EmbedsHere() {
 		return embeddedHere(ctx, set)
-	} else if set.embedsRemotely() {
+	} else if set.EmbedsRemotely() {
 		f.fine, f.err = set.OpenAIEmbeddingModel+" works", err
 	}
 	return f

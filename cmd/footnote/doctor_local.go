@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/llm/nearby"
 )
 
 // findLocalModels says which model servers listen on this machine, and which settings connect them; one that the
 // settings name is left out.
-func findLocalModels(ctx context.Context, set *settings, ports []nearby.Port) []checkResult {
+func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby.Port) []checkResult {
 	var results []checkResult
 	for _, server := range nearby.Find(ctx, ports) {
 		if !server.IsNamed(set.OpenAIBaseURL) {
@@ -21,7 +22,7 @@ func findLocalModels(ctx context.Context, set *settings, ports []nearby.Port) []
 }
 
 // describeServer says how a server is connected.
-func describeServer(set *settings, at nearby.Server) string {
+func describeServer(set *settings.Settings, at nearby.Server) string {
 	names := make([]string, len(at.Models))
 	for i, model := range at.Models {
 		names[i] = model.Name

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/llm/nearby"
 )
 
@@ -72,7 +73,7 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			port := answerWith(t, tt.path, says(tt.body))
-			found := findLocalModels(t.Context(), &settings{}, []nearby.Port{{Number: port, Program: "Ollama"}})
+			found := findLocalModels(t.Context(), &settings.Settings{}, []nearby.Port{{Number: port, Program: "Ollama"}})
 			if len(found) != min(len(tt.want), 1) {
 				t.Fatalf("found %+v, want %d servers", found, min(len(tt.want), 1))
 			}
@@ -113,14 +114,14 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	t.Setenv("HTTP_PROXY", fmt.Sprintf("http://127.0.0.1:%d", other))
 	over, end := context.WithCancel(t.Context())
 	end()
-	if found := findLocalModels(over, &settings{}, alone); len(found) > 0 {
+	if found := findLocalModels(over, &settings.Settings{}, alone); len(found) > 0 {
 		t.Errorf("after its time: found %+v, want nothing", found)
 	}
 	good := answerWith(t, "/v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, list)
 		_ = silent.Close() // the second time it is closed already
 	})
-	found := findLocalModels(t.Context(), &settings{}, append(alone, []nearby.Port{
+	found := findLocalModels(t.Context(), &settings.Settings{}, append(alone, []nearby.Port{
 		{Number: leads}, {Number: endless}, {Number: good},
 	}...))
 	if len(found) != 1 || !strings.Contains(found[0].fine, fmt.Sprintf("localhost:%d/v1", good)) {
@@ -145,12 +146,12 @@ func TestAServerThatTheSettingsNameIsNotOffered(t *testing.T) {
 		fmt.Sprintf("http://localhost:%d/v1", port): false, fmt.Sprintf("http://127.0.0.1:%d/v1", port): false,
 		fmt.Sprintf("http://[::1]:%d/v1", port): false,
 	} {
-		found := findLocalModels(t.Context(), &settings{OpenAIBaseURL: base}, []nearby.Port{{Number: port}})
+		found := findLocalModels(t.Context(), &settings.Settings{OpenAIBaseURL: base}, []nearby.Port{{Number: port}})
 		if (len(found) == 1) != offered {
 			t.Errorf("%q: found %+v, want it offered: %v", base, found, offered)
 		}
 	}
-	found := findLocalModels(t.Context(), &settings{Model: "offline"}, []nearby.Port{{Number: port, Program: "vLLM"}})
+	found := findLocalModels(t.Context(), &settings.Settings{Model: "offline"}, []nearby.Port{{Number: port, Program: "vLLM"}})
 	if len(found) != 1 || !strings.Contains(found[0].fine, "leave FOOTNOTE_MODEL out") {
 		t.Errorf("with FOOTNOTE_MODEL=offline: %+v, want it told that it goes before", found)
 	}

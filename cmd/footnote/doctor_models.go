@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/llm/anthropic"
 	"footnote/llm/openai"
 	"footnote/llm/textcalls"
@@ -23,7 +24,7 @@ func writtenCalls(ctx context.Context, model *openai.Model) checkResult {
 }
 
 // anthropicModel asks Anthropic's model for a call.
-func anthropicModel(ctx context.Context, set *settings) []checkResult {
+func anthropicModel(ctx context.Context, set *settings.Settings) []checkResult {
 	model, err := anthropic.New(
 		anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel},
 	)
@@ -51,11 +52,11 @@ func anthropicModel(ctx context.Context, set *settings) []checkResult {
 }
 
 // checkEmbeddings asks the embedding model where another server answers, or none.
-func checkEmbeddings(ctx context.Context, set *settings) []checkResult {
-	if !set.embedsRemotely() {
+func checkEmbeddings(ctx context.Context, set *settings.Settings) []checkResult {
+	if !set.EmbedsRemotely() {
 		return []checkResult{checkSemantic(ctx, set, nil)}
 	}
-	model, err := openai.New(set.openaiConfig(set.OpenAIModel, nil))
+	model, err := openai.New(set.OpenAI(set.OpenAIModel, nil))
 	if err != nil {
 		return []checkResult{{what: "semantic search", err: err}}
 	}
@@ -64,7 +65,7 @@ func checkEmbeddings(ctx context.Context, set *settings) []checkResult {
 }
 
 // measureModel says how fast a model is that is served here, how much room it has, and which profile that makes.
-func measureModel(ctx context.Context, set *settings, model *openai.Model) []checkResult {
+func measureModel(ctx context.Context, set *settings.Settings, model *openai.Model) []checkResult {
 	if local, _ := model.IsLocal(ctx); !local {
 		return nil
 	}

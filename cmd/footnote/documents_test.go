@@ -74,7 +74,7 @@ func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) 
 		t.Chdir(dir) // where the files are that it names
 		_, err := parseArguments(parser, call.Args)
 		if err != nil && !(call.Span && strings.HasPrefix(err.Error(), "expected ")) {
-			fault = withSuggestion(parser, call.Args, err).Error()
+			fault = parser.Suggest(call.Args, err).Error()
 		}
 	})
 	return fault

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/embed/bert"
 	"footnote/corpus/search"
@@ -15,26 +16,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// embeddingSettings say which sentence model embeds in this process, without a server.
-type embeddingSettings struct {
-	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
-	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
-	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
-	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
-}
-
-// embedsRemotely reports whether an OpenAI-compatible server makes the vectors.
-func (s *settings) embedsRemotely() bool {
-	return s.OpenAIEmbeddingModel != "" &&
-		(s.withOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")
-}
-
-// embedsHere reports whether a model in this process makes the vectors.
-func (s *settings) embedsHere() bool { return s.embeddingDir() != "" && !s.embedsRemotely() }
-
 // openEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
-func (s *settings) openEmbedder() (*bert.Embedder, error) {
-	dir := s.embeddingDir()
+func openEmbedder(s *settings.Settings) (*bert.Embedder, error) {
+	dir := s.EmbeddingFolder()
 	model, err := bert.Open(bert.Config{
 		Dir: dir, QueryPrefix: s.EmbeddingQueryPrefix, PassagePrefix: s.EmbeddingPassagePrefix,
 		Float32: s.EmbeddingFloat32,
@@ -46,11 +30,11 @@ func (s *settings) openEmbedder() (*bert.Embedder, error) {
 }
 
 // embeddingName names the model that makes the vectors; empty: there is none.
-func (s *settings) embeddingName() (string, error) {
-	if !s.embedsHere() {
+func embeddingName(s *settings.Settings) (string, error) {
+	if !s.EmbedsHere() {
 		return s.OpenAIEmbeddingModel, nil
 	}
-	model, err := s.openEmbedder()
+	model, err := openEmbedder(s)
 	if err != nil {
 		return "", err
 	}
@@ -63,9 +47,9 @@ const (
 )
 
 // embeddedHere says whether the model in this process works, what it is, and how fast.
-func embeddedHere(ctx context.Context, set *settings) checkResult {
+func embeddedHere(ctx context.Context, set *settings.Settings) checkResult {
 	r := checkResult{what: "semantic search"}
-	model, err := set.openEmbedder()
+	model, err := openEmbedder(set)
 	if err != nil {
 		r.err = err
 		return r

@@ -123,9 +123,9 @@ func unpackEvalDocuments(folder string) error {
 
 // examineModel asks one model all questions, one at a time, in a new data directory.
 func examineModel(p *program, who, data, folder string, questions []eval.Question) (report eval.Report, err error) {
-	server, err := connectServer(&program{
-		ctx: p.ctx, settings: evalSettings(p.settings, who, data), stdin: p.stdin, stdout: p.stdout, stderr: p.stderr,
-	})
+	own := *p
+	own.settings = p.settings.Evaluation(who, data)
+	server, err := own.connect()
 	if err != nil {
 		return report, err
 	}
@@ -152,26 +152,6 @@ func examineModel(p *program, who, data, folder string, questions []eval.Questio
 	return eval.NewReport(who, len(paths), verdicts), nil
 }
 
-// evalSettings keeps those settings that decide how questions are answered. The user's databases, keys and tool
-// servers are left out.
-func evalSettings(given *settings, who, data string) *settings {
-	set := &settings{
-		Data: data, Model: "offline", LogLevel: given.LogLevel,
-		AgentToolset: given.AgentToolset, AgentTools: given.AgentTools, agentSettings: given.agentSettings,
-		embeddingSettings: given.embeddingSettings, rerankerSettings: given.rerankerSettings,
-		SessionMaxTurns: given.SessionMaxTurns,
-		MaxUploadMiB:    given.MaxUploadMiB, MaxRuns: given.MaxRuns, RunTimeout: given.RunTimeout,
-	}
-	if who == "settings" {
-		set.Model, set.modelSettings = given.Model, given.modelSettings
-		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = given.OpenAIAPIKey, given.OpenAIBaseURL,
-			given.OpenAIModel
-		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey, set.OpenAIEmbeddingModel =
-			given.OpenAIEmbeddingBaseURL, given.OpenAIEmbeddingAPIKey, given.OpenAIEmbeddingModel
-	}
-	return set
-}
-
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
 // ends it.
 func addAll(p *program, server *remote, folder string) (map[string]string, error) {
@@ -195,7 +175,7 @@ func addAll(p *program, server *remote, folder string) (map[string]string, error
 		if doc.Of != "" {
 			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.path, paths[doc.Of])
 		}
-		if doc, err = waitSettled(p.ctx, server, doc, func(accepted) {}); err != nil {
+		if doc, err = server.waitSettled(p.ctx, doc, func(accepted) {}); err != nil {
 			return nil, err
 		}
 		if doc.State != "ready" {

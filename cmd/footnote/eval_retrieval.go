@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 	"footnote/corpus"
 	"footnote/eval"
 )
@@ -88,16 +89,16 @@ func (e *evalRetrievalCommand) measureCollection(p *program, s searched) (m meas
 		return m, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(data)) }()
-	dir, err := claimDirectory(data)
+	dir, err := datadir.Claim(data)
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
+	defer func() { err = errors.Join(err, dir.Release()) }()
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
-	set := evalSettings(p.settings, "settings", data)
+	set := p.settings.Evaluation("settings", data)
 	set.Model = "offline" // only the embedder of the settings is needed
-	a, err := wireApp(ctx, set, dir, quietLogger(p.stderr))
+	a, err := wireApp(ctx, set, p.built, dir, quietLogger(p.stderr))
 	if err != nil {
 		return m, err
 	}
@@ -110,7 +111,7 @@ func (e *evalRetrievalCommand) measureCollection(p *program, s searched) (m meas
 	}
 	c := s.collection()
 	m.Collection = c.Name
-	m.IndexMiB = float64(sizeOf(data, databaseFile)) / (1 << 20)
+	m.IndexMiB = float64(sizeOf(data, datadir.Database)) / (1 << 20)
 	modes := []corpus.SearchMode{corpus.ModeLexical}
 	if a.library.Semantic() {
 		modes = append(modes, corpus.ModeSemantic, corpus.ModeHybrid)

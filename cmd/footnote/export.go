@@ -40,7 +40,7 @@ func (e *exportFeedbackCommand) Run(p *program) error {
 
 // downloadTo writes what the server has at a path to a file, or to standard output.
 func downloadTo(p *program, path, out string) (err error) {
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}

@@ -168,3 +168,14 @@ func readFrames(body io.Reader) iter.Seq2[frame, error] {
 		}
 	}
 }
+
+// decodeEvent reads an event as the stream sends it.
+func decodeEvent(raw []byte) (chat.Payload, error) {
+	var head struct {
+		Type chat.Kind `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, fmt.Errorf("the server sent something that is no event: %w", err)
+	}
+	return chat.Event{Type: head.Type, Body: raw}.Payload()
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/settings"
 	"footnote/llm"
 	"footnote/llm/httpllm"
 	"footnote/llm/httprerank"
@@ -14,7 +15,7 @@ import (
 )
 
 // healthChecks are the dependencies that GET /health asks beside the database and the index.
-func (a *app) healthChecks(set *settings, search *web.Web) (checks []api.Check) {
+func (a *app) healthChecks(set *settings.Settings, search *web.Web) (checks []api.Check) {
 	if a.stores.checkFile != nil {
 		checks = append(checks, api.Check{
 			Name: "database file", Critical: true, Probe: func(context.Context) error { return a.stores.checkFile() },
@@ -30,7 +31,7 @@ func (a *app) healthChecks(set *settings, search *web.Web) (checks []api.Check) 
 	answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
 	answers.Applies = func() bool { return a.desk.now.Load().reach != nil }
 	checks = append(checks, answers)
-	if set.embedsRemotely() && a.library.Semantic() {
+	if set.EmbedsRemotely() && a.library.Semantic() {
 		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
 	}
 	if ranks, ok := a.ranks.(*httprerank.Client); ok {
@@ -73,4 +74,17 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 		}
 		return err
 	}}
+}
+
+// originalsTime is how long a look at the originals may take.
+const originalsTime = 2 * time.Second
+
+// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
+// the same. It asks every ten seconds at most.
+func originalsCheck(kept originals) api.Check {
+	return seldom("originals", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, originalsTime)
+		defer cancel()
+		return kept.Reach(ctx)
+	})
 }

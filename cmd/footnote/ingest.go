@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"footnote/chat"
 	"footnote/corpus/extract"
@@ -27,25 +26,9 @@ type ingestCommand struct {
 // source is a file to add under a relative path.
 type source struct{ file, path string }
 
-// accepted is a file that the library took.
-type accepted struct {
-	ID       string `json:"id"`
-	Filename string `json:"filename"`
-	State    string `json:"state"`
-	Of       string `json:"duplicate_of"`
-	Progress struct {
-		Stage string `json:"stage"`
-		Done  int    `json:"done"`
-		Total int    `json:"total"`
-	} `json:"progress"`
-	Error *struct {
-		Detail string `json:"detail"`
-	} `json:"error"`
-}
-
 // Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
 func (c *ingestCommand) Run(p *program) (err error) {
-	files, left, err := collectFiles(c.Paths, p.settings.ownPaths())
+	files, left, err := collectFiles(c.Paths, p.settings.OwnPaths())
 	if err != nil {
 		return err
 	}
@@ -53,7 +36,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 		return errors.New("there is nothing to add: no " + extract.Formats.Labels("or") + " file in " +
 			strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}
@@ -78,7 +61,7 @@ func (c *ingestCommand) Run(p *program) (err error) {
 	}
 	before := len(files) - len(waiting)
 	for i, doc := range waiting {
-		doc, err := waitSettled(p.ctx, server, doc, func(d accepted) {
+		doc, err := server.waitSettled(p.ctx, doc, func(d accepted) {
 			show.drawBar("indexing", before+i, fmt.Sprintf("%s %s", d.Filename, pageProgress(d)))
 		})
 		if err != nil {
@@ -122,27 +105,6 @@ func (c *ingestCommand) addFile(
 	}
 	defer file.Close()
 	return server.addFile(ctx, [][2]string{{"namespace", c.Namespace}}, src.path, file)
-}
-
-// waitSettled waits until the document is ready or has failed.
-func waitSettled(ctx context.Context, server *remote, doc accepted, report func(accepted)) (accepted, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if err := server.getJSON(ctx, "/documents/"+doc.ID, &doc); err != nil {
-			return doc, err
-		}
-		switch doc.State {
-		case "ready", "failed", "cancelled":
-			return doc, nil
-		}
-		report(doc)
-		select {
-		case <-ctx.Done():
-			return doc, ctx.Err()
-		case <-tick.C:
-		}
-	}
 }
 
 // leftOut counts the files of folders that are of no readable kind.

@@ -1,36 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"footnote/chat"
 	"footnote/keys"
 )
-
-// keySettings say who may use the server.
-type keySettings struct {
-	Keys          string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. With it a key is needed from the start, also before the first one is made. Without it: keys in the data directory, needed once one is made." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
-	APIKey        secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest', 'watch' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`
-	OpenToNetwork bool   `name:"open-to-network" help:"Serve without keys also on addresses that other machines can reach: everyone on that network can then read, change and delete everything." env:"FOOTNOTE_OPEN_TO_NETWORK"`
-}
-
-// keysFile is where the keys are.
-func (s *settings) keysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Data, "keys")) }
-
-// openKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
-func (s *settings) openKeys() (*keys.File, error) {
-	if info, err := os.Stat(s.keysFile()); err == nil {
-		if err := narrowRights(s.keysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
-			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
-		}
-	}
-	return keys.Open(s.keysFile(), s.Keys != "")
-}
 
 // keyCommand manages the file of keys. A running server notices its changes by itself.
 type keyCommand struct {
@@ -55,7 +32,7 @@ type keyNewCommand struct {
 
 // Run prints the key and nothing else on standard output.
 func (c *keyNewCommand) Run(p *program) error {
-	file := p.settings.keysFile()
+	file := p.settings.KeysFile()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("store the key: %w", err)
 	}
@@ -73,7 +50,7 @@ type keyListCommand struct{}
 
 // Run prints a name a line.
 func (keyListCommand) Run(p *program) error {
-	names, err := keys.List(p.settings.keysFile())
+	names, err := keys.List(p.settings.KeysFile())
 	for _, name := range names {
 		fmt.Fprintln(p.stdout, name)
 	}
@@ -87,7 +64,7 @@ type keyRevokeCommand struct {
 
 // Run fails when the user has no key.
 func (c *keyRevokeCommand) Run(p *program) error {
-	n, err := keys.Revoke(p.settings.keysFile(), c.Name)
+	n, err := keys.Revoke(p.settings.KeysFile(), c.Name)
 	if err == nil && n == 0 {
 		err = &chat.Error{Code: chat.CodeNotFound, Message: c.Name + " has no key; 'footnote key list' shows who has"}
 	}

@@ -3,18 +3,29 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
-	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/release"
+	"footnote/cmd/footnote/settings"
+)
+
+// The build sets these by -ldflags "-X main.version=…" and so on. The date is that of the commit, so that the same
+// source makes the same bytes.
+var version, commit, date, repository string
+
+// built is the source of the program that runs.
+var built = release.Read(
+	release.Info{Version: version, Commit: commit, Date: date, Repository: repository}, debug.ReadBuildInfo,
 )
 
 func main() {
-	keepPrivate()
+	datadir.KeepPrivate()
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -24,15 +35,6 @@ func main() {
 		stop()
 	}()
 	os.Exit(runProgram(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
-}
-
-// program is what a command may use of the world outside.
-type program struct {
-	ctx      context.Context //nolint:containedctx // one process has one
-	settings *settings
-	stdin    io.Reader
-	stdout   io.Writer
-	stderr   io.Writer
 }
 
 // runProgram is main without the globals: it returns the exit code, 2 for a wrong call.
@@ -45,35 +47,27 @@ func runProgram(
 		fmt.Fprintln(stderr, "footnote:", err)
 		return 2
 	}
-	settingsErr := useSettingsFile(parser, args, getenv)
+	settingsErr := parser.UseFile(args, getenv)
 	command, err := parseArguments(parser, args)
 	if err == nil && command == nil { // --help or --version was printed
 		return 0
 	}
-	if _, bare := command.(bareRunner); !bare && settingsErr != nil {
+	if _, bare := command.(settings.Bare); !bare && settingsErr != nil {
 		fmt.Fprintln(stderr, "footnote:", settingsErr)
 		return 2
 	} else if err == nil && !bare {
-		err = cli.checkSettings()
+		err = cli.Check()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "footnote:", withSuggestion(parser, args, err))
+		fmt.Fprintln(stderr, "footnote:", parser.Suggest(args, err))
 		fmt.Fprintln(stderr, "Try 'footnote --help'.")
 		return 2
 	}
 	if err := command.Run(
-		&program{ctx: ctx, settings: &cli.settings, stdin: stdin, stdout: stdout, stderr: stderr},
+		&program{ctx: ctx, settings: &cli.Settings, built: built, start: startFor, stdin: stdin, stdout: stdout, stderr: stderr},
 	); err != nil {
 		fmt.Fprintln(stderr, "footnote:", errorMessage(err))
 		return 1
 	}
 	return 0
-}
-
-// errorMessage is what a person at a terminal is told: the sentence, then the cause.
-func errorMessage(err error) string {
-	if e, ok := errors.AsType[*chat.Error](err); ok && e.Err == nil {
-		return e.Advice()
-	}
-	return err.Error()
 }

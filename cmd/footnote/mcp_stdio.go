@@ -57,7 +57,7 @@ type message struct {
 
 // Run hands messages on until its input ends.
 func (*mcpCommand) Run(p *program) (err error) {
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}

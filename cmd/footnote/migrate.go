@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"text/tabwriter"
 
 	"footnote/chat"
-	"footnote/corpus"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus/blobs"
 	"footnote/sql/dbcopy"
 	"footnote/sql/postgres"
@@ -47,17 +45,17 @@ func (c *migrateCommand) Run(p *program) (err error) {
 			Code: chat.CodeInvalid, Message: "There is nowhere to go: set DATABASE_URL to an empty PostgreSQL database",
 		}
 	}
-	if _, err := os.Stat((&directory{path: set.Data}).filePath(databaseFile)); err != nil {
+	if _, err := os.Stat(datadir.At(set.Data).Path(datadir.Database)); err != nil {
 		return &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
 			"There is no database in %s; name the data directory with --data", set.Data,
 		)}
 	}
-	dir, err := claimDirectory(set.Data) // until the end, so that no server starts on it
+	dir, err := datadir.Claim(set.Data) // until the end, so that no server starts on it
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
-	source, err := sqlite.OpenSource(p.ctx, dir.filePath(databaseFile))
+	defer func() { err = errors.Join(err, dir.Release()) }()
+	source, err := sqlite.OpenSource(p.ctx, dir.Path(datadir.Database))
 	if err != nil {
 		return err
 	}
@@ -97,7 +95,7 @@ func (c *migrateCommand) Run(p *program) (err error) {
 
 // copyTables copies everything; vectors is nil if those stay behind.
 func (c *migrateCommand) copyTables(
-	p *program, dir *directory, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy,
+	p *program, dir *datadir.Dir, source *sqlite.Source, target *postgres.Target, vectors *vectorCopy,
 ) error {
 	report := progressReporter(p.stderr)
 	compared, err := dbcopy.All(p.ctx, source, target, report)
@@ -139,7 +137,7 @@ func (c *migrateCommand) copyTables(
 	if p.settings.Blobs == "" {
 		fmt.Fprintf(
 			p.stdout, "The originals stay in %s: servers need them through FOOTNOTE_BLOBS, see docs/operation.md\n",
-			dir.filePath("blobs"),
+			dir.Path("blobs"),
 		)
 	}
 	if err := tellLeft(p.stdout, dir); err != nil {
@@ -161,7 +159,7 @@ func progressReporter(out io.Writer) dbcopy.Progress {
 			show, last = newBar(out, int(max(total, 1))), table
 		}
 		show.drawBar(table, int(min(done, max(total, 1))), "")
-		if show.terminal && done >= total {
+		if show.onTerminal() && done >= total {
 			show.endBar(fmt.Sprintf("%d %s", total, table))
 		}
 	}
@@ -169,14 +167,14 @@ func progressReporter(out io.Writer) dbcopy.Progress {
 
 // copyOriginals brings the originals to where the servers look for them, and reads each there.
 func copyOriginals(
-	ctx context.Context, set *settings, dir *directory, report dbcopy.Progress,
+	ctx context.Context, set *settings.Settings, dir *datadir.Dir, report dbcopy.Progress,
 ) (c dbcopy.Compared, err error) {
 	c = dbcopy.Compared{Table: "originals", Same: true}
-	hashes, err := sqlite.Originals(ctx, dir.filePath(databaseFile))
+	hashes, err := sqlite.Originals(ctx, dir.Path(datadir.Database))
 	if err != nil {
 		return c, err
 	}
-	from, err := blobs.Open(dir.filePath("blobs"))
+	from, err := blobs.Open(dir.Path("blobs"))
 	if err != nil {
 		return c, err
 	}
@@ -204,29 +202,4 @@ func copyOriginals(
 	}
 	report("originals", int64(len(hashes)), int64(len(hashes)))
 	return c, nil
-}
-
-// isIntact reports whether a blob is there, byte for byte.
-func isIntact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
-	file, err := in.Open(ctx, hash)
-	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	sum := sha256.New()
-	_, err = io.Copy(sum, untilEnd{ctx, file})
-	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
-}
-
-// copyOriginal copies a blob and reports whether its bytes are those of its name.
-func copyOriginal(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
-	file, err := from.Open(ctx, hash)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	got, _, err := to.Put(ctx, file, math.MaxInt64-1)
-	return got == hash, err
 }

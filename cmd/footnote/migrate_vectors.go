@@ -12,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/llm/openai"
@@ -38,25 +39,25 @@ type vectorCopy struct {
 
 // openVectorCopy asks whether vectors can be copied. It returns nil and the reason if they are to be made anew.
 func openVectorCopy(
-	ctx context.Context, set *settings, source *sqlite.Source, log *slog.Logger,
+	ctx context.Context, set *settings.Settings, source *sqlite.Source, log *slog.Logger,
 ) (v *vectorCopy, why string, err error) {
 	switch {
 	case set.MilvusAddress == "":
 		return nil, "MILVUS_ADDRESS is not set", nil
 	case set.OpenAIEmbeddingModel == "":
 		return nil, "OPENAI_EMBEDDING_MODEL is not set", nil
-	case !set.embedsRemotely():
+	case !set.EmbedsRemotely():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
 	v = &vectorCopy{source: source, number: map[string]int{}}
 	if v.total, err = source.CountEmbedded(ctx, set.OpenAIEmbeddingModel); err != nil {
 		return nil, "", err
 	}
-	v.model, err = openai.New(set.openaiConfig(set.OpenAIModel, log))
+	v.model, err = openai.New(set.OpenAI(set.OpenAIModel, log))
 	if err != nil {
 		return nil, "", err
 	}
-	if v.store, err = milvus.New(set.milvusSettings.milvusConfig(set.OpenAIEmbeddingModel, log)); err != nil {
+	if v.store, err = milvus.New(set.Milvus(set.OpenAIEmbeddingModel, log)); err != nil {
 		v.model.Close()
 		return nil, "", err
 	}

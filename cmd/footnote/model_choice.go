@@ -14,6 +14,7 @@ import (
 	"footnote/agent"
 	agentrun "footnote/agent/run"
 	"footnote/chat"
+	"footnote/cmd/footnote/settings"
 	"footnote/english"
 	"footnote/llm"
 	"footnote/llm/anthropic"
@@ -25,7 +26,7 @@ import (
 
 // answering is what answers questions, and the settings that it was made by.
 type answering struct {
-	set    *settings
+	set    *settings.Settings
 	models modelSet
 	reach  func(context.Context) error // asks the model's server; nil: rules answer
 }
@@ -33,7 +34,7 @@ type answering struct {
 // newAnswering makes the models that settings name. known is the client of the OpenAI-compatible server, nil if there
 // is none yet.
 func newAnswering(
-	set *settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
 ) (*answering, error) {
 	made, err := buildModels(set, known, similar, log)
 	if err != nil {
@@ -50,7 +51,7 @@ func newAnswering(
 
 // isAt reports whether a model at a port of this machine is the one that answers.
 func (a *answering) isAt(port nearby.Port, model string) bool {
-	return a.reach != nil && !a.set.usesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
+	return a.reach != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
 }
 
 // trouble says why the model can't be used now; empty: nothing is known against it.
@@ -85,7 +86,7 @@ func (a *answering) fallback() llm.Model {
 func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
 	return agentrun.Models{
 		Model: a.models.main, Fallback: a.fallback(), Select: a.models.selecting, Models: a.models.allowed,
-		LeastModel: a.set.AgentMinModelForAgent, Small: a.set.smallProfiles(a.models.measured, log),
+		LeastModel: a.set.AgentMinModelForAgent, Small: smallProfiles(a.set, a.models.measured, log),
 	}
 }
 
@@ -109,7 +110,7 @@ func (d *modelDesk) find(ctx context.Context) modelchoice.Found {
 	now := d.now.Load()
 	var asking sync.WaitGroup
 	asking.Go(func() { found.Trouble = now.trouble(ctx) })
-	servers := nearby.Find(ctx, now.set.ports())
+	servers := nearby.Find(ctx, portsOf(now.set))
 	asking.Wait()
 	best, suits, _ := nearby.Best(servers)
 	for _, s := range servers {
@@ -136,7 +137,7 @@ func (d *modelDesk) tellOfOthers(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
-	if at, best, ok := nearby.Best(nearby.Find(ctx, now.set.ports())); ok {
+	if at, best, ok := nearby.Best(nearby.Find(ctx, portsOf(now.set))); ok {
 		d.log.InfoContext(ctx, "a model on this machine could answer: choose it on the page, at the foot of the menu",
 			"model", best.Name, "server", at.Program)
 	}
@@ -152,11 +153,11 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 	defer cancel()
 	defer context.AfterFunc(d.stopping, cancel)() //nolint:contextcheck // it is the server's
 	old := d.now.Load()
-	set, keep, err := old.set.choosing(choice)
+	set, keep, err := choosing(old.set, choice)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := keepSettings(set.Config, keep, set.dryRun); !errors.Is(err, errTried) {
+	if err := settings.Keep(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
 		return modelchoice.Tried{}, notKept(err)
 	}
 	tried, err := tryModel(ctx, set)
@@ -167,7 +168,7 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := keepSettings(set.Config, keep, set.startsAs); err != nil {
+	if err := settings.Keep(set.Config, keep, startsAs(set)); err != nil {
 		next.models.close()
 		return modelchoice.Tried{}, notKept(err)
 	}
@@ -180,14 +181,23 @@ func (d *modelDesk) choose(ctx context.Context, choice modelchoice.Choice) (mode
 }
 
 // dryRun is startsAs for a file that is not to be kept yet.
-func (s *settings) dryRun(next *settings) error { return cmp.Or(s.startsAs(next), errTried) }
+func dryRun(s *settings.Settings) func(next *settings.Settings) error {
+	return func(next *settings.Settings) error { return cmp.Or(startsAs(s)(next), settings.ErrTried) }
+}
 
-// startsAs fails when another start would answer with another model than these settings, because the environment goes
-// before the file.
-func (s *settings) startsAs(next *settings) error {
-	if next.model() == s.model() {
-		return nil
+// startsAs makes the check that fails when another start would answer with another model than these settings, because
+// the environment goes before the file.
+func startsAs(s *settings.Settings) func(next *settings.Settings) error {
+	return func(next *settings.Settings) error {
+		if modelOf(next) == modelOf(s) {
+			return nil
+		}
+		return otherStart()
 	}
+}
+
+// otherStart says why another start would answer otherwise.
+func otherStart() error {
 	var names []string
 	for _, name := range []string{
 		"FOOTNOTE_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL",
@@ -211,10 +221,10 @@ type modelNamed struct {
 	model, key, base, openAI, anthropicKey, anthropic, vectorBase, vectorKey string
 }
 
-func (s *settings) model() modelNamed {
+func modelOf(s *settings.Settings) modelNamed {
 	m := modelNamed{model: s.Model, vectorBase: s.OpenAIEmbeddingBaseURL, vectorKey: string(s.OpenAIEmbeddingAPIKey)}
 	switch {
-	case s.usesAnthropic():
+	case s.UsesAnthropic():
 		m.anthropicKey, m.anthropic = string(s.AnthropicAPIKey), s.AnthropicModel
 	case s.Model == "openai":
 		m.key, m.base, m.openAI = string(s.OpenAIAPIKey), s.OpenAIBaseURL, s.OpenAIModel
@@ -234,8 +244,8 @@ func notKept(err error) error {
 	}
 }
 
-// ports are where servers of models are looked for.
-func (s *settings) ports() []nearby.Port {
+// portsOf are where servers of models are looked for.
+func portsOf(s *settings.Settings) []nearby.Port {
 	if s.ModelPorts == nil {
 		return nearby.Ports
 	}
@@ -248,7 +258,7 @@ func (s *settings) ports() []nearby.Port {
 
 // choosing are the settings with which a choice answers, and what of them a settings file has to say, by the names of
 // the flags. Models that the settings name beside the usual one stay with their server.
-func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]string, error) {
+func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settings, map[string]string, error) {
 	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
 	switch {
 	case len(choice.Model) > 200 || len(choice.Key) > 400:
@@ -262,26 +272,26 @@ func (s *settings) choosing(choice modelchoice.Choice) (*settings, map[string]st
 	}
 	set := *s
 	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
-	if s.embedsRemotely() { // vectors of another model would not fit
-		base, key, err := s.openaiConfig(s.OpenAIModel, nil).EmbeddingServer()
+	if s.EmbedsRemotely() { // vectors of another model would not fit
+		base, key, err := s.OpenAI(s.OpenAIModel, nil).EmbeddingServer()
 		if err != nil {
 			return nil, nil, err
 		}
-		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey = base, secret(key)
+		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey = base, settings.Secret(key)
 	}
 	switch {
 	case choice.Port != 0:
-		if err := set.chooseServer(choice); err != nil {
+		if err := chooseServer(&set, choice); err != nil {
 			return nil, nil, err
 		}
 	case choice.Service == noService:
 		set.Model = noService
 	default:
-		if err := set.chooseService(choice); err != nil {
+		if err := chooseService(&set, choice); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := set.checkModels(); err != nil {
+	if err := set.CheckModels(); err != nil {
 		return nil, nil, chat.Invalid("That can't be used with the other settings: %v.", err)
 	}
 	keep := map[string]string{"model": set.Model}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/settings"
 	"footnote/llm"
 	"footnote/llm/anthropic"
 	"footnote/llm/openai"
@@ -42,11 +43,11 @@ var modelServices = []modelService{
 func notInKeys(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // chooseServer has a server on this machine answer.
-func (s *settings) chooseServer(choice modelchoice.Choice) error {
+func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	if choice.Model == "" {
 		return chat.Invalid("Name a model of the server.")
 	}
-	for _, port := range s.ports() {
+	for _, port := range portsOf(s) {
 		if port.Number == choice.Port {
 			s.Model, s.OpenAIBaseURL, s.OpenAIAPIKey = "openai", port.BaseURL(), ""
 			s.OpenAIModel = choice.Model
@@ -59,7 +60,7 @@ func (s *settings) chooseServer(choice modelchoice.Choice) error {
 }
 
 // chooseService has a service answer.
-func (s *settings) chooseService(choice modelchoice.Choice) error {
+func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 	for _, service := range modelServices {
 		if service.id != choice.Service {
 			continue
@@ -72,12 +73,12 @@ func (s *settings) chooseService(choice modelchoice.Choice) error {
 			if s.AnthropicBaseURL == "" && !strings.HasPrefix(choice.Key, "sk-ant-") {
 				return chat.Invalid("That is no key of Anthropic: those begin with sk-ant-.")
 			}
-			s.Model, s.AnthropicAPIKey, s.AnthropicModel = service.id, secret(choice.Key), model
+			s.Model, s.AnthropicAPIKey, s.AnthropicModel = service.id, settings.Secret(choice.Key), model
 			return nil
 		}
-		s.Model, s.OpenAIAPIKey, s.OpenAIModel = "openai", secret(choice.Key), model
+		s.Model, s.OpenAIAPIKey, s.OpenAIModel = "openai", settings.Secret(choice.Key), model
 		s.OpenAIBaseURL = cmp.Or(s.ModelServices[service.id], service.base)
-		if s.OpenAIBaseURL == "" && !openAIKey.MatchString(choice.Key) {
+		if s.OpenAIBaseURL == "" && !settings.IsOpenAIKey(choice.Key) {
 			return chat.Invalid("That is no key of OpenAI: those begin with sk- and have at least 40 characters.")
 		}
 		return nil
@@ -86,11 +87,11 @@ func (s *settings) chooseService(choice modelchoice.Choice) error {
 }
 
 // tryModel asks the model of settings for one short reply with a call of a tool.
-func tryModel(ctx context.Context, set *settings) (modelchoice.Tried, error) {
-	if !set.withModel() {
+func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, error) {
+	if !set.WithModel() {
 		return modelchoice.Tried{Tools: true}, nil
 	}
-	if set.usesAnthropic() {
+	if set.UsesAnthropic() {
 		model, err := anthropic.New(anthropic.Config{
 			APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel,
 		})
@@ -102,7 +103,7 @@ func tryModel(ctx context.Context, set *settings) (modelchoice.Tried, error) {
 		tried := modelchoice.Tried{Tools: h.Tools, TookMS: h.Took.Milliseconds()}
 		return tried, refusedChoice(set.AnthropicModel, h.Err)
 	}
-	cfg := set.openaiConfig(set.OpenAIModel, nil)
+	cfg := set.OpenAI(set.OpenAIModel, nil)
 	cfg.EmbeddingModel = ""
 	model, err := openai.New(cfg)
 	if err != nil {

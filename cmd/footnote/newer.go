@@ -14,11 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/mod/semver"
-)
 
-// repository is where versions are published, such as github.com/owner/name. The build sets it: REPOSITORY in the
-// Makefile. Empty: the build did not say.
-var repository string
+	"footnote/cmd/footnote/release"
+)
 
 const (
 	newerTime  = 10 * time.Second // that the server of the releases has to answer
@@ -39,17 +37,17 @@ func (c *upgradeCommand) Run(p *program) error {
 			"and where")
 	}
 	if c.From == "" {
-		if repository == "" {
+		if p.built.Repository == "" {
 			return errors.New("this build does not know where versions are published: build it with make, or look " +
 				"where you got it")
 		}
-		c.From = newestAddress(repository)
+		c.From = newestAddress(p.built.Repository)
 	}
 	newest, err := newestRelease(p.ctx, c.From)
 	if err != nil {
 		return fmt.Errorf("whether there is a newer version is not known: %w", err)
 	}
-	_, err = fmt.Fprintln(p.stdout, newerWords(built.Version, newest))
+	_, err = fmt.Fprintln(p.stdout, newerWords(p.built, newest))
 	return err
 }
 
@@ -119,9 +117,10 @@ func isLoopbackName(host string) bool {
 var sinceTag = regexp.MustCompile(`(-\d+-g[0-9a-f]+)?(-dirty)?$`)
 
 // newerWords compares the version that runs with the newest one, which is empty while none is published.
-func newerWords(own, newest string) string {
+func newerWords(built release.Info, newest string) string {
+	own := built.Version
 	if newest == "" {
-		return "No version is published at " + repository + " yet. This is " + own + "."
+		return "No version is published at " + built.Repository + " yet. This is " + own + "."
 	}
 	base := sinceTag.ReplaceAllString(own, "")
 	tagged := base == own
@@ -131,11 +130,11 @@ func newerWords(own, newest string) string {
 	switch {
 	case !semver.IsValid(base):
 		return fmt.Sprintf("This is %s, built from source. The newest version is %s: %s",
-			own, newest, releasePage(newest))
+			own, newest, releasePage(built.Repository, newest))
 	case semver.Compare(base, newest) < 0:
 		return fmt.Sprintf("There is a newer version: %s. This is %s.\n"+
 			"Get it the way this one was installed, or from %s\n"+
-			"Make a backup first: footnote backup FILE", newest, own, releasePage(newest))
+			"Make a backup first: footnote backup FILE", newest, own, releasePage(built.Repository, newest))
 	case tagged && semver.Compare(base, newest) == 0:
 		return own + " is the newest version."
 	default:
@@ -144,4 +143,6 @@ func newerWords(own, newest string) string {
 }
 
 // releasePage is where people read of a version and download it.
-func releasePage(tag string) string { return "https://" + repository + "/releases/tag/" + tag }
+func releasePage(repository, tag string) string {
+	return "https://" + repository + "/releases/tag/" + tag
+}

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"footnote/cmd/footnote/release"
 )
 
 func TestVersionsAreCompared(t *testing.T) {
@@ -20,7 +22,7 @@ func TestVersionsAreCompared(t *testing.T) {
 		{"4462e41b", "v1.3.0", "This is 4462e41b, built from source. The newest version is v1.3.0"},
 		{"dev", "", "No version is published at "},
 	} {
-		if got := newerWords(tt.own, tt.newest); !strings.HasPrefix(got, tt.want) {
+		if got := newerWords(release.Info{Version: tt.own}, tt.newest); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("newerWords(%q, %q) = %q, want %q", tt.own, tt.newest, got, tt.want)
 		}
 	}

@@ -1,17 +1,13 @@
 package main
 
 import (
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/extract/office"
 )
 
-// officeSettings say how Office files are shown.
-type officeSettings struct {
-	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH." env:"FOOTNOTE_OFFICE_PAGES"`
-}
-
 // officePages returns what draws Office files; nil if that is off.
-func (s *officeSettings) officePages() corpus.Office {
+func officePages(s *settings.Settings) corpus.Office {
 	if !s.OfficePages {
 		return nil
 	}
@@ -19,7 +15,7 @@ func (s *officeSettings) officePages() corpus.Office {
 }
 
 // checkOffice says whether Office files are drawn.
-func checkOffice(set *settings) checkResult {
+func checkOffice(set *settings.Settings) checkResult {
 	f := checkResult{what: "pages of Office files", fine: "off: they are shown as text"}
 	if set.OfficePages {
 		program, err := office.Program()

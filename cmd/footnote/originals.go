@@ -2,33 +2,23 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
+	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/blobs"
 	"footnote/corpus/blobs/s3"
-	"footnote/english"
-	"footnote/server/api"
-	"footnote/sql/sqlite"
 )
-
-// validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
-func validBlobs(address string) bool {
-	if path, ok := strings.CutPrefix(address, fileScheme); ok {
-		return filepath.IsAbs(path)
-	}
-	u, err := url.Parse(address)
-	return err == nil && strings.HasPrefix(address, s3.Scheme) && u.Host != "" && u.User == nil
-}
 
 // originals are the bytes of what was added, wherever they are kept.
 type originals interface {
@@ -38,7 +28,7 @@ type originals interface {
 }
 
 // openOriginals opens the directory or the bucket of the originals. Of a bucket nothing is asked yet.
-func openOriginals(ctx context.Context, set *settings, dir *directory) (originals, error) {
+func openOriginals(ctx context.Context, set *settings.Settings, dir *datadir.Dir) (originals, error) {
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		return s3.Open(ctx, set.Blobs)
 	}
@@ -46,17 +36,17 @@ func openOriginals(ctx context.Context, set *settings, dir *directory) (original
 }
 
 // originalsOf is the directory of the originals.
-func originalsOf(set *settings, dir *directory) string {
+func originalsOf(set *settings.Settings, dir *datadir.Dir) string {
 	if set.Blobs != "" {
-		return strings.TrimPrefix(set.Blobs, fileScheme)
+		return strings.TrimPrefix(set.Blobs, settings.FileScheme)
 	}
-	return dir.filePath("blobs")
+	return dir.Path("blobs")
 }
 
 // originalReader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is
 // made in it.
 func originalReader(
-	ctx context.Context, set *settings, dir *directory,
+	ctx context.Context, set *settings.Settings, dir *datadir.Dir,
 ) (func(hash string) (io.ReadSeekCloser, error), error) {
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		bucket, err := s3.Open(ctx, set.Blobs)
@@ -79,82 +69,50 @@ func originalReader(
 	}, nil
 }
 
-// originalsTime is how long a look at the originals may take.
-const originalsTime = 2 * time.Second
-
-// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
-// the same. It asks every ten seconds at most.
-func originalsCheck(kept originals) api.Check {
-	return seldom("originals", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, originalsTime)
-		defer cancel()
-		return kept.Reach(ctx)
-	})
-}
-
-// tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes
-// them.
-func tryOriginals(ctx context.Context, set *settings, kept originals) checkResult {
-	found := checkResult{what: "originals", fine: "can be written and read: " + originalsPlace(set)}
-	found.err = func() error {
-		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
-		if err != nil {
-			return err
-		}
-		there, err := isIntact(ctx, kept, hash)
-		if err == nil && !there {
-			err = errors.New("bytes that were stored come back as others")
-		}
-		return errors.Join(err, kept.Delete(ctx, hash))
-	}()
-	return found
-}
-
 // originalsPlace is where the originals are, for people: without the query, which may hold keys.
-func originalsPlace(set *settings) string {
+func originalsPlace(set *settings.Settings) string {
 	address, _, _ := strings.Cut(set.Blobs, "?")
 	return address
 }
 
-// compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
-// them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
-func compareOriginals(ctx context.Context, dir *directory) checkResult {
-	f := checkResult{what: "originals"}
-	f.err = func() error {
-		known, err := sqlite.Originals(ctx, dir.filePath(databaseFile))
-		if err != nil {
-			return err
-		}
-		files, err := fs.Glob(os.DirFS(dir.filePath("blobs")), "??/*")
-		if err != nil {
-			return err
-		}
-		unknown := make(map[string]bool, len(files))
-		for _, name := range files {
-			unknown[name] = true
-		}
-		missing := 0
-		for _, hash := range known {
-			name, _ := blobs.Name(hash)
-			if !unknown[name] {
-				missing++
-			}
-			delete(unknown, name)
-		}
-		switch {
-		case missing > 0:
-			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
-				missing, english.Count(len(known), "original"), dir.filePath("blobs"))
-		case len(known) == 0 && len(unknown) > 0:
-			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
-				"'footnote restore' brings a backup back", dir.filePath("blobs"),
-				english.Count(len(unknown), "original"))
-		}
-		f.fine = english.Count(len(known), "original") + ", none is missing"
-		if len(unknown) > 0 {
-			f.fine += "; " + english.Count(len(unknown), "file") + " that no document needs"
-		}
-		return nil
-	}()
-	return f
+// isIntact reports whether a blob is there, byte for byte.
+func isIntact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
+	file, err := in.Open(ctx, hash)
+	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, untilEnd(ctx, file))
+	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
+}
+
+// copyOriginal copies a blob and reports whether its bytes are those of its name.
+func copyOriginal(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
+	file, err := from.Open(ctx, hash)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	got, _, err := to.Put(ctx, file, math.MaxInt64-1)
+	return got == hash, err
+}
+
+// untilEnd reads r until ctx ends, so that a long copy stops when its command is interrupted.
+func untilEnd(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+// contextReader is what untilEnd returns.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // lives as long as one copy
+	r   io.Reader
+}
+
+// Read fails once ctx has ended.
+func (u contextReader) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/places"
 	"footnote/places/follow"
 	"footnote/places/registry"
@@ -15,21 +17,17 @@ import (
 	"footnote/web"
 )
 
-// placesDir is the folder of the data directory with the secrets of places. A backup leaves it out: after it is
-// restored, each place asks for its password again.
-const placesDir = "places"
-
 // followPlaces wires what follows places. The local user of a server that nobody else reaches may follow what is on
 // their own network; others reach the public internet and the servers that the settings name.
-func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
-	_, err := os.Stat(dir.filePath(databaseFile))
+func (a *app) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
+	_, err := os.Stat(dir.Path(datadir.Database))
 	public := web.Reach{}
 	others := web.Reach{Hosts: set.PlacesAllow}
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
 	publicNet, othersNet, ownNet := wayBy(public), wayBy(others), wayBy(own)
 	alone := onlyThisMachine(set)
 	a.places = follow.New(follow.Config{
-		Store: a.stores.places, Library: a.library, Kinds: registry.Kinds(), Secrets: dir.filePath(placesDir),
+		Store: a.stores.places, Library: a.library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.stores.exclusive, Gone: a.keys.Revoked, Log: log,
 		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
 		Net: func(user string, kind places.Kind, local bool) places.Net {
@@ -45,7 +43,7 @@ func (a *app) followPlaces(set *settings, dir *directory, log *slog.Logger) {
 }
 
 // tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
-func (a *app) tellWebhooks(set *settings, log *slog.Logger) {
+func (a *app) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 	others := web.Reach{Hosts: set.PlacesAllow}.Client()
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
 	alone := onlyThisMachine(set)
@@ -62,13 +60,13 @@ func (a *app) tellWebhooks(set *settings, log *slog.Logger) {
 
 // pagesNet is the way to pages that are added once: another page may have given the address, so they are on the public
 // internet or on servers that the settings name, whoever adds them.
-func pagesNet(set *settings) places.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
+func pagesNet(set *settings.Settings) places.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
 
 // wayBy is the way to what may be reached.
 func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
 
 // onlyThisMachine reports whether nobody on another machine can reach a server with the settings.
-func onlyThisMachine(set *settings) bool {
+func onlyThisMachine(set *settings.Settings) bool {
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	return err == nil && isLoopback(addr) && len(set.AllowedHosts) == 0
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"log/slog"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/llm/openai"
 )
 
 // smallProfiles says which models get the profile for small ones: by the setting, or by what those that are served here
 // are measured to be able to do when they are used first.
-func (s *settings) smallProfiles(models map[string]*openai.Model, log *slog.Logger) func(
+func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *slog.Logger) func(
 	ctx context.Context, model string, measuring func(),
 ) string {
 	switch s.AgentProfile {

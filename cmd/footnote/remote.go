@@ -4,13 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"strings"
-	"time"
 
 	"footnote/chat"
 )
@@ -19,46 +15,17 @@ import (
 // started for this command alone.
 type remote struct {
 	url    string
-	key    secret // of the user who asks; empty for a server without keys
+	key    string // of the user who asks; empty for a server without keys
 	client http.Client
-	close  func() error
+	stop   func() error // ends a server that was started for one command; nil: it is not ours
 }
 
-// connectServer finds the server that the settings name or that has the data directory, or starts one in this process
-// on a free loopback port.
-func connectServer(p *program) (*remote, error) {
-	if p.settings.Server != "" {
-		return &remote{
-			url: strings.TrimRight(p.settings.Server, "/"), key: p.settings.APIKey, close: func() error { return nil },
-		}, nil
+// close ends the server if it was started for this command alone.
+func (r *remote) close() error {
+	if r.stop == nil {
+		return nil
 	}
-	dir, err := claimDirectory(p.settings.Data)
-	if busy, ok := errors.AsType[*errInUse](err); ok && busy.URL != "" {
-		return &remote{url: busy.URL, key: p.settings.APIKey, close: func() error { return nil }}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	listener, err := new(net.ListenConfig).Listen(p.ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(err, dir.releaseDirectory())
-	}
-	log := p.settings.newLogger(p.stderr)
-	if p.settings.LogLevel == "info" {
-		log = quietLogger(p.stderr)
-	}
-	app, err := wireApp(p.ctx, p.settings, dir, log)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close(), dir.releaseDirectory())
-	}
-	ctx, cancel := context.WithCancel(p.ctx)
-	done := make(chan error, 1)
-	go func() { done <- app.serveUntil(ctx, listener) }()
-	return &remote{
-		url:   "http://" + listener.Addr().String(),
-		key:   p.settings.APIKey,
-		close: func() error { cancel(); return errors.Join(<-done, dir.releaseDirectory()) },
-	}, nil
+	return r.stop()
 }
 
 // postBody sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
@@ -90,7 +57,7 @@ func (r *remote) sendRequest(
 		}
 	}
 	if r.key != "" {
-		req.Header.Set("X-API-Key", string(r.key))
+		req.Header.Set("X-API-Key", r.key)
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
@@ -137,6 +104,3 @@ func (r *remote) getJSON(ctx context.Context, path string, v any) error {
 	defer resp.Body.Close()
 	return json.NewDecoder(resp.Body).Decode(v)
 }
-
-// drainTime is how long a stop waits for what is under way.
-const drainTime = 25 * time.Second

@@ -7,7 +7,10 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
+	"net/url"
+	"time"
 
 	"footnote/chat"
 )
@@ -66,4 +69,53 @@ func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.
 		return err
 	}
 	return form.Close()
+}
+
+// accepted is a file that the library took.
+type accepted struct {
+	ID       string `json:"id"`
+	Filename string `json:"filename"`
+	State    string `json:"state"`
+	Of       string `json:"duplicate_of"`
+	Progress struct {
+		Stage string `json:"stage"`
+		Done  int    `json:"done"`
+		Total int    `json:"total"`
+	} `json:"progress"`
+	Error *struct {
+		Detail string `json:"detail"`
+	} `json:"error"`
+}
+
+// waitSettled waits until the document is ready or has failed, and tells report what it is until then.
+func (r *remote) waitSettled(ctx context.Context, doc accepted, report func(accepted)) (accepted, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := r.getJSON(ctx, "/documents/"+doc.ID, &doc); err != nil {
+			return doc, err
+		}
+		switch doc.State {
+		case "ready", "failed", "cancelled":
+			return doc, nil
+		}
+		report(doc)
+		select {
+		case <-ctx.Done():
+			return doc, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// deleteDocument deletes a document, unless it is gone.
+func (r *remote) deleteDocument(ctx context.Context, id string) error {
+	resp, err := r.sendBody(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }

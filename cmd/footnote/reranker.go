@@ -7,29 +7,11 @@ import (
 	"io"
 	"time"
 
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/embed/bert"
 	"footnote/llm/httprerank"
 )
-
-// rerankerSettings say what reads the best passages of a search together with the question, and orders them anew.
-type rerankerSettings struct {
-	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
-	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
-	RerankModel  string        `help:"Model that this server is to use; without one, its own." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
-	RerankAPIKey secret        `name:"rerank-api-key" help:"Key of this server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`
-	RerankTime   time.Duration `help:"How long a search waits for the reranker; after that, its results stay in the order they had." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
-}
-
-func (s *rerankerSettings) checkReranker() error {
-	switch {
-	case s.RerankDir != "" && s.RerankURL != "":
-		return errors.New("FOOTNOTE_RERANK_DIR and FOOTNOTE_RERANK_URL can't both be set: which one is to rerank?")
-	case s.RerankTime <= 0 || s.RerankTime > time.Minute:
-		return errors.New("FOOTNOTE_RERANK_TIME must be more than nothing and at most a minute, like 3s")
-	}
-	return nil
-}
 
 // closableReranker is a reranker that holds memory or connections.
 type closableReranker interface {
@@ -38,7 +20,7 @@ type closableReranker interface {
 }
 
 // openReranker opens the reranker that the settings name; nil for none.
-func (s *settings) openReranker() (closableReranker, error) {
+func openReranker(s *settings.Settings) (closableReranker, error) {
 	switch {
 	case s.RerankDir != "":
 		r, err := bert.OpenReranker(s.RerankDir, s.EmbeddingFloat32)
@@ -57,12 +39,12 @@ func (s *settings) openReranker() (closableReranker, error) {
 }
 
 // checkRerank has the reranker order two passages; nothing is said where none is set.
-func checkRerank(ctx context.Context, set *settings) []checkResult {
+func checkRerank(ctx context.Context, set *settings.Settings) []checkResult {
 	if set.RerankDir == "" && set.RerankURL == "" {
 		return nil
 	}
 	found := checkResult{what: "reranker"}
-	r, err := set.openReranker()
+	r, err := openReranker(set)
 	if err != nil {
 		found.err = err
 		return []checkResult{found}

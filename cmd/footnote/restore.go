@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 	"footnote/corpus/blobs"
 	"footnote/english"
 )
@@ -47,11 +47,11 @@ func (c *restoreCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer file.Close()
-	dir, err := claimDirectory(p.settings.Data)
+	dir, err := datadir.Claim(p.settings.Data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
+	defer func() { err = errors.Join(err, dir.Release()) }()
 	present, err := keptIn(dir)
 	if err != nil {
 		return err
@@ -61,15 +61,15 @@ func (c *restoreCommand) Run(p *program) (err error) {
 			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
 			p.settings.Data, strings.Join(present, ", "))}
 	}
-	if err := os.RemoveAll(dir.filePath(restoring)); err != nil {
+	if err := os.RemoveAll(dir.Path(restoring)); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir.filePath(restoring))) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir.Path(restoring))) }()
 	made, n, err := c.unpackBackup(p, file, dir)
 	if err != nil {
 		return diskFullError(err)
 	}
-	where, parts := p.settings.Data, []string{"blobs", databaseFile}
+	where, parts := p.settings.Data, []string{"blobs", datadir.Database}
 	if p.settings.Blobs != "" {
 		if err := bringOriginals(p, dir); err != nil {
 			return diskFullError(err)
@@ -78,13 +78,13 @@ func (c *restoreCommand) Run(p *program) (err error) {
 	}
 	aside := ""
 	if len(present) > 0 {
-		aside = dir.filePath("before-restore-" + time.Now().UTC().Format("20060102-150405"))
-		if err := moveAll(present, dir.path, aside); err != nil {
+		aside = dir.Path("before-restore-" + time.Now().UTC().Format("20060102-150405"))
+		if err := moveAll(present, dir.Path(), aside); err != nil {
 			return err
 		}
 	}
 	// The database comes last: without it there is nothing that points to the originals.
-	if err := moveAll(parts, dir.filePath(restoring), dir.path); err != nil {
+	if err := moveAll(parts, dir.Path(restoring), dir.Path()); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
@@ -97,8 +97,8 @@ func (c *restoreCommand) Run(p *program) (err error) {
 }
 
 // keptIn lists what the data directory holds, without what any start makes anew.
-func keptIn(dir *directory) (names []string, err error) {
-	entries, err := os.ReadDir(dir.path)
+func keptIn(dir *datadir.Dir) (names []string, err error) {
+	entries, err := os.ReadDir(dir.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func keptIn(dir *directory) (names []string, err error) {
 }
 
 // unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were.
-func (c *restoreCommand) unpackBackup(p *program, file *os.File, dir *directory) (made archived, n int, err error) {
+func (c *restoreCommand) unpackBackup(p *program, file *os.File, dir *datadir.Dir) (made archived, n int, err error) {
 	archive, err := readArchive(bufio.NewReaderSize(file, 1<<20))
 	if err != nil {
 		return made, 0, err
@@ -124,10 +124,10 @@ func (c *restoreCommand) unpackBackup(p *program, file *os.File, dir *directory)
 	if err != nil {
 		return made, 0, err
 	}
-	if err := os.MkdirAll(dir.filePath(restoring, "blobs"), 0o700); err != nil {
+	if err := os.MkdirAll(dir.Path(restoring, "blobs"), 0o700); err != nil {
 		return made, 0, err
 	}
-	root, err := os.OpenRoot(dir.filePath(restoring))
+	root, err := os.OpenRoot(dir.Path(restoring))
 	if err != nil {
 		return made, 0, err
 	}
@@ -150,12 +150,12 @@ func (c *restoreCommand) unpackBackup(p *program, file *os.File, dir *directory)
 		read += size
 	}
 	show.endBar("checked")
-	return archive.archived, n, syncTree(dir.filePath(restoring))
+	return archive.archived, n, syncTree(dir.Path(restoring))
 }
 
 // bringOriginals copies the checked originals to where the settings say. What is there already stays.
-func bringOriginals(p *program, dir *directory) error {
-	from, err := blobs.Open(dir.filePath(restoring, "blobs"))
+func bringOriginals(p *program, dir *datadir.Dir) error {
+	from, err := blobs.Open(dir.Path(restoring, "blobs"))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func bringOriginals(p *program, dir *directory) error {
 	if err != nil {
 		return err
 	}
-	names, err := fs.Glob(os.DirFS(dir.filePath(restoring, "blobs")), "??/*")
+	names, err := fs.Glob(os.DirFS(dir.Path(restoring, "blobs")), "??/*")
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader)
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if size, err = io.Copy(file, untilEnd{ctx, body}); err != nil {
+	if size, err = io.Copy(file, untilEnd(ctx, body)); err != nil {
 		return size, err
 	}
 	return size, file.Sync()
@@ -213,11 +213,11 @@ func moveAll(names []string, from, to string) error {
 		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return fmt.Errorf("move %s: %w", name, err)
 		}
-		if err := syncDirectory(to); err != nil {
+		if err := datadir.Sync(to); err != nil {
 			return fmt.Errorf("move %s: %w", name, err)
 		}
 	}
-	return syncDirectory(from)
+	return datadir.Sync(from)
 }
 
 // syncTree makes the entries of a directory and of all below it durable.
@@ -226,19 +226,6 @@ func syncTree(dir string) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
-		return syncDirectory(name)
+		return datadir.Sync(name)
 	})
-}
-
-// syncDirectory makes names in a directory durable. Not every file system can.
-func syncDirectory(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if slices.ContainsFunc(notSynced, func(known error) bool { return errors.Is(err, known) }) {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"syscall"
+	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 )
 
 // serveCommand serves the page and the API.
@@ -21,16 +21,16 @@ func (serveCommand) Run(p *program) (err error) { return p.serve(func(string) {}
 // serve serves until the context ends, then stops in order. ready is called with the page's address once requests are
 // answered.
 func (p *program) serve(ready func(url string)) (err error) {
-	dir, err := claimDirectory(p.settings.Data)
+	dir, err := datadir.Claim(p.settings.Data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.releaseDirectory()) }()
+	defer func() { err = errors.Join(err, dir.Release()) }()
 	listener, err := listenOn(p.ctx, p.settings.Addr)
 	if err != nil {
 		return err
 	}
-	log := p.settings.newLogger(p.stderr)
+	log := p.settings.NewLogger(p.stderr)
 	who, err := accessAt(p.settings, listener.Addr())
 	if err == nil {
 		err = who.checkExposure()
@@ -39,7 +39,7 @@ func (p *program) serve(ready func(url string)) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	who.logAccess(log)
-	app, err := wireApp(p.ctx, p.settings, dir, log)
+	app, err := wireApp(p.ctx, p.settings, p.built, dir, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -47,12 +47,12 @@ func (p *program) serve(ready func(url string)) (err error) {
 	if err := app.openFolders(p.settings, who, url, log); err != nil {
 		return errors.Join(err, listener.Close(), app.close())
 	}
-	if err := dir.announceURL(url); err != nil {
+	if err := dir.Announce(url); err != nil {
 		return errors.Join(err, listener.Close(), app.close())
 	}
 	spareMemory()
 	fmt.Fprintf(p.stdout, "Footnote %s serves %s (model: %s, data: %s)\n",
-		built.Version, url, app.model(), p.settings.Data)
+		p.built.Version, url, app.model(), p.settings.Data)
 	ready(url) // the listener takes connections already
 	return app.serveUntil(p.ctx, listener)
 }
@@ -84,7 +84,5 @@ func reachableAddr(addr net.Addr) string {
 	return tcp.String()
 }
 
-// quietLogger logs warnings and errors only: commands print their own progress.
-func quietLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
-}
+// drainTime is how long a stop waits for what is under way.
+const drainTime = 25 * time.Second

@@ -9,6 +9,8 @@ import (
 
 	"footnote/agent"
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/milvus"
 	"footnote/grants"
@@ -41,7 +43,7 @@ type stores struct {
 }
 
 // openStores opens what the settings name. With an error it returns what was opened until then, to be closed.
-func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (s *stores, err error) {
+func openStores(ctx context.Context, set *settings.Settings, dir *datadir.Dir, log *slog.Logger) (s *stores, err error) {
 	if set.DatabaseURL == "" {
 		s, err = openEmbedded(ctx, dir, log)
 	} else {
@@ -60,11 +62,11 @@ func openStores(ctx context.Context, set *settings, dir *directory, log *slog.Lo
 }
 
 // openEmbedded opens SQLite in the data directory, which holds vectors too.
-func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*stores, error) {
+func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*stores, error) {
 	if err := checkLost(ctx, dir); err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(ctx, dir.filePath(databaseFile), log)
+	db, err := sqlite.Open(ctx, dir.Path(datadir.Database), log)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +81,12 @@ func openEmbedded(ctx context.Context, dir *directory, log *slog.Logger) (*store
 
 // checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a
 // new one would hide that.
-func checkLost(ctx context.Context, dir *directory) error {
-	blank, err := sqlite.Blank(ctx, dir.filePath(databaseFile))
+func checkLost(ctx context.Context, dir *datadir.Dir) error {
+	blank, err := sqlite.Blank(ctx, dir.Path(datadir.Database))
 	if err != nil || !blank {
 		return err
 	}
-	kept, err := fs.Glob(os.DirFS(dir.filePath("blobs")), "??/*")
+	kept, err := fs.Glob(os.DirFS(dir.Path("blobs")), "??/*")
 	if err != nil || len(kept) == 0 {
 		return err
 	}
@@ -92,12 +94,12 @@ func checkLost(ctx context.Context, dir *directory) error {
 		Code: chat.CodeUnavailable,
 		Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
 			"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
-			dir.filePath(databaseFile), len(kept), dir.filePath("blobs")),
+			dir.Path(datadir.Database), len(kept), dir.Path("blobs")),
 	}
 }
 
 // openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once.
-func openShared(ctx context.Context, set *settings, log *slog.Logger) (*stores, error) {
+func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (*stores, error) {
 	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 
+	"footnote/cmd/footnote/datadir"
 	"footnote/watch"
 )
 
@@ -36,13 +37,13 @@ func (c *upCommand) Run(p *program) error {
 	own := *p
 	own.settings = &set
 	err := own.serve(func(url string) { c.open(p, url) })
-	busy, ok := errors.AsType[*errInUse](err)
+	busy, ok := errors.AsType[*datadir.InUse](err)
 	if !ok || busy.URL == "" {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Footnote serves %s already\n", busy.URL)
 	c.open(p, busy.URL)
-	return c.followFor(p, &remote{url: busy.URL, key: set.APIKey})
+	return c.followFor(p, &remote{url: busy.URL, key: string(set.APIKey)})
 }
 
 // followFor follows the folders for a server that runs, until the program is stopped.
@@ -50,7 +51,7 @@ func (c *upCommand) followFor(p *program, server *remote) error {
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var all sync.WaitGroup
 	for _, dir := range c.Dirs {
-		folder, err := p.settings.openFolder(dir)
+		folder, err := openFolder(p.settings, dir)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
 	"footnote/corpus"
 	"footnote/corpus/extract"
 	"footnote/corpus/extract/worker"
@@ -73,7 +74,7 @@ func readEvidence(name string) ([]byte, error) {
 
 // fromLibrary lets the server that has the documents check.
 func fromLibrary(p *program, file []byte) (report chat.EvidenceReport, err error) {
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return report, err
 	}
@@ -164,8 +165,8 @@ func newReader(p *program) (*fileReader, error) {
 		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
 	r := &fileReader{}
-	cache := (&directory{path: p.settings.Data}).filePath("cache", "pdf") // what was compiled once need not be again
-	if _, err := os.Stat(cache); err != nil {                             // who checks evidence may have no library
+	cache := datadir.At(p.settings.Data).Path("cache", "pdf") // what was compiled once need not be again
+	if _, err := os.Stat(cache); err != nil {                 // who checks evidence may have no library
 		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
 			return nil, err
 		}
@@ -176,7 +177,7 @@ func newReader(p *program) (*fileReader, error) {
 	}); err != nil {
 		return nil, errors.Join(err, r.removeTemporary())
 	}
-	r.reader = p.settings.pictureReader(r.files, nil)
+	r.reader = pictureReader(p.settings, r.files, nil)
 	return r, nil
 }
 

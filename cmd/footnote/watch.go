@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"footnote/chat"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/server/api"
 	"footnote/server/folders"
@@ -24,24 +25,18 @@ type watchCommand struct {
 	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
 }
 
-// watchSettings are the folders that 'footnote serve' follows.
-type watchSettings struct {
-	Watch          []string `help:"Folders that 'footnote serve' follows, as 'footnote watch' does; several are separated by commas. Of replicas, one at a time does, and each needs the folder under the same path. A server with keys needs FOOTNOTE_API_KEY: the documents are that user's." env:"FOOTNOTE_WATCH" placeholder:"DIR"`
-	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
-}
-
 // openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url
 // follows them by its own API.
-func (a *app) openFolders(set *settings, who access, url string, log *slog.Logger) error {
+func (a *app) openFolders(set *settings.Settings, who access, url string, log *slog.Logger) error {
 	if len(set.Watch) > 0 && who.needsKey && set.APIKey == "" {
 		return &chat.Error{
 			Code: chat.CodeUnauthorized, Message: "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY, as this server has keys: " +
 				"the documents of the folders belong to that key's user",
 		}
 	}
-	server := &remote{url: url, key: set.APIKey}
+	server := &remote{url: url, key: string(set.APIKey)}
 	for _, dir := range set.Watch {
-		folder, err := set.openFolder(dir)
+		folder, err := openFolder(set, dir)
 		if err != nil {
 			return fmt.Errorf("FOOTNOTE_WATCH: %w", err)
 		}
@@ -54,22 +49,22 @@ func (a *app) openFolders(set *settings, who access, url string, log *slog.Logge
 }
 
 // openFolder opens a folder to follow it, without what is this program's own.
-func (s *settings) openFolder(dir string) (*watch.Folder, error) {
+func openFolder(s *settings.Settings, dir string) (*watch.Folder, error) {
 	folder, err := watch.OpenFolder(dir)
 	if err == nil {
-		folder.LeaveOut(s.ownPaths()...)
+		folder.LeaveOut(s.OwnPaths()...)
 	}
 	return folder, err
 }
 
 // Run follows the folder until the program is stopped.
 func (c *watchCommand) Run(p *program) (err error) {
-	folder, err := p.settings.openFolder(c.Dir)
+	folder, err := openFolder(p.settings, c.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	server, err := connectServer(p)
+	server, err := p.connect()
 	if err != nil {
 		return err
 	}

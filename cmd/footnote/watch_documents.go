@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"time"
 
-	"footnote/chat"
 	"footnote/corpus"
 	"footnote/watch"
 )
@@ -63,16 +61,4 @@ func (f *folderWatch) documents(ctx context.Context) (all []watch.Document, path
 		}
 		query.Set("cursor", page.Next)
 	}
-}
-
-// deleteDocument deletes a document, unless it is gone.
-func (r *remote) deleteDocument(ctx context.Context, id string) error {
-	resp, err := r.sendBody(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
-	if chat.CodeOf(err) == chat.CodeNotFound {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
 }

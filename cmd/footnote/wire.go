@@ -15,6 +15,9 @@ import (
 	"footnote/agent"
 	agentrun "footnote/agent/run"
 	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/release"
+	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
 	"footnote/corpus/embed/bert"
 	"footnote/corpus/extract"
@@ -64,7 +67,7 @@ type app struct {
 }
 
 // wireApp builds all parts on a claimed directory. Nothing runs yet but the store's writer.
-func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logger) (_ *app, err error) {
+func wireApp(ctx context.Context, set *settings.Settings, built release.Info, dir *datadir.Dir, log *slog.Logger) (_ *app, err error) {
 	a := &app{}
 	defer func() {
 		if err != nil {
@@ -81,7 +84,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 	if err = a.wireLibrary(set, dir, log); err != nil {
 		return nil, err
 	}
-	a.stores.chats.SetLimits(set.limitTable())
+	a.stores.chats.SetLimits(set.UserLimits())
 	a.feed = chat.NewFeed(a.stores.chats)
 	a.desk = &modelDesk{log: log, similar: a.similar}
 	a.desk.stopping, a.desk.stop = context.WithCancel(context.WithoutCancel(ctx)) // close ends it
@@ -90,18 +93,18 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		return nil, err
 	}
 	a.desk.now.Store(first)
-	prices, err := set.readPrices()
+	prices, err := set.PriceTable()
 	if err != nil {
 		return nil, err
 	}
-	search, err := set.webSearch()
+	search, err := set.WebSearch()
 	if err != nil {
 		return nil, err
 	}
-	if a.tools, err = set.mcpClient(log); err != nil {
+	if a.tools, err = set.ToolServers(built.Version, log); err != nil {
 		return nil, err
 	}
-	if a.keys, err = set.openKeys(); err != nil {
+	if a.keys, err = openKeys(set); err != nil {
 		return nil, err
 	}
 	a.grants = &grants.Book{Store: a.stores.grants, Keys: a.keys, Log: log}
@@ -110,12 +113,12 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 			Store: a.stores.chats, Feed: a.feed, Library: a.library, Reranker: a.ranks != nil, Model: first.models.main,
 			Log: log, Prices: prices,
 			Web: search, ApproveWeb: set.WebApprove == "always", MCP: a.tools,
-			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.runBudget(),
+			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.Budget(),
 			Temperature: set.AgentTemperature,
 			MaxTokens:   set.AgentMaxTokens,
-			ToolTimeout: set.AgentTimeoutPerTool, Features: set.runFeatures(), Memory: set.conversationMemory(),
-			Framework: set.runFramework(), Guard: set.runGuard(),
-			SystemPrompt: set.systemPrompt(),
+			ToolTimeout: set.AgentTimeoutPerTool, Features: set.Features(), Memory: set.Memory(),
+			Framework: set.Framework(), Guard: set.Guard(),
+			SystemPrompt: set.SystemPrompt(),
 		},
 		MaxQuestions: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
 		MaxRuns: set.MaxRuns, Shared: a.withKeys,
@@ -139,7 +142,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 		return api.Gathered(g), err
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
-		Keys: a.keys, Grants: a.grants, UserLimits: set.limitTable(),
+		Keys: a.keys, Grants: a.grants, UserLimits: set.UserLimits(),
 		Keeper: a.keeper, Webhooks: a.hooks, Tables: a.tables,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.runs.Rules, Stats: a.runs.Stats,
 		Store: a.stores.chats, Feed: a.feed, Library: a.library, Runs: a.runs, Log: log,
@@ -154,7 +157,7 @@ func wireApp(ctx context.Context, set *settings, dir *directory, log *slog.Logge
 }
 
 // modelChoice lets models be chosen where this is the only server of a library.
-func (a *app) modelChoice(set *settings) modelchoice.Desk {
+func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
 	if !a.stores.exclusive {
 		return modelchoice.Desk{}
 	}
@@ -172,12 +175,12 @@ func (a *app) withKeys() bool {
 
 // newWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts
 // while everything else does: a page may be asked for in the very first request.
-func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
+func newWorkers(dir *datadir.Dir, log *slog.Logger) (*worker.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, to start its workers: %w", err)
 	}
-	compiled := dir.filePath("cache", "pdf")
+	compiled := dir.Path("cache", "pdf")
 	files, err := worker.New(
 		worker.Config{Command: []string{self, "extract-worker"}, CacheDir: compiled, IdleAfter: workerIdle, Log: log},
 	)
@@ -192,31 +195,31 @@ func newWorkers(dir *directory, log *slog.Logger) (*worker.Pool, error) {
 
 // wireLibrary makes the library over the stores, with the embedder that the settings name: another server's, the
 // built-in one, or none.
-func (a *app) wireLibrary(set *settings, dir *directory, log *slog.Logger) (err error) {
+func (a *app) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.stores.documents, Lexical: a.stores.lexical, Blobs: a.stores.blobs, Queue: a.stores.queue,
-		Formats: extract.Formats, Renderer: a.files, Office: set.officePages(),
+		Formats: extract.Formats, Renderer: a.files, Office: officePages(set),
 		MaxBytes: int64(set.MaxUploadMiB) << 20,
-		Reserve:  set.diskReserve(dir, freeSpace),
+		Reserve:  set.DiskReserve(dir.Path(), datadir.FreeSpace),
 		Log:      log,
 	}
-	if set.withOpenAI() || set.embedsRemotely() {
-		a.remote, err = openai.New(set.openaiConfig(set.OpenAIModel, log))
+	if set.WithOpenAI() || set.EmbedsRemotely() {
+		a.remote, err = openai.New(set.OpenAI(set.OpenAIModel, log))
 		if err != nil {
 			return err
 		}
-		if set.embedsRemotely() && a.stores.vectors != nil {
+		if set.EmbedsRemotely() && a.stores.vectors != nil {
 			cfg.Vectors, cfg.Embedder = a.stores.vectors(a.remote.Model()), a.remote
 		}
 	}
-	cfg.Extractor = set.pictureReader(a.files, a.remote)
-	if set.embedsHere() && a.stores.vectors != nil {
-		if a.embeds, err = set.openEmbedder(); err != nil {
+	cfg.Extractor = pictureReader(set, a.files, a.remote)
+	if set.EmbedsHere() && a.stores.vectors != nil {
+		if a.embeds, err = openEmbedder(set); err != nil {
 			return err
 		}
 		cfg.Vectors, cfg.Embedder = a.stores.vectors(a.embeds.Model()), a.embeds
 	}
-	if a.ranks, err = set.openReranker(); err != nil {
+	if a.ranks, err = openReranker(set); err != nil {
 		return err
 	}
 	if a.ranks != nil {

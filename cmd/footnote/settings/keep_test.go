@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -44,7 +44,7 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
 			}
 			for range 2 { // the second time nothing is left to change
-				if err := keepSettings(path, values, anything); err != nil {
+				if err := Keep(path, values, anything); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,14 +67,14 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 }
 
 // anything takes every settings.
-func anything(*settings) error { return nil }
+func anything(*Settings) error { return nil }
 
 // What a start would not take, or would read otherwise, is not kept.
 func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
 	const before = "addr: 127.0.0.1:9000\n"
 	otherwise := errors.New("read otherwise")
-	same := func(next *settings) error {
+	same := func(next *Settings) error {
 		if next.OpenAIModel != "mine" {
 			return otherwise
 		}
@@ -93,7 +93,7 @@ func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
 			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := keepSettings(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
+			err := Keep(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
 			if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error = %v, want %q", err, tt.says)
 			}
@@ -114,7 +114,7 @@ func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := keepSettings(path, map[string]string{"openai-model": "x"}, anything)
+		err := Keep(path, map[string]string{"openai-model": "x"}, anything)
 		if err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: error = %v, want one that names the file", before, err)
 		}

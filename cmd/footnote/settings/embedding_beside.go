@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 // shippedModel is the folder of the sentence model that releases come with, in an archive or a package of its own.
 const shippedModel = "all-MiniLM-L6-v2"
 
-// embeddingDir is the folder of the model that embeds in this process: the one that the settings name, or else the one
-// that was unpacked beside the program or installed in share/footnote. Empty: there is none, or none is wanted.
-func (s *settings) embeddingDir() string {
+// EmbeddingFolder is the folder of the model that embeds in this process: the one that the settings name, or else the
+// one that was unpacked beside the program or installed in share/footnote. Empty: there is none, or none is wanted.
+func (s *Settings) EmbeddingFolder() string {
 	if s.EmbeddingDir != nil {
 		return *s.EmbeddingDir
 	}

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"io"
@@ -11,23 +11,23 @@ import (
 )
 
 // settingsOf reads a settings file as the program does.
-func settingsOf(t *testing.T, text string) (*commands, error) {
+func settingsOf(t *testing.T, text string) (*Settings, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "footnote.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var cli commands
-	parser, err := newParser(&cli, io.Discard, io.Discard)
+	var cli alone
+	parser, err := NewParser(&cli, "", io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"serve", "--config=" + file}
-	if err := useSettingsFile(parser, args, func(string) string { return "" }); err != nil {
+	args := []string{"--config=" + file}
+	if err := parser.UseFile(args, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
-	_, err = parseArguments(parser, args)
-	return &cli, err
+	_, err = parser.read(args)
+	return &cli.Settings, err
 }
 
 func TestTheNamesUnderStrategiesAgenticAreUnderstood(t *testing.T) {
@@ -57,7 +57,7 @@ strategies:
 		strings.Join(cli.AgentWithout, " ") != "analyse reflect" || cli.AgentTimeoutPerTool != 20*time.Second ||
 		cli.Model != "anthropic" || cli.AnthropicModel != "claude-3-haiku-20240307" ||
 		strings.Join(cli.AgentTools, " ") != "semantic_search read_document metadata_search" {
-		t.Errorf("the settings are %+v", cli.settings)
+		t.Errorf("the settings are %+v", *cli)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
 		"switches beside a list": {
@@ -96,7 +96,7 @@ strategies:
 
 func TestAliasesStandForSettings(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(&commands{}, io.Discard, io.Discard)
+	parser, err := NewParser(&alone{}, "", io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAliasesStandForSettings(t *testing.T) {
 		}
 	}
 	for alias, part := range maps.All(switches) {
-		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).runFeatures().Check() != nil {
+		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).Features().Check() != nil {
 			t.Errorf("%s switches %s, which is no part, or is a setting itself", alias, part)
 		}
 	}

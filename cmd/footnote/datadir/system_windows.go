@@ -1,4 +1,4 @@
-package main
+package datadir
 
 import (
 	"errors"
@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the file for this process, until it is closed or the process ends, however it ends.
-func tryLock(f *os.File) error {
+// Lock takes the file for this process, until it is closed or the process ends, however it ends.
+func Lock(f *os.File) error {
 	return windows.LockFileEx(
 		windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
 		new(windows.Overlapped),
 	)
 }
 
-// freeSpace returns the bytes that may still be written below path.
-func freeSpace(path string) (int64, error) {
+// FreeSpace returns the bytes that may still be written below path.
+func FreeSpace(path string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, err
@@ -29,5 +29,5 @@ func freeSpace(path string) (int64, error) {
 // notSynced are the errors of file systems that can't sync directories.
 var notSynced = []error{errors.ErrUnsupported, windows.ERROR_ACCESS_DENIED, windows.ERROR_INVALID_HANDLE}
 
-// keepPrivate does nothing: who can read a file follows from its directory here.
-func keepPrivate() {}
+// KeepPrivate does nothing: who can read a file follows from its directory here.
+func KeepPrivate() {}

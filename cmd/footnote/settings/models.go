@@ -1,11 +1,9 @@
-package main
+package settings
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,17 +12,12 @@ import (
 	"time"
 
 	agentrun "footnote/agent/run"
-	"footnote/llm"
-	"footnote/llm/anthropic"
-	"footnote/llm/httpllm"
-	"footnote/llm/offline"
 	"footnote/llm/openai"
-	"footnote/llm/textcalls"
 )
 
 // modelSettings say which models there are beside the usual one, and how they are used.
 type modelSettings struct {
-	AnthropicAPIKey   secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
+	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
 	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
 	AnthropicModel    string `name:"anthropic-model" help:"Model name at Anthropic." env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5"`
 	AnthropicThinking int    `name:"anthropic-thinking" help:"Tokens that each reply of Anthropic's model may think: 0, or at least 1024. These models take no seed, no temperature above 1, and none while they think." env:"ANTHROPIC_THINKING" default:"0"`
@@ -44,13 +37,16 @@ type modelSettings struct {
 // openAIKey is what the keys of OpenAI itself look like; other servers have their own.
 var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
 
-// checkModels reports every mistake of the settings about models.
-func (s *settings) checkModels() error {
+// IsOpenAIKey reports whether a key can be one of OpenAI itself.
+func IsOpenAIKey(key string) bool { return openAIKey.MatchString(key) }
+
+// CheckModels reports every mistake of the settings about models.
+func (s *Settings) CheckModels() error {
 	var errs []error
 	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
 	}
-	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !openAIKey.MatchString(string(s.OpenAIAPIKey)) {
+	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !IsOpenAIKey(string(s.OpenAIAPIKey)) {
 		errs = append(errs, errors.New(
 			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another "+
 				"server by OPENAI_BASE_URL",
@@ -62,7 +58,7 @@ func (s *settings) checkModels() error {
 				"ANTHROPIC_BASE_URL",
 		))
 	}
-	if s.AgentFramework == "anthropic" && !s.usesAnthropic() {
+	if s.AgentFramework == "anthropic" && !s.UsesAnthropic() {
 		errs = append(errs, errors.New(
 			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic "+
 				"or auto",
@@ -85,21 +81,21 @@ func (s *settings) checkModels() error {
 	if s.ModelPatience < 0 {
 		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE can't be negative"))
 	}
-	_, err := s.readPrices()
+	_, err := s.PriceTable()
 	return errors.Join(append(errs, err)...)
 }
 
-// usesAnthropic reports whether Anthropic's model answers.
-func (s *settings) usesAnthropic() bool {
+// UsesAnthropic reports whether Anthropic's model answers.
+func (s *Settings) UsesAnthropic() bool {
 	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
-		(s.AgentFramework == "anthropic" || !s.withOpenAI())
+		(s.AgentFramework == "anthropic" || !s.WithOpenAI())
 }
 
-// withOpenAI reports whether a server that speaks OpenAI's protocol is set.
-func (s *settings) withOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
+// WithOpenAI reports whether a server that speaks OpenAI's protocol is set.
+func (s *Settings) WithOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
 
-// openaiConfig is how that server's model is reached.
-func (s *settings) openaiConfig(model string, log *slog.Logger) openai.Config {
+// OpenAI is how that server's model is reached.
+func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
 		EmbeddingModel: s.OpenAIEmbeddingModel, EmbeddingBaseURL: s.OpenAIEmbeddingBaseURL,
@@ -107,8 +103,8 @@ func (s *settings) openaiConfig(model string, log *slog.Logger) openai.Config {
 	}
 }
 
-// readPrices reads the table of prices.
-func (s *settings) readPrices() (map[string]agentrun.Price, error) {
+// PriceTable reads the table of prices.
+func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
 	table := map[string]agentrun.Price{}
 	var errs []error
 	for name, text := range s.Prices {
@@ -122,95 +118,4 @@ func (s *settings) readPrices() (map[string]agentrun.Price, error) {
 		table[name] = agentrun.Price{In: a, Out: b}
 	}
 	return table, errors.Join(errs...)
-}
-
-// takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what
-// names of settings can't.
-func takePrices(tree map[string]any, values map[string]string) error {
-	given, ok := tree["prices"]
-	if !ok {
-		return nil
-	}
-	delete(tree, "prices")
-	models, ok := given.(map[string]any)
-	if !ok {
-		return errors.New("the prices in the settings file are not like {gpt-4.1-mini: {in: 0.4, out: 1.6}}")
-	}
-	var list []string
-	for name, price := range models {
-		pair, ok := price.(map[string]any)
-		if !ok || pair["in"] == nil || pair["out"] == nil || len(pair) != 2 {
-			return fmt.Errorf("the price of %s in the settings file is not like {in: 0.4, out: 1.6}", name)
-		}
-		list = append(list, fmt.Sprintf("%s=%v/%v", name, pair["in"], pair["out"]))
-	}
-	slices.Sort(list)
-	values["prices"] = strings.Join(list, ";")
-	return nil
-}
-
-// modelSet holds the models of a server.
-type modelSet struct {
-	main, fallback, selecting llm.Model // fallback and selecting may be nil
-	allowed                   []llm.Model
-	client                    *http.Client             // nil in offline mode
-	measured                  map[string]*openai.Model // those that can be measured, by name
-}
-
-// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
-// there is none. similar compares sentences for the offline model, nil without an embedder.
-func buildModels(
-	set *settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
-) (c modelSet, err error) {
-	if !set.withModel() {
-		return modelSet{main: offline.New(similar)}, nil
-	}
-	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
-	usual := set.OpenAIModel
-	if set.usesAnthropic() {
-		usual, known = set.AnthropicModel, nil
-	}
-	made := map[string]llm.Model{}
-	named := func(name string) llm.Model {
-		if made[name] == nil && err == nil {
-			made[name], err = c.modelNamed(set, name, known, log)
-		}
-		return made[name]
-	}
-	c.main = named(usual)
-	for _, name := range set.AgentModelsAllowed {
-		c.allowed = append(c.allowed, named(name))
-	}
-	if set.ModelsSelect != "" {
-		c.selecting = named(set.ModelsSelect)
-	}
-	return c, err
-}
-
-// modelNamed makes a model of the same server by another name. Models of one server share its connections.
-func (c *modelSet) modelNamed(set *settings, name string, known *openai.Model, log *slog.Logger) (llm.Model, error) {
-	if set.usesAnthropic() {
-		return anthropic.New(anthropic.Config{APIKey: string(
-			set.AnthropicAPIKey,
-		), BaseURL: set.AnthropicBaseURL, Model: name,
-			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
-	}
-	if known == nil || known.Name() != name {
-		cfg := set.openaiConfig(name, log)
-		cfg.HTTPClient = c.client
-		var err error
-		known, err = openai.New(cfg)
-		if err != nil {
-			return nil, err
-		}
-	}
-	c.measured[name] = known
-	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
-}
-
-// close gives up idle connections.
-func (c *modelSet) close() {
-	if c.client != nil {
-		c.client.CloseIdleConnections()
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -11,28 +11,34 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// newParser makes the parser of the program's arguments, which fills cli.
-func newParser(cli *commands, stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(cli,
+// Parser reads the arguments of the program, or those that are settings alone.
+type Parser struct {
+	*kong.Kong
+	version string // that --version prints
+}
+
+// NewParser makes a parser that fills cli, a struct in kong's manner. version is what --version prints.
+func NewParser(cli any, version string, stdout, stderr io.Writer) (*Parser, error) {
+	parser, err := kong.New(cli,
 		kong.Name("footnote"),
 		kong.Description("Ask your documents. Every step is shown, every claim can be checked."),
-		settingVars(),
+		settingVars(version),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
+	return &Parser{Kong: parser, version: version}, err
 }
 
-// runner is a command.
-type runner interface{ Run(p *program) error }
+// Bare is a command that only says something: it needs no settings, and works while they are wrong.
+type Bare interface{ Bare() }
 
-// parseArguments reads the arguments and returns the command they name, or nil when --help or --version was printed
-// instead.
+// read reads the arguments, or returns nil when --help or --version was printed instead.
 //
 // It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and
 // commands among the methods by their names, and the linker keeps every method of every type in a program that does
 // so (docs/decisions.md).
-func parseArguments(parser *kong.Kong, args []string) (runner, error) {
-	ctx, err := kong.Trace(parser, args)
+func (p *Parser) read(args []string) (*kong.Context, error) {
+	ctx, err := kong.Trace(p.Kong, args)
 	if err != nil {
 		return nil, err
 	}
@@ -42,25 +48,31 @@ func parseArguments(parser *kong.Kong, args []string) (runner, error) {
 	for _, path := range ctx.Path {
 		switch {
 		case path.Flag == nil:
-		case path.Flag == parser.Model.HelpFlag:
+		case path.Flag == p.Model.HelpFlag:
 			return nil, ctx.PrintUsage(false)
 		case path.Flag.Name == "version":
-			_, err := fmt.Fprintln(parser.Stdout, built.Version)
+			_, err := fmt.Fprintln(p.Stdout, p.version)
 			return nil, err
 		}
 	}
-	_, bare := selectedCommand(ctx).(bareRunner) // which needs no settings, so that they may be wrong
+	_, bare := selectedCommand(ctx).(Bare) // its settings may be wrong
 	apply := func() error { _, err := ctx.Apply(); return err }
 	for _, step := range []func() error{ctx.Reset, ctx.Resolve, apply, func() error { return validateFlags(ctx) }} {
 		if err := step(); err != nil && !bare {
 			return nil, err
 		}
 	}
-	command, ok := selectedCommand(ctx).(runner)
-	if !ok {
-		return nil, fmt.Errorf("%s does nothing by itself", ctx.Command())
+	return ctx, nil
+}
+
+// Command reads the arguments and returns the command they name, a pointer to its part of the struct that is filled;
+// nil when --help or --version was printed instead.
+func (p *Parser) Command(args []string) (any, error) {
+	ctx, err := p.read(args)
+	if ctx == nil {
+		return nil, err
 	}
-	return command, nil
+	return selectedCommand(ctx), nil
 }
 
 // selectedCommand is the command that the arguments name; nil if they name none.
@@ -145,4 +157,20 @@ func checkEnum(value *kong.Value) error {
 		)
 	}
 	return nil
+}
+
+// Suggest adds the nearest command to the error of a word that is none. Because of the default command kong
+// takes such a word for an argument of that, which needs no suggestion.
+func (p *Parser) Suggest(args []string, err error) error {
+	if err == nil {
+		return nil
+	}
+	usual := p.Model.DefaultCmd
+	p.Model.DefaultCmd = nil
+	defer func() { p.Model.DefaultCmd = usual }()
+	ctx, failed := kong.Trace(p.Kong, args)
+	if failed == nil && ctx.Error != nil && strings.HasPrefix(ctx.Error.Error(), err.Error()) {
+		return ctx.Error
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"footnote/web"
 )
 
-// webSearch returns the web search that is set up, nil without one.
-func (s *settings) webSearch() (*web.Web, error) {
+// WebSearch returns the web search that is set up, nil without one.
+func (s *Settings) WebSearch() (*web.Web, error) {
 	if s.WebProvider == "" {
 		return nil, nil
 	}

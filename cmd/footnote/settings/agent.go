@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"cmp"
@@ -41,8 +41,8 @@ const (
 	leastReply      = 64   // tokens: less does not hold one tool call
 )
 
-// systemPrompt is what every model is told beside the rules.
-func (s agentSettings) systemPrompt() string {
+// SystemPrompt is what every model is told beside the rules.
+func (s agentSettings) SystemPrompt() string {
 	if s.AgentSystemPrompt == nil {
 		return ""
 	}
@@ -106,39 +106,39 @@ func (s agentSettings) checkAgent() error {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))
 	}
 	return errors.Join(append(
-		errs, settingError("FOOTNOTE_AGENT_WITHOUT", s.runFeatures().Check()),
-		settingError("FOOTNOTE_GUARD_INPUT", s.runGuard().Check()),
+		errs, settingError("FOOTNOTE_AGENT_WITHOUT", s.Features().Check()),
+		settingError("FOOTNOTE_GUARD_INPUT", s.Guard().Check()),
 	)...)
 }
 
-// runFeatures says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a
+// Features says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a
 // model that can't use its tools, in wire that the model made of rules takes over when the other fails.
-func (s agentSettings) runFeatures() agentrun.Features {
+func (s agentSettings) Features() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
 		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
 	}
 }
 
-// runFramework is what drives runs; nil is the agent's own loop.
-func (s agentSettings) runFramework() agentrun.Framework {
+// Framework is what drives runs; nil is the agent's own loop.
+func (s agentSettings) Framework() agentrun.Framework {
 	if s.AgentFramework == "eino" {
 		return drivenByEino
 	}
 	return nil
 }
 
-// conversationMemory is what of a conversation runs know; 0 means nothing here.
-func (s agentSettings) conversationMemory() agentrun.Memory {
+// Memory is what of a conversation runs know; 0 means nothing here.
+func (s agentSettings) Memory() agentrun.Memory {
 	return agentrun.Memory{
 		Questions: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1),
 		Passages: cmp.Or(s.MemoryPassages, -1),
 	}
 }
 
-// runGuard are the patterns of the settings: none given means the usual ones, the single word none means no patterns at
+// Guard are the patterns of the settings: none given means the usual ones, the single word none means no patterns at
 // all.
-func (s agentSettings) runGuard() agentrun.Guard {
+func (s agentSettings) Guard() agentrun.Guard {
 	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {
 		g.Input = []string{}
@@ -149,8 +149,8 @@ func (s agentSettings) runGuard() agentrun.Guard {
 	return g
 }
 
-// runBudget is what one run may use; 0 is the toolset's own.
-func (s *settings) runBudget() chat.Budget {
+// Budget is what one run may use; 0 is the toolset's own.
+func (s *Settings) Budget() chat.Budget {
 	return chat.Budget{
 		Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds()),
 	}

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 // toolSettings are the servers whose tools questions may use.
 type toolSettings struct {
-	MCPServers secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
+	MCPServers Secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
 }
 
 // toolServer is one entry of mcp.servers.
@@ -35,8 +35,8 @@ type toolServer struct {
 // named is a reference to the environment, so that keys need not stand in a file.
 var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// mcpClient returns the client of the servers that are set up, nil without any.
-func (s *toolSettings) mcpClient(log *slog.Logger) (*mcp.Client, error) {
+// ToolServers returns the client of the servers that are set up, nil without any.
+func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, error) {
 	if s.MCPServers == "" {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func (s *toolSettings) mcpClient(log *slog.Logger) (*mcp.Client, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return mcp.New(mcp.Config{Servers: servers, Version: built.Version, Log: log})
+	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
 }
 
 // plainJSONError is an error of reading JSON without what was read, which may be a key.
@@ -133,19 +133,4 @@ func readApprovals(raw json.RawMessage) (free bool, held []string, err error) {
 	}
 	err = json.Unmarshal(raw, &held)
 	return err == nil, held, err
-}
-
-// takeServers moves the servers of a settings file to their flag: their names and keys are no settings.
-func takeServers(tree map[string]any, values map[string]string) error {
-	section, ok := tree["mcp"].(map[string]any)
-	if !ok || section["servers"] == nil {
-		return nil
-	}
-	raw, err := json.Marshal(section["servers"])
-	if err != nil {
-		return errors.New("the MCP servers in the settings file are not like {name: {command: …}} or {name: {url: …}}")
-	}
-	delete(section, "servers")
-	values["mcp-servers"] = string(raw)
-	return nil
 }

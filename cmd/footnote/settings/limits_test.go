@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"fmt"
@@ -11,34 +11,34 @@ import (
 )
 
 // parsed are the settings that arguments and an environment give.
-func parsed(t *testing.T, env map[string]string, args ...string) *commands {
+func parsed(t *testing.T, env map[string]string, args ...string) *Settings {
 	t.Helper()
-	var cli commands
+	var cli alone
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
-	parser, err := newParser(&cli, io.Discard, io.Discard)
+	parser, err := NewParser(&cli, "", io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parseArguments(parser, append(args, "doctor")); err != nil {
+	if _, err := parser.read(args); err != nil {
 		t.Fatal(err)
 	}
-	return &cli
+	return &cli.Settings
 }
 
 func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
-	given := parsed(t, nil).limitTable()
+	given := parsed(t, nil).UserLimits()
 	for i, l := range chat.AllLimits() {
 		if got, there := given[l.Name]; !there || got != l.Default {
 			t.Errorf("%s is %d by default (a setting: %v), want %d", l.Name, got, there, l.Default)
 		}
 		flag := "--limits-" + strings.ReplaceAll(string(l.Name), "_", "-")
-		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).limitTable()[l.Name]; got != int64(7+i) {
+		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).UserLimits()[l.Name]; got != int64(7+i) {
 			t.Errorf("%s: %d, want %d", flag, got, 7+i)
 		}
 		t.Run(limitEnv(l.Name), func(t *testing.T) {
-			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).limitTable()[l.Name]; got != 3 {
+			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).UserLimits()[l.Name]; got != 3 {
 				t.Errorf("got %d, want 3", got)
 			}
 		})
@@ -49,7 +49,7 @@ func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
 	}
 	if got := parsed(t, map[string]string{
 		"FOOTNOTE_QUESTIONS_PER_DAY": "5",
-	}).limitTable()[chat.QuestionsPerDay]; got != 5 {
+	}).UserLimits()[chat.QuestionsPerDay]; got != 5 {
 		t.Errorf("FOOTNOTE_QUESTIONS_PER_DAY: %d, want 5", got)
 	}
 }
@@ -60,7 +60,7 @@ func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
 		free  int64
 		fails bool
 	}{{3<<20 + 1, false}, {3 << 20, false}, {3<<20 - 1, true}, {0, true}} {
-		err := set.diskReserve(&directory{path: t.TempDir()}, func(string) (int64, error) { return tt.free, nil })()
+		err := set.DiskReserve(t.TempDir(), func(string) (int64, error) { return tt.free, nil })()
 		if (err != nil) != tt.fails || err != nil && chat.CodeOf(err) != chat.CodeDiskFull {
 			t.Errorf("with %d bytes free: %v, want disk_full: %v", tt.free, err, tt.fails)
 		}
@@ -68,7 +68,7 @@ func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
 }
 
 func TestTheHandbookHasEveryLimit(t *testing.T) {
-	const path = "../../docs/handbook/05-operation.md"
+	const path = "../../../docs/handbook/05-operation.md"
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

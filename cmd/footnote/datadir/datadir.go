@@ -1,4 +1,10 @@
-package main
+// Package datadir is the directory that holds everything the program keeps, and the promise that one process at a time
+// writes in it.
+//
+// A process that claims a directory holds a lock on the file "lock" in it, which the system gives back however the
+// process ends, and says in "server.json" where it serves: another process that wants the directory finds it there
+// ([InUse]). What the program makes there is its owner's alone, whatever the umask says.
+package datadir
 
 import (
 	"encoding/json"
@@ -7,27 +13,39 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"footnote/chat"
 )
 
-// directory is a data directory that this process alone may use.
-type directory struct {
+// What is kept in a data directory by a name that others have to know.
+const (
+	// Database is the SQLite database; beside it lie its -wal and -shm.
+	Database = "footnote.db"
+	// Places is the folder with the secrets of places. A backup leaves it out: after it is restored, each place
+	// asks for its password again.
+	Places = "places"
+	// ChosenFolders keeps which folders were chosen on the page.
+	ChosenFolders = "folders.json"
+)
+
+// Dir is a data directory that this process alone may use.
+type Dir struct {
 	path string
 	lock *os.File
 }
 
-// occupant is what the process that uses a directory says about itself, so that others can find it.
-type occupant struct {
+// Occupant is what the process that uses a directory says about itself, so that others can find it.
+type Occupant struct {
 	URL string `json:"url"`
 	PID int    `json:"pid"`
 }
 
-// errInUse says that another process has the directory. occupant.URL is empty if it does not serve.
-type errInUse struct{ occupant }
+// InUse says that another process has the directory. occupant.URL is empty if it does not serve.
+type InUse struct{ Occupant }
 
 // Error names the other process and what to do.
-func (e *errInUse) Error() string {
+func (e *InUse) Error() string {
 	if e.URL == "" {
 		return fmt.Sprintf(
 			"the data directory is in use by another Footnote (process %d); wait for it, or choose another with --data",
@@ -40,9 +58,12 @@ func (e *errInUse) Error() string {
 	)
 }
 
-// claimDirectory makes the directory if need be and takes it until release. It fails with *errInUse when another
+// At is a data directory that is only looked at: nothing is made or claimed, and another process may use it.
+func At(path string) *Dir { return &Dir{path: path} }
+
+// Claim makes the directory if need be and takes it until release. It fails with *InUse when another
 // process has it.
-func claimDirectory(path string) (*directory, error) {
+func Claim(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory %s can't be made; choose another with --data", path,
@@ -61,34 +82,34 @@ func claimDirectory(path string) (*directory, error) {
 			"The data directory %s can't be written; mend its rights or choose another with --data", path,
 		), Err: err}
 	}
-	if err := tryLock(lock); err != nil {
+	if err := Lock(lock); err != nil {
 		who, readErr := readOccupant(path)
-		return nil, errors.Join(&errInUse{who}, readErr, lock.Close())
+		return nil, errors.Join(&InUse{who}, readErr, lock.Close())
 	}
-	d := &directory{path: path, lock: lock}
-	return d, d.announceURL("")
+	d := &Dir{path: path, lock: lock}
+	return d, d.Announce("")
 }
 
-// announceURL tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
-func (d *directory) announceURL(url string) error {
-	raw, err := json.Marshal(occupant{URL: url, PID: os.Getpid()})
+// Announce tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
+func (d *Dir) Announce(url string) error {
+	raw, err := json.Marshal(Occupant{URL: url, PID: os.Getpid()})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(d.filePath("server.json.new"), raw, 0o600); err != nil {
+	if err := os.WriteFile(d.Path("server.json.new"), raw, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(d.filePath("server.json.new"), d.filePath("server.json"))
+	return os.Rename(d.Path("server.json.new"), d.Path("server.json"))
 }
 
-// filePath returns a path below the directory.
-func (d *directory) filePath(elem ...string) string {
+// Path returns a path below the directory.
+func (d *Dir) Path(elem ...string) string {
 	return filepath.Join(append([]string{d.path}, elem...)...)
 }
 
-// releaseDirectory gives the directory up.
-func (d *directory) releaseDirectory() error {
-	err := os.Remove(d.filePath("server.json"))
+// Release gives the directory up.
+func (d *Dir) Release() error {
+	err := os.Remove(d.Path("server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -96,8 +117,8 @@ func (d *directory) releaseDirectory() error {
 }
 
 // readOccupant reads which process has a directory and where it serves; empty when it has not said so.
-func readOccupant(path string) (occupant, error) {
-	var who occupant
+func readOccupant(path string) (Occupant, error) {
+	var who Occupant
 	raw, err := os.ReadFile(filepath.Join(path, "server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return who, nil
@@ -116,7 +137,7 @@ func tightenRights(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := narrowRights(path, before); err != nil {
+	if err := NarrowRights(path, before); err != nil {
 		return err
 	}
 	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -133,7 +154,7 @@ func tightenRights(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := narrowRights(name, info); err != nil {
+		if err := NarrowRights(name, info); err != nil {
 			return err
 		}
 		if entry.IsDir() && before.Mode().Perm()&0o077 == 0 {
@@ -143,9 +164,9 @@ func tightenRights(path string) error {
 	})
 }
 
-// narrowRights takes the rights of a file or directory from everybody but its owner. Links and what belongs to another
+// NarrowRights takes the rights of a file or directory from everybody but its owner. Links and what belongs to another
 // user stay as they are.
-func narrowRights(name string, info fs.FileInfo) error {
+func NarrowRights(name string, info fs.FileInfo) error {
 	if kind := info.Mode().Type(); kind != 0 && kind != fs.ModeDir || info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
@@ -154,4 +175,17 @@ func narrowRights(name string, info fs.FileInfo) error {
 		return nil
 	}
 	return err
+}
+
+// Sync makes names in a directory durable. Not every file system can.
+func Sync(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if slices.ContainsFunc(notSynced, func(known error) bool { return errors.Is(err, known) }) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ type limitSettings struct {
 	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
 }
 
-// limitTable returns the settings by the names of the table.
-func (s *limitSettings) limitTable() chat.Limits {
+// UserLimits returns the settings by the names of the table.
+func (s *limitSettings) UserLimits() chat.Limits {
 	return chat.Limits{
 		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
 		chat.QuestionsPerDay: s.QuestionsPerDay, chat.TokensPerDay: s.TokensPerDay,
@@ -47,7 +47,7 @@ func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.
 // checkLimits reports every limit that is out of range, by the name of its variable.
 func (s *limitSettings) checkLimits() error {
 	var errs []error
-	limits := s.limitTable()
+	limits := s.UserLimits()
 	for _, l := range chat.AllLimits() {
 		if n := limits[l.Name]; n < 0 || n > maxLimit {
 			errs = append(
@@ -59,8 +59,8 @@ func (s *limitSettings) checkLimits() error {
 }
 
 // settingVars are what the settings' tags take from elsewhere.
-func settingVars() kong.Vars {
-	vars := kong.Vars{"version": built.Version}
+func settingVars(version string) kong.Vars {
+	vars := kong.Vars{"version": version}
 	for _, l := range chat.AllLimits() {
 		vars["limit_"+string(l.Name)] = strings.ToUpper(l.About[:1]) + l.About[1:] + "; 0: no limit."
 		vars["default_"+string(l.Name)] = fmt.Sprint(l.Default)
@@ -68,17 +68,17 @@ func settingVars() kong.Vars {
 	return vars
 }
 
-// diskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
+// DiskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
 // and a database elsewhere are on disks that are not known here: then it watches the data directory alone. free is how
 // many bytes are free at a path.
-func (s *settings) diskReserve(dir *directory, free func(path string) (int64, error)) func() error {
-	limits := s.limitTable()
+func (s *Settings) DiskReserve(dir string, free func(path string) (int64, error)) func() error {
+	limits := s.UserLimits()
 	least, holds := limits.Of(chat.DiskReserveMiB)
 	if !holds {
 		return nil
 	}
-	places := []string{dir.filePath("")}
-	if path, ok := strings.CutPrefix(s.Blobs, fileScheme); ok {
+	places := []string{dir}
+	if path, ok := strings.CutPrefix(s.Blobs, FileScheme); ok {
 		places = append(places, path)
 	}
 	return func() error {

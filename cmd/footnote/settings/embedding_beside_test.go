@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"os"
@@ -50,8 +50,8 @@ func TestTheShippedModelIsFoundByThePlaceOfTheProgram(t *testing.T) {
 
 func TestASettingGoesBeforeTheShippedModel(t *testing.T) {
 	for _, named := range []string{"/models/bge-small", ""} {
-		s := &settings{embeddingSettings: embeddingSettings{EmbeddingDir: &named}}
-		if got := s.embeddingDir(); got != named {
+		s := &Settings{embeddingSettings: embeddingSettings{EmbeddingDir: &named}}
+		if got := s.EmbeddingFolder(); got != named {
 			t.Errorf("FOOTNOTE_EMBEDDING_DIR=%q: the folder is %q", named, got)
 		}
 	}

@@ -1,59 +1,32 @@
-package main
+// Package settings holds the settings of the program: what there is, where they come from, and what is wrong with them.
+//
+// Flags win over the environment, the environment over the settings file ([Parser.UseFile]). [Settings.Check] reports
+// every mistake at once. The other methods give the parts of the program what they are made with; nothing is opened
+// here but what a check has to open. The package knows no command: [Parser.Command] returns the one that the arguments
+// name as the type that its room gave it.
+package settings
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
-	"reflect"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/alecthomas/kong"
-	"go.yaml.in/yaml/v3"
 
 	"footnote/sql/postgres"
 )
 
-// commands is the whole command line: the settings, which every command takes, and the commands.
-type commands struct {
-	settings
-	Version kong.VersionFlag `help:"Print the version and exit."`
-
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
-	Up      upCommand      `cmd:"" help:"Serve, keep the library like folders, and open the page: all that the first minute needs."`
-	Ingest  ingestCommand  `cmd:"" help:"Add files and folders to the library, with a progress bar."`
-	Watch   watchCommand   `cmd:"" help:"Keep the library like a folder, until it is stopped: new, changed, renamed and deleted files."`
-	Ask     askCommand     `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
-	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Give a chat program the documents as tools: the Model Context Protocol on standard input and output."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
-	Backup  backupCommand  `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
-	Restore restoreCommand `cmd:"" help:"Bring a backup back into an empty data directory."`
-	Migrate migrateCommand `cmd:"" help:"Copy everything from a data directory into an empty PostgreSQL."`
-	Export  exportCommand  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
-	Verify  verifyCommand  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
-	Eval    evalCommand    `cmd:"" help:"Measure how well questions are answered."`
-	Key     keyCommand     `cmd:"" help:"Make, list and revoke the keys of users."`
-	Help    helpCommand    `cmd:"" help:"Show what there is, or what a command takes."`
-	Told    versionCommand `cmd:"" name:"version" help:"Print the version, the commit it was built from, and its date."`
-	Upgrade upgradeCommand `cmd:"" help:"Say whether there is a newer version."`
-	Worker  workerCommand  `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
-}
-
-// settings are shared by all commands. Flags win over the environment, the environment over the settings file.
-type settings struct {
+// Settings are shared by all commands. Flags win over the environment, the environment over the settings file.
+type Settings struct {
 	Config string `help:"Settings file (YAML)." env:"FOOTNOTE_CONFIG" default:"footnote.yaml" placeholder:"FILE"`
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
 	Server string `help:"Footnote server that ask, ingest, watch, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
 
-	DatabaseURL secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
+	DatabaseURL Secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
 	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	milvusSettings
@@ -61,12 +34,12 @@ type settings struct {
 	limitSettings
 
 	Model         string `help:"Which model answers: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
-	OpenAIAPIKey  secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
+	OpenAIAPIKey  Secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
 	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
 	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	modelSettings
 	OpenAIEmbeddingBaseURL string `name:"openai-embedding-base-url" help:"Base URL of the server of the embedding model, if it is another one than OPENAI_BASE_URL names." env:"OPENAI_EMBEDDING_BASE_URL" placeholder:"URL"`
-	OpenAIEmbeddingAPIKey  secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, where both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
+	OpenAIEmbeddingAPIKey  Secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, where both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
 	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
 	rerankerSettings
@@ -81,7 +54,7 @@ type settings struct {
 
 	WebProvider string   `help:"Web search service for the tool web_search: searxng, tavily or brave; without one there is no such tool." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
 	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
-	WebAPIKey   secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
+	WebAPIKey   Secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
 	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
 	PlacesAllow []string `help:"Servers on your own network that places may be followed on, also where other people reach this server: HOST or HOST:PORT, separated by commas. Addresses of clouds' metadata stay closed." env:"FOOTNOTE_PLACES_ALLOW" placeholder:"HOST"`
 	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
@@ -97,14 +70,11 @@ type settings struct {
 	LogLevel     string        `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
 }
 
-// fileScheme begins the URL of a directory.
-const fileScheme = "file://"
-
 // leastLease is longer than a run takes to be stored, so that no replica finds one of its own before it works on it.
 const leastLease = 3 * time.Second
 
-// checkSettings reports every mistake at once.
-func (c *commands) checkSettings() error {
+// Check reports every mistake at once.
+func (c *Settings) Check() error {
 	var errs []error
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
 		errs = append(errs, fmt.Errorf("FOOTNOTE_ADDR %q is not HOST:PORT, like 127.0.0.1:8080", c.Addr))
@@ -137,12 +107,12 @@ func (c *commands) checkSettings() error {
 			errs = append(errs, fmt.Errorf("%s %q is not a URL like http://localhost:11434/v1", name, base))
 		}
 	}
-	if c.Model == "openai" && !c.withOpenAI() {
+	if c.Model == "openai" && !c.WithOpenAI() {
 		errs = append(
 			errs, errors.New("FOOTNOTE_MODEL is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
 		)
 	}
-	if c.OCR == "model" && !c.withOpenAI() {
+	if c.OCR == "model" && !c.WithOpenAI() {
 		errs = append(
 			errs, errors.New("FOOTNOTE_OCR is model, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"),
 		)
@@ -153,13 +123,13 @@ func (c *commands) checkSettings() error {
 	if err := c.checkReranker(); err != nil {
 		errs = append(errs, err)
 	}
-	if err := c.checkModels(); err != nil {
+	if err := c.CheckModels(); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := c.webSearch(); err != nil {
+	if _, err := c.WebSearch(); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := c.mcpClient(nil); err != nil {
+	if _, err := c.ToolServers("", nil); err != nil {
 		errs = append(errs, err)
 	}
 	if err := c.checkAgent(); err != nil {
@@ -188,123 +158,34 @@ func (c *commands) checkSettings() error {
 	return errors.Join(errs...)
 }
 
-// withModel reports whether a model server is to be used.
-func (s *settings) withModel() bool {
-	return s.Model == "openai" || s.usesAnthropic() || s.Model == "auto" && s.withOpenAI()
+// WithModel reports whether a model server is to be used.
+func (s *Settings) WithModel() bool {
+	return s.Model == "openai" || s.UsesAnthropic() || s.Model == "auto" && s.WithOpenAI()
 }
 
-// ownPaths are the files and folders of this program: no document, whatever folder they are in. The settings can hold
-// keys.
-func (s *settings) ownPaths() []string {
-	paths := []string{s.Data}
-	if s.Config != "" {
-		paths = append(paths, s.Config)
+// Evaluation keeps those settings that decide how questions are answered. The user's databases, keys and tool
+// servers are left out.
+func (s *Settings) Evaluation(who, data string) *Settings {
+	set := &Settings{
+		Data: data, Model: "offline", LogLevel: s.LogLevel,
+		AgentToolset: s.AgentToolset, AgentTools: s.AgentTools, agentSettings: s.agentSettings,
+		embeddingSettings: s.embeddingSettings, rerankerSettings: s.rerankerSettings,
+		SessionMaxTurns: s.SessionMaxTurns,
+		MaxUploadMiB:    s.MaxUploadMiB, MaxRuns: s.MaxRuns, RunTimeout: s.RunTimeout,
 	}
-	return paths
+	if who == "settings" {
+		set.Model, set.modelSettings = s.Model, s.modelSettings
+		set.OpenAIAPIKey, set.OpenAIBaseURL, set.OpenAIModel = s.OpenAIAPIKey, s.OpenAIBaseURL,
+			s.OpenAIModel
+		set.OpenAIEmbeddingBaseURL, set.OpenAIEmbeddingAPIKey, set.OpenAIEmbeddingModel =
+			s.OpenAIEmbeddingBaseURL, s.OpenAIEmbeddingAPIKey, s.OpenAIEmbeddingModel
+	}
+	return set
 }
 
-// newLogger writes to w from the level of the settings on.
-func (s *settings) newLogger(w io.Writer) *slog.Logger {
+// NewLogger writes to w from the level of the settings on.
+func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
-}
-
-// secret is a value that never prints.
-type secret string
-
-// String returns "[set]", or nothing when it is empty.
-func (s secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "[set]"
-}
-
-// LogValue is String for slog.
-func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// GoString is String for %#v.
-func (s secret) GoString() string { return s.String() }
-
-// useSettingsFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named
-// but is not there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
-func useSettingsFile(parser *kong.Kong, args []string, getenv func(string) string) error {
-	name := getenv("FOOTNOTE_CONFIG")
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(arg, "--config="); ok {
-			name = value
-		} else if arg == "--config" && i+1 < len(args) {
-			name = args[i+1]
-		}
-	}
-	file := cmp.Or(name, "footnote.yaml")
-	raw, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) && name == "" {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the settings file: %w", err)
-	}
-	var tree map[string]any
-	if err := yaml.Unmarshal(raw, &tree); err != nil {
-		return fmt.Errorf("the settings file %s is not YAML: %w", file, err)
-	}
-	values := map[string]string{}
-	if err := takePrices(tree, values); err != nil {
-		return err
-	}
-	if err := takeServers(tree, values); err != nil {
-		return err
-	}
-	flattenTree("", tree, values)
-	known := map[string]bool{}
-	for _, flag := range parser.Model.Flags {
-		known[flag.Name] = true
-	}
-	if err := replaceAliases(values, known); err != nil {
-		return err
-	}
-	for key := range values {
-		if !known[key] {
-			return fmt.Errorf("the settings file %s sets %q, which is no setting; see 'footnote --help'", file, key)
-		}
-	}
-	return kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		for _, env := range flag.Envs {
-			if getenv(env) != "" {
-				return nil, nil
-			}
-		}
-		if value, ok := values[flag.Name]; ok {
-			if _, err := strconv.Atoi(value); err == nil && flag.Target.Type() == reflect.TypeFor[time.Duration]() {
-				value += "s" // a plain number is seconds
-			}
-			return value, nil
-		}
-		return nil, nil
-	})).Apply(parser)
-}
-
-// flattenTree makes names of settings out of the tree of a settings file: model.name is model-name.
-func flattenTree(prefix string, tree map[string]any, into map[string]string) {
-	for key, value := range tree {
-		name := prefix + strings.ReplaceAll(key, "_", "-")
-		switch value := value.(type) {
-		case map[string]any:
-			flattenTree(name+"-", value, into)
-		case []any:
-			parts := make([]string, len(value))
-			for i, part := range value {
-				parts[i] = fmt.Sprint(part)
-			}
-			between := ","
-			if name == "guard-input" { // patterns hold commas
-				between = ";"
-			}
-			into[name] = strings.Join(parts, between)
-		default:
-			into[name] = fmt.Sprint(value)
-		}
-	}
 }

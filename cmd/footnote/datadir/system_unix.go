@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package datadir
 
 import (
 	"errors"
@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// tryLock takes the file for this process, until it is closed or the process ends, however it ends.
-func tryLock(f *os.File) error {
+// Lock takes the file for this process, until it is closed or the process ends, however it ends.
+func Lock(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// freeSpace returns the bytes that may still be written below path.
-func freeSpace(path string) (int64, error) {
+// FreeSpace returns the bytes that may still be written below path.
+func FreeSpace(path string) (int64, error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil {
 		return 0, err
@@ -25,5 +25,5 @@ func freeSpace(path string) (int64, error) {
 // notSynced are the errors of file systems that can't sync directories.
 var notSynced = []error{errors.ErrUnsupported, syscall.EINVAL}
 
-// keepPrivate has this process, and those that it starts, make files and directories that only their user can read.
-func keepPrivate() { syscall.Umask(0o077) }
+// KeepPrivate has this process, and those that it starts, make files and directories that only their user can read.
+func KeepPrivate() { syscall.Umask(0o077) }

@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"bytes"
@@ -13,14 +13,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 )
 
-// keepSettings writes settings into the YAML file at path, by the names of their flags; those with an empty value are
+// Keep writes settings into the YAML file at path, by the names of their flags; those with an empty value are
 // taken out, and so are the other names that files may have for them. Everything else in the file stays, comments too.
 // The file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one
 // is made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed.
-func keepSettings(path string, values map[string]string, check func(*settings) error) error {
+func Keep(path string, values map[string]string, check func(*Settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -41,8 +42,8 @@ func keepSettings(path string, values map[string]string, check func(*settings) e
 	return nil
 }
 
-// errTried ends a keepSettings that only tries.
-var errTried = errors.New("only tried")
+// ErrTried ends a Keep that only tries.
+var ErrTried = errors.New("only tried")
 
 // writeSettings writes a file beside path that holds its settings with other values, and returns its name.
 func writeSettings(path string, values map[string]string) (name string, err error) {
@@ -72,20 +73,26 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 }
 
 // readSettings reads what a start in this environment would read of a settings file.
-func readSettings(path string) (*settings, error) {
-	var cli commands
-	parser, err := newParser(&cli, io.Discard, io.Discard)
+func readSettings(path string) (*Settings, error) {
+	var alone alone
+	parser, err := NewParser(&alone, "", io.Discard, io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"serve", "--config=" + path}
-	if err := useSettingsFile(parser, args, os.Getenv); err != nil {
+	args := []string{"--config=" + path}
+	if err := parser.UseFile(args, os.Getenv); err != nil {
 		return nil, err
 	}
-	if _, err := parseArguments(parser, args); err != nil {
+	if _, err := parser.read(args); err != nil {
 		return nil, err
 	}
-	return &cli.settings, cli.checkSettings()
+	return &alone.Settings, alone.Check()
+}
+
+// alone are the arguments of the program without its commands.
+type alone struct {
+	Settings
+	Version kong.VersionFlag
 }
 
 // aliasesOf are the other names that a settings file may have for a setting: see replaceAliases.

@@ -1,6 +1,6 @@
 //go:build !eino
 
-package main
+package settings
 
 import (
 	agentrun "footnote/agent/run"
