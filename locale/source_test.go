@@ -116,7 +116,7 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 
 // The rooms whose sentences the page shows.
 var speaking = regexp.MustCompile(`^(agent|chat|corpus|keys|llm|places|server|sql|standing|watch)/|` +
-	`^cmd/footnote/(model_choice|model_services|chosen)\.go`)
+	`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
 var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
@@ -126,7 +126,7 @@ var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
 	`^server/httpio/(strict|value|query|legible)\.go`)
 
 // The files whose functions return sentences.
-var returning = []string{"llm/offline/thought.go", "server/modelchoice/desk.go", "cmd/footnote/model_choice.go"}
+var returning = []string{"llm/offline/thought.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go"}
 
 // fields hold sentences, and so do calls with these names, whose first argument is a format.
 var (

@@ -11,7 +11,7 @@ import (
 	"footnote/chat"
 )
 
-// questions have an answer in one document of testdata/library: words that it must hold.
+// questions have an answer in one document of eval/testdata/library: words that it must hold.
 var questions = []struct{ ask, file, says string }{
 	{"What is the condition of the roof at Mill Lane?", "survey-mill-lane.md", "poor condition"},
 	{"How much will it cost to replace the lead flashing?", "survey-mill-lane.md", "£3,400"},
@@ -72,7 +72,7 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	var files []file
-	paths, err := filepath.Glob(filepath.Join("testdata", "library", "*"))
+	paths, err := filepath.Glob(filepath.Join("eval", "testdata", "library", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 			"The drawbridge is painted dark green and has two oak beams."),
 	})
 	// as it was when the questions were written
-	chapters, err := filepath.Glob(filepath.Join("testdata", "handbook", "*.md"))
+	chapters, err := filepath.Glob(filepath.Join("eval", "testdata", "handbook", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,10 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"footnote/cmd/footnote/command"
 	"footnote/cmd/footnote/datadir"
 	"footnote/cmd/footnote/release"
+	"footnote/cmd/footnote/serve"
 	"footnote/cmd/footnote/settings"
 )
 
@@ -48,11 +50,11 @@ func runProgram(
 		return 2
 	}
 	settingsErr := parser.UseFile(args, getenv)
-	command, err := parseArguments(parser, args)
-	if err == nil && command == nil { // --help or --version was printed
+	chosen, err := parseArguments(parser, args)
+	if err == nil && chosen == nil { // --help or --version was printed
 		return 0
 	}
-	if _, bare := command.(settings.Bare); !bare && settingsErr != nil {
+	if _, bare := chosen.(settings.Bare); !bare && settingsErr != nil {
 		fmt.Fprintln(stderr, "footnote:", settingsErr)
 		return 2
 	} else if err == nil && !bare {
@@ -63,10 +65,11 @@ func runProgram(
 		fmt.Fprintln(stderr, "Try 'footnote --help'.")
 		return 2
 	}
-	if err := command.Run(
-		&program{ctx: ctx, settings: &cli.Settings, built: built, start: startFor, stdin: stdin, stdout: stdout, stderr: stderr},
-	); err != nil {
-		fmt.Fprintln(stderr, "footnote:", errorMessage(err))
+	if err := chosen.Run(&command.Program{
+		Ctx: ctx, Settings: &cli.Settings, Built: built, Start: serve.Start,
+		Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	}); err != nil {
+		fmt.Fprintln(stderr, "footnote:", command.Message(err))
 		return 1
 	}
 	return 0

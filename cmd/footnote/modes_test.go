@@ -96,10 +96,10 @@ func documents(found map[string]int) (files []string) {
 	return append([]string{first}, files...)
 }
 
-// libraryFiles are the documents of testdata/library.
+// libraryFiles are the documents of eval/testdata/library.
 func libraryFiles(t *testing.T) (files []file) {
 	t.Helper()
-	names, err := filepath.Glob("testdata/library/*")
+	names, err := filepath.Glob("eval/testdata/library/*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	}
 	if all {
 		libraries = append(libraries, []struct{ documents, questions string }{
-			{filepath.Join("testdata", "library", "*"), filepath.Join(root, "eval", "questions.tsv")},
+			{filepath.Join("eval", "testdata", "library", "*"), filepath.Join(root, "eval", "questions.tsv")},
 			{filepath.Join(root, ".cache", "documents", "*.*"), ""},
 			{filepath.Join(root, ".cache", "real", "documents", "*"), filepath.Join(root, "eval", "real", "open.tsv")},
 		}...)

@@ -41,7 +41,7 @@ type Occupant struct {
 	PID int    `json:"pid"`
 }
 
-// InUse says that another process has the directory. occupant.URL is empty if it does not serve.
+// InUse says that another process has the directory. Its URL is empty if it does not serve.
 type InUse struct{ Occupant }
 
 // Error names the other process and what to do.

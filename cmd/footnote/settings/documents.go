@@ -1,10 +1,11 @@
 package settings
 
 import (
-	"footnote/corpus/blobs/s3"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"footnote/corpus/blobs/s3"
 )
 
 // ocrSettings say how pictures of text are read.

@@ -2,9 +2,10 @@ package settings
 
 import (
 	"errors"
-	"footnote/corpus/milvus"
 	"log/slog"
 	"time"
+
+	"footnote/corpus/milvus"
 )
 
 // embeddingSettings say which sentence model embeds in this process, without a server.

@@ -1,4 +1,5 @@
-// Package settings holds the settings of the program: what there is, where they come from, and what is wrong with them.
+// Package settings holds the settings of the program: what there is, where they come from, and what is wrong with
+// them.
 //
 // Flags win over the environment, the environment over the settings file ([Parser.UseFile]). [Settings.Check] reports
 // every mistake at once. The other methods give the parts of the program what they are made with; nothing is opened

@@ -1,0 +1,90 @@
+// Package access says who can use a server: which addresses other machines reach, whether a key is needed, and where
+// the keys are.
+//
+// A server that everyone on a network could use without a key is refused ([Access.Check]) unless its operator asked
+// for that. The doctor checks the same before a server is started.
+package access
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"syscall"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
+	"footnote/keys"
+)
+
+// Access says who can use a server that listens on an address.
+type Access struct {
+	addr     string // as people write it
+	Network  bool   // other machines can reach it
+	NeedsKey bool
+	Holders  int  // keys that are valid
+	open     bool // FOOTNOTE_OPEN_TO_NETWORK
+}
+
+// At looks at the keys for a server on addr.
+func At(set *settings.Settings, addr net.Addr) (Access, error) {
+	a := Access{addr: addr.String(), Network: !IsLoopback(addr), open: set.OpenToNetwork}
+	file, err := OpenKeys(set)
+	if err != nil {
+		return a, err
+	}
+	if a.NeedsKey, err = file.Needed(); err != nil {
+		return a, err
+	}
+	names, err := keys.List(set.KeysFile())
+	a.Holders = len(names)
+	return a, err
+}
+
+// Check refuses a server that everyone on the network could use without a key, unless the operator asked for
+// that.
+func (a Access) Check() error {
+	if !a.Network || a.NeedsKey || a.open {
+		return nil
+	}
+	return &chat.Error{
+		Code: chat.CodeForbidden,
+		Message: fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and "+
+			"delete everything. "+
+			"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set "+
+			"FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
+			a.addr),
+	}
+}
+
+// Log tells the operator of a server that nobody or everybody can use.
+func (a Access) Log(log *slog.Logger) {
+	switch {
+	case a.NeedsKey && a.Holders == 0:
+		log.Warn("a key is needed, and nobody has one: make the first with 'footnote key new NAME'")
+	case a.Network && !a.NeedsKey:
+		log.Warn(
+			"everyone who reaches this address can read, change and delete everything: no key is needed, and "+
+				"FOOTNOTE_OPEN_TO_NETWORK is set",
+			"addr", a.addr,
+		)
+	}
+}
+
+// IsLoopback reports whether only this machine can reach an address. No IP means every address.
+func IsLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// OpenKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
+func OpenKeys(s *settings.Settings) (*keys.File, error) {
+	if info, err := os.Stat(s.KeysFile()); err == nil {
+		if err := datadir.NarrowRights(s.KeysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
+			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
+		}
+	}
+	return keys.Open(s.KeysFile(), s.Keys != "")
+}

@@ -1,0 +1,83 @@
+package answering
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+
+	"footnote/cmd/footnote/settings"
+	"footnote/llm"
+	"footnote/llm/anthropic"
+	"footnote/llm/httpllm"
+	"footnote/llm/offline"
+	"footnote/llm/openai"
+	"footnote/llm/textcalls"
+)
+
+// modelSet holds the models of a server.
+type modelSet struct {
+	main, fallback, selecting llm.Model // fallback and selecting may be nil
+	allowed                   []llm.Model
+	client                    *http.Client             // nil in offline mode
+	measured                  map[string]*openai.Model // those that can be measured, by name
+}
+
+// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
+// there is none. similar compares sentences for the offline model, nil without an embedder.
+func buildModels(
+	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+) (c modelSet, err error) {
+	if !set.WithModel() {
+		return modelSet{main: offline.New(similar)}, nil
+	}
+	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
+	usual := set.OpenAIModel
+	if set.UsesAnthropic() {
+		usual, known = set.AnthropicModel, nil
+	}
+	made := map[string]llm.Model{}
+	named := func(name string) llm.Model {
+		if made[name] == nil && err == nil {
+			made[name], err = c.modelNamed(set, name, known, log)
+		}
+		return made[name]
+	}
+	c.main = named(usual)
+	for _, name := range set.AgentModelsAllowed {
+		c.allowed = append(c.allowed, named(name))
+	}
+	if set.ModelsSelect != "" {
+		c.selecting = named(set.ModelsSelect)
+	}
+	return c, err
+}
+
+// modelNamed makes a model of the same server by another name. Models of one server share its connections.
+func (c *modelSet) modelNamed(
+	set *settings.Settings, name string, known *openai.Model, log *slog.Logger,
+) (llm.Model, error) {
+	if set.UsesAnthropic() {
+		return anthropic.New(anthropic.Config{APIKey: string(
+			set.AnthropicAPIKey,
+		), BaseURL: set.AnthropicBaseURL, Model: name,
+			Thinking: set.AnthropicThinking, HTTPClient: c.client, Log: log})
+	}
+	if known == nil || known.Name() != name {
+		cfg := set.OpenAI(name, log)
+		cfg.HTTPClient = c.client
+		var err error
+		known, err = openai.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.measured[name] = known
+	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
+}
+
+// close gives up idle connections.
+func (c *modelSet) close() {
+	if c.client != nil {
+		c.client.CloseIdleConnections()
+	}
+}

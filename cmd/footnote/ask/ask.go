@@ -1,0 +1,148 @@
+// Package ask asks a question in the terminal: steps as they happen on standard error, the answer with its footnotes
+// on standard output, so that a pipe gets the answer alone.
+//
+// The question goes to a server by its API, or to one that is started for it. What the terminal shows is what the page
+// shows: the events of the run's log.
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/remote"
+)
+
+// Command asks one question, of a running server or of one that it starts for this time.
+type Command struct {
+	Question  string `arg:"" help:"The question."`
+	Session   string `help:"Go on in this session." placeholder:"ID"`
+	Namespace string `help:"Ask only the documents of this namespace." placeholder:"NAME"`
+	JSON      bool   `help:"Print the events as JSON, one a line, instead of text."`
+}
+
+// Run asks and prints the live steps, the answer and its footnotes. A run that did not complete is an error.
+func (a *Command) Run(p *command.Program) (err error) {
+	if strings.TrimSpace(a.Question) == "" {
+		return errors.New("the question is empty: write one, in quotation marks")
+	}
+	server, err := p.Connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	body, err := json.Marshal(
+		map[string]string{"message": a.Question, "session_id": a.Session, "namespace": a.Namespace},
+	)
+	if err != nil {
+		return err
+	}
+	show := &eventPrinter{answer: p.Stdout, steps: p.Stderr}
+	run := server.Ask(body, func(begun bool) {
+		if begun {
+			fmt.Fprintln(p.Stderr, "… The stream broke off; going on with it")
+		} else {
+			fmt.Fprintln(p.Stderr, "… The server went away before it began to answer; asking it again")
+		}
+	})
+	for raw, err := range run.Events(p.Ctx) {
+		if err != nil && p.Ctx.Err() != nil {
+			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")
+		}
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			fmt.Fprintf(p.Stdout, "%s\n", raw)
+		}
+		event, err := remote.Decode(raw)
+		if err != nil {
+			return err
+		}
+		if !a.JSON {
+			show.printEvent(event)
+		}
+		if done, ok := event.(chat.RunDone); ok {
+			return outcomeError(done)
+		}
+	}
+	return remote.ErrBroken
+}
+
+// outcomeError is nil for a run that completed, else why it did not.
+func outcomeError(done chat.RunDone) error {
+	if done.Status == chat.RunCompleted {
+		return nil
+	}
+	if done.Error != nil {
+		return &chat.Error{Code: done.Error.Code, Message: done.Error.Message}
+	}
+	return fmt.Errorf("the run ended as %s", done.Status)
+}
+
+// eventPrinter prints a run for a person: steps on one writer, the answer on the other.
+type eventPrinter struct {
+	answer, steps io.Writer
+}
+
+// printEvent shows one event. The answer is printed when it is whole, since its text may still be taken back before.
+func (t *eventPrinter) printEvent(event chat.Payload) {
+	switch e := event.(type) {
+	case chat.Step:
+		t.printStep(e)
+	case chat.Answer:
+		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(ground.WithoutEscapes(e.Markdown)))
+		for _, c := range e.Citations {
+			fmt.Fprintf(
+				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, citationPlace(c), command.OneLine(c.Quote),
+				strings.ReplaceAll(string(c.Check), "_", " "),
+			)
+		}
+		if len(e.Unsupported) > 0 {
+			fmt.Fprintf(t.answer, "\nNot supported by a source:\n")
+			for _, sentence := range e.Unsupported {
+				fmt.Fprintf(t.answer, "  %s\n", command.OneLine(sentence))
+			}
+		}
+	}
+}
+
+// printStep prints a step as it begins, fails or ends.
+func (t *eventPrinter) printStep(s chat.Step) {
+	switch s.Status {
+	case chat.StatusRunning:
+		fmt.Fprintf(t.steps, "… %s\n", s.Message)
+	case chat.StatusError:
+		reason := ""
+		if s.Error != nil {
+			reason = ": " + s.Error.Message
+		}
+		fmt.Fprintf(t.steps, "✕ %s%s\n", s.Message, reason)
+	case chat.StatusComplete:
+		detail := ""
+		if s.Summary != "" {
+			detail = " — " + s.Summary
+		}
+		fmt.Fprintf(t.steps, "✓ %s%s (%d ms)\n", s.Message, detail, s.DurationMS)
+	case chat.StatusCancelled, chat.StatusSkipped:
+		fmt.Fprintf(t.steps, "- %s (%s)\n", s.Message, s.Status)
+	case chat.StatusPending:
+	}
+}
+
+// citationPlace says where a quote stands.
+func citationPlace(c chat.Citation) string {
+	parts := []string{c.Title}
+	if place := c.PlaceWords(); place != "" {
+		parts = append(parts, place)
+	}
+	if c.Section != "" {
+		parts = append(parts, c.Section)
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,215 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/originals"
+	"footnote/corpus/blobs"
+	"footnote/english"
+	"footnote/sql/sqlite"
+)
+
+// Command writes everything that the server keeps into one file.
+type Command struct {
+	File  string `arg:"" help:"File to write, like footnote-2026-11-21.tar." placeholder:"FILE"`
+	Force bool   `help:"Replace the file if it is there."`
+}
+
+// Help is what 'footnote backup --help' adds.
+func (Command) Help() string {
+	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one ` +
+		`moment. A server may go on using them meanwhile.
+The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
+}
+
+// errShared says why a command of the embedded mode does not apply.
+func errShared(command string) error {
+	return chat.Invalid(
+		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, "+
+			"see docs/operation.md",
+		command,
+	)
+}
+
+// Run writes the backup beside its final name and renames it when it is whole.
+func (c *Command) Run(p *command.Program) (err error) {
+	if p.Settings.DatabaseURL != "" {
+		return errShared("backup")
+	}
+	if _, err := os.Stat(c.File); err == nil && !c.Force {
+		return &chat.Error{
+			Code:    chat.CodeConflict,
+			Message: c.File + " is there already; choose another name, or replace it with --force",
+		}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	partial, err := os.OpenFile(c.File+".partial", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", err)
+	}
+	if err := datadir.Lock(partial); err != nil {
+		return errors.Join(&chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
+		}, partial.Close())
+	}
+	if same, err := stillNamed(partial); err != nil || !same {
+		return errors.Join(&chat.Error{
+			Code:    chat.CodeConflict,
+			Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it",
+		}, err, partial.Close())
+	}
+	snapshot := c.File + ".snapshot" // left behind by a kill, it is removed by the next one
+	defer func() {
+		left := []error{partial.Close(), os.Remove(snapshot)}
+		if err != nil {
+			left = append(left, os.Remove(partial.Name()))
+		}
+		for _, l := range left {
+			if l != nil && !errors.Is(l, fs.ErrNotExist) && !errors.Is(l, os.ErrClosed) {
+				err = errors.Join(err, l)
+			}
+		}
+	}()
+	if err := partial.Truncate(0); err != nil { // of one that was killed
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
+	}
+	done, err := c.writeBackup(p, partial, snapshot)
+	if err != nil {
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
+	}
+	if err := errors.Join(partial.Sync(), partial.Close()); err != nil {
+		return fmt.Errorf("write the backup: %w", diskFullError(err))
+	}
+	if err := os.Rename(partial.Name(), c.File); err != nil {
+		return fmt.Errorf("name the backup: %w", err)
+	}
+	if err := datadir.Sync(filepath.Dir(c.File)); err != nil {
+		return fmt.Errorf("name the backup: %w", err)
+	}
+	fmt.Fprintf(
+		p.Stdout, "%s: the database, %s, %d MiB", c.File, english.Count(done.originals, "original"), done.bytes>>20,
+	)
+	if done.missing > 0 {
+		fmt.Fprintf(
+			p.Stdout, "; %s missing (deleted meanwhile, or lost before)", english.Count(done.missing, "original"),
+		)
+	}
+	fmt.Fprintln(p.Stdout)
+	return nil
+}
+
+// stillNamed reports whether an open file is still under its name: another process may have renamed it before it was
+// locked.
+func stillNamed(f *os.File) (bool, error) {
+	opened, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	named, err := os.Stat(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(opened, named), err
+}
+
+// diskFullError gives the errors of a full disk their sentence.
+func diskFullError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
+	}
+	if e, ok := errors.AsType[*chat.Error](err); ok && e.Code == chat.CodeDiskFull {
+		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
+	}
+	return err
+}
+
+// saved counts what a backup holds.
+type saved struct {
+	originals, missing int
+	bytes              int64
+}
+
+// writeBackup copies the database first: each original that it names was complete before.
+func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string) (done saved, err error) {
+	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return done, err
+	}
+	dir := datadir.At(p.Settings.Data)
+	if err := sqlite.Snapshot(p.Ctx, dir.Path(datadir.Database), snapshot); err != nil {
+		return done, err
+	}
+	hashes, err := sqlite.Originals(p.Ctx, snapshot)
+	if err != nil {
+		return done, err
+	}
+	archive, err := NewWriter(to, p.Built.Version, time.Now())
+	if err != nil {
+		return done, err
+	}
+	show := command.NewBar(p.Stderr, len(hashes)+1)
+	show.Draw("saving", 0, datadir.Database)
+	file, err := os.Open(snapshot)
+	if err != nil {
+		return done, err
+	}
+	if _, done.bytes, err = copyIntoArchive(p.Ctx, archive, datadir.Database, file); err != nil {
+		return done, err
+	}
+	open, err := originals.Reader(p.Ctx, p.Settings, dir)
+	if err != nil {
+		return done, err
+	}
+	for i, hash := range hashes {
+		show.Draw("saving", i+1, hash)
+		name, ok := blobs.Name(hash)
+		if !ok {
+			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
+		}
+		original, err := open(hash)
+		if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
+			done.missing++
+			continue
+		}
+		if err != nil {
+			return done, err
+		}
+		found, size, err := copyIntoArchive(p.Ctx, archive, "blobs/"+name, original)
+		switch {
+		case err != nil:
+			return done, err
+		case found != hash:
+			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash +
+				" is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
+		}
+		done.originals, done.bytes = done.originals+1, done.bytes+size
+	}
+	show.End("saved")
+	return done, archive.Close()
+}
+
+// copyIntoArchive copies a file into the archive, closes it, and returns its hash and its size.
+func copyIntoArchive(
+	ctx context.Context, archive *Writer, name string, file io.ReadSeekCloser,
+) (hash string, size int64, err error) {
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if size, err = file.Seek(0, io.SeekEnd); err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		hash, err = archive.Add(name, size, originals.UntilEnd(ctx, file))
+	}
+	return hash, size, err
+}

@@ -1,0 +1,233 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/originals"
+	"footnote/corpus/blobs"
+	"footnote/english"
+)
+
+// Restore brings a backup back.
+type Restore struct {
+	File  string `arg:"" help:"Backup to bring back." placeholder:"FILE"`
+	Force bool   `help:"Put aside what the data directory holds."`
+}
+
+// Help is what 'footnote restore --help' adds.
+func (Restore) Help() string {
+	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every ` +
+		`byte is as it was saved.
+No server may use the directory. A directory that holds something is refused; with --force that is moved to ` +
+		`before-restore-… inside it.
+The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
+}
+
+// restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes
+// it.
+const restoring = "restoring"
+
+// Run unpacks the backup beside its place, then moves it there: the database last.
+func (c *Restore) Run(p *command.Program) (err error) {
+	if p.Settings.DatabaseURL != "" {
+		return errShared("restore")
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	dir, err := datadir.Claim(p.Settings.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Release()) }()
+	present, err := keptIn(dir)
+	if err != nil {
+		return err
+	}
+	if len(present) > 0 && !c.Force {
+		return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
+			p.Settings.Data, strings.Join(present, ", "))}
+	}
+	if err := os.RemoveAll(dir.Path(restoring)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir.Path(restoring))) }()
+	made, n, err := c.unpackBackup(p, file, dir)
+	if err != nil {
+		return diskFullError(err)
+	}
+	where, parts := p.Settings.Data, []string{"blobs", datadir.Database}
+	if p.Settings.Blobs != "" {
+		if err := bringOriginals(p, dir); err != nil {
+			return diskFullError(err)
+		}
+		where, parts = p.Settings.Data+" and "+originals.Place(p.Settings), parts[1:]
+	}
+	aside := ""
+	if len(present) > 0 {
+		aside = dir.Path("before-restore-" + time.Now().UTC().Format("20060102-150405"))
+		if err := moveAll(present, dir.Path(), aside); err != nil {
+			return err
+		}
+	}
+	// The database comes last: without it there is nothing that points to the originals.
+	if err := moveAll(parts, dir.Path(restoring), dir.Path()); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
+		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where,
+		english.Count(n-1, "original"))
+	if aside != "" {
+		fmt.Fprintf(p.Stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
+	}
+	return nil
+}
+
+// keptIn lists what the data directory holds, without what any start makes anew.
+func keptIn(dir *datadir.Dir) (names []string, err error) {
+	entries, err := os.ReadDir(dir.Path())
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		switch name := entry.Name(); name {
+		case "lock", "server.json", "server.json.new", "cache", "lost+found", restoring:
+		default:
+			if !strings.HasPrefix(name, "before-restore-") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were.
+func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.Dir) (made Head, n int, err error) {
+	archive, err := NewReader(bufio.NewReaderSize(file, 1<<20))
+	if err != nil {
+		return made, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return made, 0, err
+	}
+	if err := os.MkdirAll(dir.Path(restoring, "blobs"), 0o700); err != nil {
+		return made, 0, err
+	}
+	root, err := os.OpenRoot(dir.Path(restoring))
+	if err != nil {
+		return made, 0, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	show := command.NewBar(p.Stderr, int(max(info.Size()>>20, 1)))
+	var read int64
+	for ; ; n++ {
+		name, body, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return made, n, err
+		}
+		show.Draw("MiB restored", int(min(read>>20, info.Size()>>20)), name)
+		size, err := unpackFile(p.Ctx, root, name, body)
+		if err != nil {
+			return made, n, err
+		}
+		read += size
+	}
+	show.End("checked")
+	return archive.Head, n, syncTree(dir.Path(restoring))
+}
+
+// bringOriginals copies the checked originals to where the settings say. What is there already stays.
+func bringOriginals(p *command.Program, dir *datadir.Dir) error {
+	from, err := blobs.Open(dir.Path(restoring, "blobs"))
+	if err != nil {
+		return err
+	}
+	to, err := originals.Open(p.Ctx, p.Settings, dir)
+	if err != nil {
+		return err
+	}
+	names, err := fs.Glob(os.DirFS(dir.Path(restoring, "blobs")), "??/*")
+	if err != nil {
+		return err
+	}
+	show := command.NewBar(p.Stderr, len(names))
+	for i, name := range names {
+		hash := strings.ReplaceAll(name, "/", "")
+		show.Draw("originals", i, hash)
+		same, err := originals.Copy(p.Ctx, from, to, hash)
+		if err == nil && !same {
+			err = errors.New("its bytes changed on the way")
+		}
+		if err != nil {
+			return fmt.Errorf("original %s: %w", hash, err)
+		}
+	}
+	show.End("originals are there")
+	return nil
+}
+
+// unpackFile writes one file below root. A name that is there already, or leads out of root, is a damaged backup.
+func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		if err := root.MkdirAll(name[:i], 0o700); err != nil {
+			return 0, err
+		}
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return 0, brokenBackup("is damaged: it holds "+name+" twice", nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if size, err = io.Copy(file, originals.UntilEnd(ctx, body)); err != nil {
+		return size, err
+	}
+	return size, file.Sync()
+}
+
+// moveAll renames entries of one directory into another, in order, and makes that durable.
+func moveAll(names []string, from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return fmt.Errorf("move %s: %w", name, err)
+		}
+		if err := datadir.Sync(to); err != nil {
+			return fmt.Errorf("move %s: %w", name, err)
+		}
+	}
+	return datadir.Sync(from)
+}
+
+// syncTree makes the entries of a directory and of all below it durable.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return datadir.Sync(name)
+	})
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "time"
-
-// processorTime is unknown here: memory is given back once, when the start is over.
-func processorTime() time.Duration { return 0 }

@@ -1,0 +1,39 @@
+package doctor
+
+import (
+	"fmt"
+	"net"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/access"
+	"footnote/cmd/footnote/settings"
+)
+
+// checkAccess is doctor's finding on who can use the server.
+func checkAccess(set *settings.Settings) Finding {
+	f := Finding{What: "access"}
+	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
+	if err != nil {
+		f.Err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)
+		return f
+	}
+	a, err := access.At(set, addr)
+	if err == nil {
+		err = a.Check()
+	}
+	switch f.Err = err; {
+	case err != nil:
+	case a.NeedsKey && a.Holders == 0:
+		f.Err = &chat.Error{
+			Code:    chat.CodeUnauthorized,
+			Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'",
+		}
+	case a.NeedsKey:
+		f.Fine = fmt.Sprintf("a key is needed; %d can be used", a.Holders)
+	case a.Network:
+		f.Fine = fmt.Sprintf("everyone who reaches %s can use it without a key (FOOTNOTE_OPEN_TO_NETWORK)", set.Addr)
+	default:
+		f.Fine = "without a key, from this machine only"
+	}
+	return f
+}

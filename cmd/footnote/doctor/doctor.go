@@ -1,0 +1,224 @@
+// Package doctor checks what a question needs, from the disk to the model, and says what to do about what is wrong.
+//
+// [Check] uses the parts of the program as serving would, so that what it calls fine works: it claims the data
+// directory and opens the database, has a worker read a PDF, and asks the model for a call of a tool. Nothing that it
+// makes stays. It never stops at a finding, since one cause often has several.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	agentrun "footnote/agent/run"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
+	"footnote/cmd/footnote/wire"
+	"footnote/corpus"
+	"footnote/corpus/extract/worker"
+	"footnote/docs"
+	"footnote/english"
+	"footnote/llm/nearby"
+	"footnote/llm/openai"
+	"footnote/llm/textcalls"
+)
+
+// Command checks what a question needs, from the disk to the model.
+type Command struct {
+	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
+}
+
+// Finding is what one check found: what is fine, or what is wrong and what to do.
+type Finding struct {
+	What string
+	Fine string
+	Err  error
+}
+
+// Run checks everything that a question needs and prints a line for each. A failed check is an error.
+func (c Command) Run(p *command.Program) error {
+	if c.Health {
+		return askHealth(p.Ctx, p.Settings.Addr)
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, 2*time.Minute)
+	defer cancel()
+	findings := Check(ctx, p.Settings)
+	wrong := 0
+	for _, f := range findings {
+		if f.Err != nil {
+			wrong++
+			fmt.Fprintf(p.Stdout, "✕ %-15s %s\n", f.What, command.Message(f.Err))
+			continue
+		}
+		fmt.Fprintf(p.Stdout, "✓ %-15s %s\n", f.What, f.Fine)
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d checks failed", wrong, len(findings))
+	}
+	return nil
+}
+
+// Check checks everything that a question needs with these settings, and returns a finding for each check, in the
+// order in which a person mends them. A directory that another process has is left alone; everything that a check
+// makes is removed again. It asks the model that is set for a few words, which its service may charge for.
+func Check(ctx context.Context, set *settings.Settings) []Finding {
+	findings := []Finding{
+		{What: "settings", Fine: "understood", Err: checkTools(set)}, checkAccess(set),
+	}
+	findings = append(findings, checkStorage(ctx, set)...)
+	findings = append(findings, checkReader(ctx, set))
+	findings = append(findings, vectorStore(ctx, set)...)
+	model := checkModel(ctx, set)
+	findings = append(findings, model...)
+	if !set.WithModel() || model[0].Err != nil {
+		look, cancel := context.WithTimeout(ctx, nearby.Look)
+		findings = append(findings, findLocalModels(look, set, nearby.Ports)...)
+		cancel()
+	}
+	findings = append(findings, checkRerank(ctx, set)...)
+	return append(findings, checkOffice(set))
+}
+
+// checkTools reports tools that are named and that there are not.
+func checkTools(set *settings.Settings) error {
+	search, err := set.WebSearch()
+	if err != nil {
+		return err
+	}
+	others, err := set.ToolServers("", nil)
+	if err != nil {
+		return err
+	}
+	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
+}
+
+// checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open.
+func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
+	dir, err := datadir.Claim(set.Data)
+	if busy, ok := errors.AsType[*datadir.InUse](err); ok && busy.URL != "" {
+		return []Finding{
+			{What: "data directory", Fine: fmt.Sprintf("%s, in use by the Footnote at %s", set.Data, busy.URL)},
+		}
+	}
+	if err != nil {
+		return []Finding{{What: "data directory", Err: err}}
+	}
+	found := []Finding{{What: "data directory", Fine: set.Data + " can be written"}}
+	if free, err := datadir.FreeSpace(set.Data); err != nil {
+		found = append(found, Finding{What: "disk", Err: err})
+	} else if free < 200<<20 {
+		found = append(found, Finding{
+			What: "disk", Err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
+		})
+	} else {
+		found = append(found, Finding{What: "disk", Fine: fmt.Sprintf("%d MiB free", free>>20)})
+	}
+	s, err := wire.OpenStores(ctx, set, dir, command.QuietLogger(io.Discard))
+	if s != nil {
+		err = errors.Join(err, s.Close())
+	}
+	found = append(found, Finding{What: "database", Fine: "opens, its version fits", Err: err})
+	if err == nil && set.Blobs != "" {
+		found = append(found, tryOriginals(ctx, set, s.Blobs))
+	} else if err == nil && set.DatabaseURL == "" {
+		found = append(found, compareOriginals(ctx, dir))
+	}
+	if err := dir.Release(); err != nil {
+		found = append(found, Finding{What: "data directory", Err: err})
+	}
+	return found
+}
+
+// checkReader has a worker read the handbook.
+func checkReader(ctx context.Context, set *settings.Settings) Finding {
+	f := Finding{What: "PDF reader"}
+	f.Err = func() error {
+		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
+		if err != nil {
+			return err
+		}
+		file, err := os.CreateTemp("", "footnote-doctor-*.pdf")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.Remove(file.Name()) }()
+		if _, err = file.Write(raw); err != nil {
+			return errors.Join(err, file.Close())
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		files, err := worker.New(worker.Config{
+			Command: []string{self, "extract-worker"}, CacheDir: datadir.At(set.Data).Path("cache", "pdf"),
+		})
+		if err != nil {
+			return err
+		}
+		read, err := files.Extract(ctx, corpus.File{
+			Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw)),
+		}, func(int, int) {})
+		f.Fine = "read " + english.Count(read.Pages, "page")
+		return errors.Join(err, files.Close())
+	}()
+	return f
+}
+
+// checkModel asks the model for a small tool call, and the embedding model for a vector.
+func checkModel(ctx context.Context, set *settings.Settings) []Finding {
+	if !set.WithModel() {
+		fine := "none is set: offline mode answers, word for word from the documents"
+		if set.ModelsSelect != "" {
+			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
+		}
+		return append([]Finding{{What: "model", Fine: fine}}, checkEmbeddings(ctx, set)...)
+	}
+	if set.UsesAnthropic() {
+		return append(anthropicModel(ctx, set), checkEmbeddings(ctx, set)...)
+	}
+	remote, err := openai.New(set.OpenAI(set.OpenAIModel, nil))
+	if err != nil {
+		return []Finding{{What: "model", Err: err}}
+	}
+	defer remote.Close()
+	health := remote.Probe(ctx)
+	if textcalls.RefusesTools(health.Err) {
+		health.Err = nil // it answers all the same
+	}
+	name := set.OpenAIModel
+	if served := health.Served.Name; served != "" && served != name {
+		name = served + ", which the server has instead of " + name + ","
+	}
+	found := []Finding{{What: "model", Fine: fmt.Sprintf("%s answers (%.1f s)", name, health.Took.Seconds()),
+		Err: health.Err}}
+	if health.Err == nil {
+		tools := Finding{What: "tool calls", Fine: "work"}
+		if !health.Tools {
+			tools = writtenCalls(ctx, remote)
+		}
+		found = append(found, tools)
+		found = append(found, measureModel(ctx, set, remote)...)
+	}
+	return append(found, checkSemantic(ctx, set, health.EmbedErr))
+}
+
+// checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
+func checkSemantic(ctx context.Context, set *settings.Settings, err error) Finding {
+	f := Finding{What: "semantic search", Fine: "off: no embedding model is set"}
+	if set.DatabaseURL != "" && set.MilvusAddress == "" {
+		f.Fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
+	} else if set.EmbedsHere() {
+		return embeddedHere(ctx, set)
+	} else if set.EmbedsRemotely() {
+		f.Fine, f.Err = set.OpenAIEmbeddingModel+" works", err
+	}
+	return f
+}

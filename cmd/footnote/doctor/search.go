@@ -1,0 +1,102 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/settings"
+	"footnote/cmd/footnote/wire"
+	"footnote/corpus/extract/office"
+	"footnote/corpus/milvus"
+)
+
+// vectorStore is what the doctor finds out about it; nothing when there is none.
+func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
+	if set.MilvusAddress == "" {
+		return nil
+	}
+	found := Finding{What: "Milvus"}
+	model, err := wire.EmbeddingName(set)
+	if err != nil {
+		found.Err = err
+		return []Finding{found}
+	}
+	vectors, err := milvus.New(set.Milvus(model, command.QuietLogger(io.Discard)))
+	if err != nil {
+		found.Err = err
+		return []Finding{found}
+	}
+	err = vectors.Reach(ctx)
+	found.Fine = fmt.Sprintf("%s answers: %s", set.MilvusAddress, vectors.About())
+	if err := errors.Join(err, vectors.Close()); err != nil {
+		found.Err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); searches find by words meanwhile", err, set.MilvusAddress)
+	}
+	return []Finding{found}
+}
+
+// embeddedHere says whether the model in this process works, what it is, and how fast.
+func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
+	r := Finding{What: "semantic search"}
+	model, err := wire.OpenEmbedder(set)
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	defer func() { r.Err = errors.Join(r.Err, model.Close()) }()
+	text := strings.Repeat("The lease of the house ends in spring. ", paceWords/8)
+	if _, r.Err = model.EmbedQuery(ctx, text); r.Err != nil { // the first one opens the model
+		return r
+	}
+	begun, n := time.Now(), 0
+	for ; time.Since(begun) < paceTime && r.Err == nil; n++ {
+		_, r.Err = model.EmbedQuery(ctx, text)
+	}
+	r.Fine = fmt.Sprintf("%s works in this process: %s; some %.0f passages of %d words a second on one processor",
+		model.Model(), model.About(), float64(n)/time.Since(begun).Seconds(), paceWords)
+	return r
+}
+
+const (
+	paceTime  = 300 * time.Millisecond // that doctor takes to measure an embedding model
+	paceWords = 150                    // of a text that it measures with: some 200 tokens
+)
+
+// checkRerank has the reranker order two passages; nothing is said where none is set.
+func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
+	if set.RerankDir == "" && set.RerankURL == "" {
+		return nil
+	}
+	found := Finding{What: "reranker"}
+	r, err := wire.OpenReranker(set)
+	if err != nil {
+		found.Err = err
+		return []Finding{found}
+	}
+	ctx, cancel := context.WithTimeout(ctx, set.RerankTime)
+	defer cancel()
+	begun := time.Now()
+	scores, err := r.Scores(ctx, "Which colour does the sky have?", []string{"The sky is blue.", "Bread is baked."})
+	found.Err = errors.Join(err, r.Close())
+	if found.Err == nil {
+		found.Fine = fmt.Sprintf("works (%.1f s for two passages)", time.Since(begun).Seconds())
+		if scores[0] <= scores[1] {
+			found.Fine += ", but it finds that “Bread is baked.” says which colour the sky has: is it a reranker?"
+		}
+	}
+	return []Finding{found}
+}
+
+// checkOffice says whether Office files are drawn.
+func checkOffice(set *settings.Settings) Finding {
+	f := Finding{What: "pages of Office files", Fine: "off: they are shown as text"}
+	if set.OfficePages {
+		program, err := office.Program()
+		f.Fine, f.Err = "drawn by "+program, err
+	}
+	return f
+}

@@ -1,0 +1,191 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/documents"
+	"footnote/corpus"
+	"footnote/corpus/text"
+	"footnote/eval"
+)
+
+// searched is what searches are measured with: documents, and queries with what is relevant to them.
+type searched interface {
+	collection() eval.Collection
+	// add puts the documents into the library, waits until they can be searched, and returns how many there are.
+	add(p *command.Program, library *corpus.Library) (int, error)
+	// names returns what the results of query i are judged by, best first.
+	names(i int, results []corpus.Result) []string
+}
+
+// collectionSearched is a collection in BEIR's layout. What is found are its documents, in the order of their best
+// passages; those with the same words are one in the library.
+type collectionSearched struct {
+	eval.Collection
+	named map[string][]string // the collection's names of a document of the library
+}
+
+// collection is what is measured.
+func (c *collectionSearched) collection() eval.Collection { return c.Collection }
+
+// add puts each document of the collection into the library as a Markdown file, and remembers the names of those with
+// the same bytes. It returns how many there are.
+func (c *collectionSearched) add(p *command.Program, library *corpus.Library) (int, error) {
+	c.named = map[string][]string{}
+	show := command.NewBar(p.Stderr, len(c.Documents))
+	for i, d := range c.Documents {
+		show.Draw("adding", i, d.ID)
+		body := text.EscapeMarkdown(d.Text)
+		if d.Title != "" {
+			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
+		}
+		if strings.TrimSpace(body) == "" {
+			continue
+		}
+		doc, _, err := library.Add(p.Ctx, corpus.Upload{
+			User: chat.LocalUser, Filename: fmt.Sprintf("%d.md", i+1), Body: strings.NewReader(body),
+		})
+		if err != nil {
+			return 0, fmt.Errorf("add %s: %w", d.ID, err)
+		}
+		c.named[doc.ID] = append(c.named[doc.ID], d.ID)
+	}
+	show.End(fmt.Sprintf("%s: %d documents", c.Name, len(c.Documents)))
+	return len(c.Documents), awaitSearchable(p, library, c.named)
+}
+
+// names are the collection's names of the documents found, best first, each once.
+func (c *collectionSearched) names(_ int, results []corpus.Result) (names []string) {
+	seen := map[string]bool{}
+	for _, hit := range results {
+		if !seen[hit.Document.ID] {
+			seen[hit.Document.ID] = true
+			names = append(names, c.named[hit.Document.ID]...)
+		}
+	}
+	return names
+}
+
+// questionsSearched are questions over a folder. What is found are passages; those are relevant that hold the words
+// which are expected of the question's answer, and its document.
+type questionsSearched struct {
+	name, folder string
+	questions    []eval.Question
+	paths        map[string][]string // of a document of the library
+}
+
+// openQuestions reads the questions that something answers and that stand by themselves.
+func openQuestions(file, folder string) (*questionsSearched, error) {
+	raw, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer raw.Close()
+	all, err := eval.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	s := &questionsSearched{name: filepath.Base(file), folder: folder, paths: map[string][]string{}}
+	for _, q := range all {
+		if len(q.Passages) > 0 && len(q.Before) == 0 {
+			s.questions = append(s.questions, q)
+		}
+	}
+	if len(s.questions) == 0 {
+		return nil, fmt.Errorf("no question of %s has an expected document and stands by itself", file)
+	}
+	return s, nil
+}
+
+// collection makes one of the questions: the relevant "documents" are the expected passages.
+func (s *questionsSearched) collection() eval.Collection {
+	c := eval.Collection{Name: s.name}
+	for i, q := range s.questions {
+		relevant := map[string]int{}
+		for k := range q.Passages {
+			relevant[strconv.Itoa(k)] = 1
+		}
+		c.Queries = append(c.Queries, eval.CollectionQuery{ID: strconv.Itoa(i + 1), Text: q.Text, Relevant: relevant})
+	}
+	return c
+}
+
+// add puts the files of the folder into the library.
+func (s *questionsSearched) add(p *command.Program, library *corpus.Library) (int, error) {
+	files, _, err := documents.Collect([]string{s.folder}, nil)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		body, err := os.Open(f.File)
+		if err != nil {
+			return 0, err
+		}
+		doc, _, err := library.Add(p.Ctx, corpus.Upload{
+			User: chat.LocalUser, Filename: filepath.Base(f.Path), Body: body,
+		})
+		if err = errors.Join(err, body.Close()); err != nil {
+			return 0, fmt.Errorf("add %s: %w", f.Path, err)
+		}
+		s.paths[doc.ID] = append(s.paths[doc.ID], filepath.ToSlash(f.Path))
+	}
+	return len(files), awaitSearchable(p, library, s.paths)
+}
+
+// names are the numbers of the expected passages that a result is the first to hold, and a name of its own for a result
+// that holds none.
+func (s *questionsSearched) names(i int, results []corpus.Result) (names []string) {
+	found := map[int]bool{}
+	for rank, hit := range results {
+		before := len(names)
+		for k, want := range s.questions[i].Passages {
+			if !found[k] && want.In(s.paths[hit.Document.ID], hit.Passage.Text) {
+				found[k] = true
+				names = append(names, strconv.Itoa(k))
+			}
+		}
+		if len(names) == before {
+			names = append(names, fmt.Sprintf("result %d", rank+1))
+		}
+	}
+	return names
+}
+
+// awaitSearchable waits until documents, by their ids, can be searched by words and, where there is an embedder, by
+// meaning.
+func awaitSearchable(p *command.Program, library *corpus.Library, named map[string][]string) error {
+	show := command.NewBar(p.Stderr, len(named))
+	ready := 0
+	for id, names := range named {
+		show.Draw("indexing", ready, names[0])
+		ready++
+		for {
+			doc, err := library.Document(p.Ctx, chat.Local, id)
+			if err != nil {
+				return err
+			}
+			if doc.State == corpus.StateFailed {
+				return fmt.Errorf("%s can't be read: %s", names[0], doc.Error.Detail)
+			}
+			if doc.State == corpus.StateReady && doc.Semantic != corpus.SemanticPending {
+				break
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-p.Ctx.Done():
+				return context.Cause(p.Ctx)
+			}
+		}
+	}
+	show.End(fmt.Sprintf("%d documents can be searched", len(named)))
+	return nil
+}

@@ -1,0 +1,236 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/wire"
+	"footnote/corpus"
+	"footnote/corpus/extract"
+	"footnote/corpus/extract/worker"
+	"footnote/views"
+)
+
+// maxEvidence is the largest file that verify reads.
+const maxEvidence = 32 << 20
+
+// Verify checks the quotes of an exported answer against the library or the originals.
+type Verify struct {
+	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
+	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
+	JSON      bool   `help:"Print the report as JSON."`
+}
+
+// Run checks each quote and prints what became of it. Anything that is not verified is an error.
+func (v *Verify) Run(p *command.Program) error {
+	file, err := readEvidence(v.File)
+	if err != nil {
+		return err
+	}
+	check := fromLibrary
+	if v.Documents != "" {
+		check = v.fromFolder
+	}
+	report, err := check(p, file)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		if err := json.NewEncoder(p.Stdout).Encode(report); err != nil {
+			return err
+		}
+	} else {
+		printReport(p.Stdout, report)
+	}
+	if !report.OK {
+		return errors.New("not everything in this file is verified")
+	}
+	return nil
+}
+
+// readEvidence reads an exported answer, at most maxEvidence bytes.
+func readEvidence(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the evidence: %w", err)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxEvidence+1))
+	if err == nil && len(raw) > maxEvidence {
+		err = errors.New("the file is larger than 32 MiB")
+	}
+	return raw, err
+}
+
+// fromLibrary lets the server that has the documents check.
+func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
+	server, err := p.Connect()
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	body, err := json.Marshal(map[string]string{"file": string(file)})
+	if err != nil {
+		return report, err
+	}
+	resp, err := server.Post(p.Ctx, "/evidence/verify", "application/json", "application/json",
+		bytes.NewReader(body))
+	if err != nil {
+		return report, err
+	}
+	defer resp.Body.Close()
+	return report, json.NewDecoder(resp.Body).Decode(&report)
+}
+
+// fromFolder checks against originals: each file is told by its hash, and read in as the library would.
+func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
+	e, problems, err := views.ReadEvidence(file)
+	if err != nil {
+		return report, err
+	}
+	originals, byName, err := hashFiles(v.Documents)
+	if err != nil {
+		return report, err
+	}
+	reader, err := newReader(p)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, reader.close()) }()
+	texts := map[string]corpus.Extracted{}
+	var results []chat.EvidenceResult
+	for _, c := range e.Citations {
+		hash := c.SHA256
+		path, found := originals[hash]
+		if !found { // another version under the same name is a change
+			hash, found = byName[c.Filename]
+			path = originals[hash]
+		}
+		text, known := texts[hash]
+		if found && !known {
+			if text, err = reader.readFile(p.Ctx, path, c.Filename); err != nil {
+				return report, fmt.Errorf("read %s: %w", path, err)
+			}
+			texts[hash] = text
+		}
+		results = append(results, corpus.CheckEvidence(c, found, hash, text.Text, text.Blocks))
+	}
+	return e.Report(problems, results), nil
+}
+
+// hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
+func hashFiles(folder string) (paths, byName map[string]string, err error) {
+	paths, byName = map[string]string{}, map[string]string{}
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		sum := sha256.New()
+		if _, err := io.Copy(sum, file); err != nil {
+			return err
+		}
+		hash := hex.EncodeToString(sum.Sum(nil))
+		paths[hash], byName[entry.Name()] = path, hash
+		return nil
+	})
+	return paths, byName, err
+}
+
+// fileReader reads originals in, in processes of their own.
+type fileReader struct {
+	files     *worker.Pool
+	reader    corpus.Extractor // of the files, pictures among them
+	temporary string           // a directory of its own; empty: there is none
+}
+
+// newReader starts a reader of files like that of a server: in processes of their own.
+func newReader(p *command.Program) (_ *fileReader, err error) {
+	r := &fileReader{}
+	cache := datadir.At(p.Settings.Data).Path("cache", "pdf") // what was compiled once need not be again
+	if _, err := os.Stat(cache); err != nil {                 // who checks evidence may have no library
+		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
+			return nil, err
+		}
+		r.temporary = cache
+	}
+	if r.files, err = wire.Workers(cache, command.QuietLogger(p.Stderr)); err != nil {
+		return nil, errors.Join(err, r.removeTemporary())
+	}
+	r.reader = wire.PictureReader(p.Settings, r.files, nil)
+	return r, nil
+}
+
+// readFile reads an original as a server would when it comes in.
+func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpus.Extracted, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	head := make([]byte, corpus.SniffBytes)
+	file, err := os.Open(path)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	defer file.Close()
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return corpus.Extracted{}, err
+	}
+	kind, err := extract.Formats.Sniff(head[:n], filename)
+	if err != nil {
+		return corpus.Extracted{}, err
+	}
+	return r.reader.Extract(
+		ctx, corpus.File{Path: path, Filename: filename, MIME: kind, Bytes: info.Size()}, func(int, int) {},
+	)
+}
+
+// close ends the workers and removes what was made for them.
+func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.removeTemporary()) }
+
+// removeTemporary removes the cache of compiled code, if it was made for this command.
+func (r *fileReader) removeTemporary() error {
+	if r.temporary == "" {
+		return nil
+	}
+	return os.RemoveAll(r.temporary)
+}
+
+// printReport prints what became of each quote, for people.
+func printReport(w io.Writer, r chat.EvidenceReport) {
+	fmt.Fprintf(w, "%s\n", command.OneLine(r.Question))
+	for _, problem := range r.Problems {
+		fmt.Fprintf(w, "✕ %s\n", problem)
+	}
+	for _, c := range r.Citations {
+		sign := "✓"
+		if c.State != chat.EvidenceVerified {
+			sign = "✕"
+		}
+		fmt.Fprintf(w, "%s [%d] %s: %s", sign, c.Number, command.OneLine(c.Title), c.State)
+		if c.Detail != "" {
+			fmt.Fprintf(w, " — %s", c.Detail)
+		}
+		fmt.Fprintln(w)
+	}
+	if len(r.Citations) == 0 {
+		fmt.Fprintln(w, "This answer has no footnotes.")
+	}
+}

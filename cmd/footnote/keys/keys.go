@@ -1,0 +1,78 @@
+// Package keys makes, lists and revokes the keys of users, in the file that servers read. A running server notices
+// within seconds.
+package keys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/command"
+	"footnote/keys"
+)
+
+// Command manages the file of keys. A running server notices its changes by itself.
+type Command struct {
+	New    newCommand    `cmd:"" help:"Make a key for a user and show it once."`
+	List   listCommand   `cmd:"" help:"List the users who have a key."`
+	Revoke revokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them, runs and waiting questions end within seconds."`
+}
+
+// Help is what 'footnote key --help' adds.
+func (Command) Help() string {
+	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the ` +
+		`one local user; the server then
+listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the first key on, the page and the API ` +
+		`need one, and each user has
+chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
+}
+
+// newCommand makes a key.
+type newCommand struct {
+	Name string `arg:"" help:"The user, such as anna."`
+}
+
+// Run prints the key and nothing else on standard output.
+func (c *newCommand) Run(p *command.Program) error {
+	file := p.Settings.KeysFile()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("store the key: %w", err)
+	}
+	key, err := keys.New(file, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.Stdout, key)
+	fmt.Fprintf(p.Stderr, "This is the key of %s. It is not shown again; %s keeps its hash.\n", c.Name, file)
+	return nil
+}
+
+// listCommand lists who has keys; a key itself can't be shown again.
+type listCommand struct{}
+
+// Run prints a name a line.
+func (listCommand) Run(p *command.Program) error {
+	names, err := keys.List(p.Settings.KeysFile())
+	for _, name := range names {
+		fmt.Fprintln(p.Stdout, name)
+	}
+	return err
+}
+
+// revokeCommand takes all keys of a user away.
+type revokeCommand struct {
+	Name string `arg:"" help:"The user."`
+}
+
+// Run fails when the user has no key.
+func (c *revokeCommand) Run(p *command.Program) error {
+	n, err := keys.Revoke(p.Settings.KeysFile(), c.Name)
+	if err == nil && n == 0 {
+		err = &chat.Error{Code: chat.CodeNotFound, Message: c.Name + " has no key; 'footnote key list' shows who has"}
+	}
+	if err == nil {
+		fmt.Fprintf(p.Stdout, "%d revoked.\n", n)
+	}
+	return err
+}

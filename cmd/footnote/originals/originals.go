@@ -1,0 +1,122 @@
+// Package originals is the way to the bytes of what was added, wherever the settings keep them: in the data directory,
+// in a directory that replicas share, or in a bucket.
+//
+// An original is named by the SHA-256 of its bytes, so that a copy proves itself ([Intact], [Copy]).
+package originals
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/settings"
+	"footnote/corpus"
+	"footnote/corpus/blobs"
+	"footnote/corpus/blobs/s3"
+)
+
+// Store are the bytes of what was added, wherever they are kept.
+type Store interface {
+	corpus.Blobs
+	// Reach reports whether they can be had.
+	Reach(ctx context.Context) error
+}
+
+// Open opens the directory or the bucket of the originals. Of a bucket nothing is asked yet.
+func Open(ctx context.Context, set *settings.Settings, dir *datadir.Dir) (Store, error) {
+	if strings.HasPrefix(set.Blobs, s3.Scheme) {
+		return s3.Open(ctx, set.Blobs)
+	}
+	return blobs.Open(Dir(set, dir))
+}
+
+// Dir is the directory of the originals.
+func Dir(set *settings.Settings, dir *datadir.Dir) string {
+	if set.Blobs != "" {
+		return strings.TrimPrefix(set.Blobs, settings.FileScheme)
+	}
+	return dir.Path("blobs")
+}
+
+// Reader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is
+// made in it.
+func Reader(
+	ctx context.Context, set *settings.Settings, dir *datadir.Dir,
+) (func(hash string) (io.ReadSeekCloser, error), error) {
+	if strings.HasPrefix(set.Blobs, s3.Scheme) {
+		bucket, err := s3.Open(ctx, set.Blobs)
+		if err != nil {
+			return nil, err
+		}
+		return func(hash string) (io.ReadSeekCloser, error) { return bucket.Open(ctx, hash) }, nil
+	}
+	place := Dir(set, dir)
+	return func(hash string) (io.ReadSeekCloser, error) {
+		name, ok := blobs.Name(hash)
+		if !ok {
+			return nil, blobs.ErrNone
+		}
+		file, err := os.Open(filepath.Join(place, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, blobs.ErrNone
+		}
+		return file, err
+	}, nil
+}
+
+// Place is where the originals are, for people: without the query, which may hold keys.
+func Place(set *settings.Settings) string {
+	address, _, _ := strings.Cut(set.Blobs, "?")
+	return address
+}
+
+// Intact reports whether a blob is there, byte for byte.
+func Intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
+	file, err := in.Open(ctx, hash)
+	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, UntilEnd(ctx, file))
+	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
+}
+
+// Copy copies a blob and reports whether its bytes are those of its name.
+func Copy(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
+	file, err := from.Open(ctx, hash)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	got, _, err := to.Put(ctx, file, math.MaxInt64-1)
+	return got == hash, err
+}
+
+// UntilEnd reads r until ctx ends, so that a long copy stops when its command is interrupted.
+func UntilEnd(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+// contextReader is what UntilEnd returns.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // lives as long as one copy
+	r   io.Reader
+}
+
+// Read fails once ctx has ended.
+func (u contextReader) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}

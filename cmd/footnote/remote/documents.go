@@ -1,0 +1,121 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"time"
+
+	"footnote/chat"
+)
+
+// Add sends one file by POST /documents, under a relative path and with the fields that hold for it. refused is why
+// the library did not take it.
+func (r *Server) Add(
+	ctx context.Context, fields [][2]string, path string, file io.Reader,
+) (doc Document, refused *chat.Error, err error) {
+	body, writer := io.Pipe()
+	form := multipart.NewWriter(writer)
+	// ends when the request reads or closes the pipe
+	go func() { writer.CloseWithError(writeForm(form, fields, path, file)) }()
+	resp, err := r.Post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
+	_ = body.Close() // lets the writer go when the server answered early
+	if err != nil {
+		return doc, nil, err
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Documents []Document `json:"documents"`
+		Rejected  []struct {
+			Code   chat.Code `json:"code"`
+			Detail string    `json:"detail"`
+		} `json:"rejected"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return doc, nil, err
+	}
+	if len(answer.Rejected) > 0 {
+		return doc, &chat.Error{Code: answer.Rejected[0].Code, Message: answer.Rejected[0].Detail}, nil
+	}
+	if len(answer.Documents) != 1 {
+		return doc, nil, errors.New("the server did not say what became of it")
+	}
+	return answer.Documents[0], nil, nil
+}
+
+// writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
+func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.Reader) error {
+	for _, field := range fields {
+		if err := form.WriteField(field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {
+			mime.FormatMediaType("form-data", map[string]string{"name": "files", "filename": path}),
+		},
+		"Content-Type": {"application/octet-stream"},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, file); err != nil {
+		return err
+	}
+	return form.Close()
+}
+
+// Document is a file that the library took.
+type Document struct {
+	ID       string `json:"id"`
+	Filename string `json:"filename"`
+	State    string `json:"state"`
+	Of       string `json:"duplicate_of"`
+	Progress struct {
+		Stage string `json:"stage"`
+		Done  int    `json:"done"`
+		Total int    `json:"total"`
+	} `json:"progress"`
+	Error *struct {
+		Detail string `json:"detail"`
+	} `json:"error"`
+}
+
+// Settled waits until the document is ready or has failed, and tells report what it is until then.
+func (r *Server) Settled(ctx context.Context, doc Document, report func(Document)) (Document, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := r.ReadJSON(ctx, "/documents/"+doc.ID, &doc); err != nil {
+			return doc, err
+		}
+		switch doc.State {
+		case "ready", "failed", "cancelled":
+			return doc, nil
+		}
+		report(doc)
+		select {
+		case <-ctx.Done():
+			return doc, ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// Delete deletes a document, unless it is gone.
+func (r *Server) Delete(ctx context.Context, id string) error {
+	resp, err := r.Send(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

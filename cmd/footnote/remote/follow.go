@@ -1,0 +1,181 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"footnote/chat"
+)
+
+// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double,
+// 13 seconds in all.
+const (
+	followTries = 8
+	firstPause  = 200 * time.Millisecond
+	longPause   = 4 * time.Second
+)
+
+// Run reads the events of the run that answers a question. A stream that breaks off is taken up after the last
+// event: at another replica, if the address leads to one.
+type Run struct {
+	server *Server
+	body   []byte           // the question
+	once   string           // of all attempts to ask it
+	met    bool             // somebody listened at the address once
+	run    string           // its id, empty until the first event
+	last   int64            // number of the last event
+	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
+}
+
+// Ask asks a question, as POST /chat takes it.
+func (r *Server) Ask(question []byte, resume func(begun bool)) *Run {
+	return &Run{server: r, body: question, once: rand.Text(), resume: resume}
+}
+
+// Events yields each event of the run once, in order, up to the last one. An error ends it.
+func (f *Run) Events(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		pace := backoff.NewExponentialBackOff()
+		pace.InitialInterval, pace.MaxInterval, pace.Multiplier = firstPause, longPause, 2
+		for tries := followTries; ; tries-- {
+			before := f.last
+			over, err := f.readStream(ctx, func(raw []byte) bool { return yield(raw, nil) })
+			if over {
+				return
+			}
+			if f.last > before {
+				tries = followTries
+				pace.Reset()
+			}
+			if ctx.Err() != nil || tries <= 1 || f.isPermanent(err) {
+				yield(nil, err)
+				return
+			}
+			f.resume(f.run != "")
+			select {
+			case <-ctx.Done():
+			case <-time.After(pace.NextBackOff()):
+			}
+		}
+	}
+}
+
+// ErrBroken says that a stream ended before its run.
+var ErrBroken = &chat.Error{
+	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
+}
+
+// readStream yields what one stream brings. over means that the last event came, or that no more are wanted.
+func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
+	resp, err := f.openStream(ctx)
+	if op, network := errors.AsType[*net.OpError](err); !network || op.Op != "dial" {
+		f.met = true
+	}
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	for fr, err := range readFrames(resp.Body) {
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", ErrBroken, err)
+		}
+		var head struct {
+			Type  chat.Kind `json:"type"`
+			RunID string    `json:"run_id"`
+			Last  int64     `json:"last"`
+		}
+		if err := json.Unmarshal(fr.data, &head); err != nil {
+			return false, fmt.Errorf("the server sent something that is no event: %w", err)
+		}
+		switch {
+		case fr.id == 0 && head.Type == chat.KindStartOver:
+			// the end of the log was lost: what is written in its place has the same numbers
+			f.last = min(f.last, head.Last)
+		case fr.id > f.last:
+			f.last, f.run = fr.id, head.RunID
+			if !yield(fr.data) || head.Type == chat.KindRunDone {
+				return true, nil
+			}
+		}
+	}
+	return false, ErrBroken
+}
+
+// openStream asks the question, or goes on with its run.
+func (f *Run) openStream(ctx context.Context) (*http.Response, error) {
+	if f.run == "" {
+		return f.server.Do(ctx, http.MethodPost, "/chat", map[string]string{
+			"Content-Type": "application/json", "Accept": "text/event-stream", "Idempotency-Key": f.once,
+		}, bytes.NewReader(f.body))
+	}
+	return f.server.Do(ctx, http.MethodGet, "/agent/runs/"+url.PathEscape(f.run)+"/events", map[string]string{
+		"Accept": "text/event-stream", "Last-Event-ID": strconv.FormatInt(f.last, 10),
+	}, nil)
+}
+
+// isPermanent reports whether another attempt can't help: the server said no, or nobody ever listened at its address.
+func (f *Run) isPermanent(err error) bool {
+	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
+}
+
+// frame is one server-sent event. Its name is in the data too.
+type frame struct {
+	id   int64  // 0: none
+	data []byte // valid until the next frame
+}
+
+// readFrames yields the events of a stream that are whole. Comments are left out, and what a break cut off.
+func readFrames(body io.Reader) iter.Seq2[frame, error] {
+	return func(yield func(frame, error) bool) {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(make([]byte, 64<<10), 8<<20)
+		var next frame
+		for lines.Scan() {
+			if len(lines.Bytes()) == 0 {
+				if len(next.data) > 0 && !yield(next, nil) {
+					return
+				}
+				next = frame{data: next.data[:0]}
+				continue
+			}
+			name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
+			switch string(name) {
+			case "id":
+				next.id, _ = strconv.ParseInt(string(value), 10, 64) // ours are numbers
+			case "data":
+				if len(next.data) > 0 {
+					next.data = append(next.data, '\n')
+				}
+				next.data = append(next.data, value...)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(frame{}, err)
+		}
+	}
+}
+
+// Decode reads an event as the stream sends it.
+func Decode(raw []byte) (chat.Payload, error) {
+	var head struct {
+		Type chat.Kind `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, fmt.Errorf("the server sent something that is no event: %w", err)
+	}
+	return chat.Event{Type: head.Type, Body: raw}.Payload()
+}

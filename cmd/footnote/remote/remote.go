@@ -1,0 +1,111 @@
+// Package remote works with a Footnote server by its HTTP API, as the commands do: one that runs somewhere, the one
+// that has the data directory, or one that was started for a command.
+//
+// Failures that the server explains become a *chat.Error with its sentence and code. A stream of events that breaks
+// off is taken up after its last event ([Server.Ask]); nothing else is tried again.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"footnote/chat"
+)
+
+// Server is a Footnote server to work with: the one that is named, the one that has the data directory, or one
+// started for this command alone.
+type Server struct {
+	URL    string
+	Key    string // of the user who asks; empty for a server without keys
+	client http.Client
+	Stop   func() error // ends a server that was started for one command; nil: it is not ours
+}
+
+// Close ends the server if it was started for this command alone.
+func (r *Server) Close() error {
+	if r.Stop == nil {
+		return nil
+	}
+	return r.Stop()
+}
+
+// Post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
+// sentence.
+func (r *Server) Post(
+	ctx context.Context, path, contentType, accept string, body io.Reader,
+) (*http.Response, error) {
+	return r.Send(ctx, http.MethodPost, path, contentType, accept, body)
+}
+
+// Send makes a request with a body and without further headers.
+func (r *Server) Send(
+	ctx context.Context, method, path, contentType, accept string, body io.Reader,
+) (*http.Response, error) {
+	return r.Do(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
+}
+
+// Do makes a request with headers; empty ones are left out.
+func (r *Server) Do(
+	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
+) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.URL+path, body)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range headers {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if r.Key != "" {
+		req.Header.Set("X-API-Key", r.Key)
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.URL + " does not answer", Err: err,
+		}
+	}
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	var problem struct {
+		Code     chat.Code       `json:"code"`
+		Detail   string          `json:"detail"`
+		Rejected json.RawMessage `json:"rejected"`
+	}
+	told, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err == nil {
+		err = json.Unmarshal(told, &problem)
+	}
+	if err == nil && problem.Rejected != nil { // an upload of which nothing was taken: the body says why, file by file
+		resp.Body = io.NopCloser(bytes.NewReader(told))
+		return resp, nil
+	}
+	if err != nil || problem.Detail == "" {
+		switch resp.StatusCode {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // of a proxy
+			return nil, &chat.Error{
+				Code:    chat.CodeUnavailable,
+				Message: "There is no Footnote server behind " + r.URL + " now: " + resp.Status,
+			}
+		}
+		return nil, fmt.Errorf("%s %s: %s", method, path, resp.Status)
+	}
+	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
+}
+
+// ReadJSON decodes a JSON answer into v.
+func (r *Server) ReadJSON(ctx context.Context, path string, v any) error {
+	resp, err := r.Send(ctx, http.MethodGet, path, "", "application/json", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(v)
+}

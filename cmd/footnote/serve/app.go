@@ -1,0 +1,156 @@
+// Package serve is the server: the parts of the program with the page and the API over them, from the claim of the
+// data directory to the last stored word.
+//
+// It owns every goroutine of a server and ends them in order: first what follows folders and places, then requests and
+// runs, then the library, and the stores at last. [Start] has one answer for a single command.
+package serve
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+
+	"golang.org/x/sync/errgroup"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/access"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/release"
+	"footnote/cmd/footnote/settings"
+	"footnote/cmd/footnote/watch"
+	"footnote/cmd/footnote/wire"
+	"footnote/docs"
+	"footnote/server"
+	"footnote/server/api"
+	"footnote/server/httpio"
+	"footnote/server/modelchoice"
+)
+
+// app is a whole Footnote: all parts, and the server that answers requests with them.
+type app struct {
+	*wire.Parts
+	server  *server.Server
+	folders []*watch.Folder // that the settings name
+	chosen  *watch.Desk     // follows others; nil: none can be chosen
+}
+
+// wireApp builds all parts and the server on a claimed directory. Nothing runs yet but the store's writer.
+func wireApp(
+	ctx context.Context, set *settings.Settings, built release.Info, dir *datadir.Dir, log *slog.Logger,
+) (_ *app, err error) {
+	a := &app{}
+	if a.Parts, err = wire.Open(ctx, set, built.Version, dir, log); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.Stores.Exclusive { // the only server of its library
+		a.chosen = watch.NewDesk(set, a.Library, dir, log)
+	}
+	samples, err := fs.Sub(docs.Handbook, "handbook")
+	if err != nil {
+		return nil, err
+	}
+	gather := func(ctx context.Context, user string, req chat.RunRequest, most int) (api.Gathered, error) {
+		g, err := a.Runs.Gather(ctx, user, req, most)
+		return api.Gathered(g), err
+	}
+	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
+		Keys: a.Keys, Grants: a.Grants, UserLimits: set.UserLimits(),
+		Keeper: a.Keeper, Webhooks: a.Webhooks, Tables: a.Tables,
+		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.Runs.Rules, Stats: a.Runs.Stats,
+		Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Runs: a.Runs, Log: log,
+		Version: built.Version, Commit: built.Commit, Date: built.Date,
+		Places: a.Places, Pages: wire.PagesNet(set), Models: a.Runs.Models, Desk: a.modelChoice(set),
+		Folders:  a.chosen.Choice(),
+		Toolsets: a.Runs.Toolsets(), KeepDays: set.SessionKeepDays,
+		Samples: samples, Hosts: set.AllowedHosts, Checks: a.HealthChecks(set),
+		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
+	})
+	return a, err
+}
+
+// modelChoice lets models be chosen where this is the only server of a library.
+func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
+	if !a.Stores.Exclusive {
+		return modelchoice.Desk{}
+	}
+	return modelchoice.Desk{Find: a.Desk.Find, Choose: a.Desk.Choose, Operators: set.Operators}
+}
+
+// serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
+// stores.
+func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error) {
+	defer func() { err = errors.Join(err, a.close()) }()
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	g, failed := errgroup.WithContext(work)
+	following, stopFollowing := context.WithCancel(failed)
+	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
+	g.Go(func() error { return a.server.Serve(listener) })
+	g.Go(func() error { a.Runs.KeepLeases(work); return nil })
+	g.Go(func() error { return a.Library.Run(work) })
+	g.Go(func() error { a.Keys.Run(work); return nil })
+	g.Go(func() error { a.Grants.Run(work); return nil })
+	g.Go(func() error { a.Keeper.Run(following); return nil })
+	g.Go(func() error { a.Webhooks.Run(following); return nil })
+	g.Go(func() error { a.Tables.Run(following); return nil })
+	g.Go(func() error { giveBackMemory(work); return nil })
+	g.Go(func() error { a.Desk.TellOfOthers(work); return nil })
+	if a.Tools != nil {
+		g.Go(func() error { a.Tools.Run(work); return nil })
+	}
+	if a.Stores.Listen != nil {
+		g.Go(func() error { a.Stores.Listen(work, a.Feed, a.Library, a.Runs); return nil })
+	}
+	defer context.AfterFunc(ctx, a.Desk.StopTrials)()
+	defer stopFollowing()
+	for _, folder := range a.folders {
+		g.Go(func() error {
+			a.Stores.Alone(following, folder.Work(), folder.Until)
+			return nil
+		})
+	}
+	g.Go(func() error { a.Places.Run(following); return nil })
+	if a.chosen != nil {
+		g.Go(func() error { a.chosen.Run(following, a.WithKeys()); return nil })
+	}
+	g.Go(func() error {
+		select {
+		case <-ctx.Done(): // a signal
+		case <-failed.Done():
+		}
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		if !a.Stores.Exclusive { // the runs go on elsewhere, so their readers may leave at once
+			a.server.Drain()
+		}
+		err := errors.Join(a.Runs.Stop(drain), a.server.Shutdown(drain))
+		stopWork()
+		return err
+	})
+	return g.Wait()
+}
+
+// openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url
+// follows them by its own API.
+func (a *app) openFolders(set *settings.Settings, who access.Access, url string, log *slog.Logger) (err error) {
+	if a.folders, err = watch.OpenNamed(set, who, url, log); err != nil || a.chosen == nil {
+		return err
+	}
+	return a.chosen.Open(who, url, a.folders)
+}
+
+// close gives up what wireApp and openFolders opened.
+func (a *app) close() error {
+	var errs []error
+	for _, folder := range a.folders {
+		errs = append(errs, folder.Close())
+	}
+	return errors.Join(append(errs, a.Close())...)
+}

@@ -1,0 +1,36 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/remote"
+)
+
+// Start has a server of this process answer on a free port of this machine, for one command. It gives the directory
+// up when it is closed.
+func Start(p *command.Program, dir *datadir.Dir) (*remote.Server, error) {
+	listener, err := new(net.ListenConfig).Listen(p.Ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	log := p.Settings.NewLogger(p.Stderr)
+	if p.Settings.LogLevel == "info" {
+		log = command.QuietLogger(p.Stderr)
+	}
+	app, err := wireApp(p.Ctx, p.Settings, p.Built, dir, log)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	ctx, cancel := context.WithCancel(p.Ctx)
+	done := make(chan error, 1)
+	go func() { done <- app.serveUntil(ctx, listener) }()
+	return &remote.Server{
+		URL:  "http://" + listener.Addr().String(),
+		Key:  string(p.Settings.APIKey),
+		Stop: func() error { cancel(); return errors.Join(<-done, dir.Release()) },
+	}, nil
+}

@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+
+	"footnote/cmd/footnote/command"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/remote"
+	"footnote/cmd/footnote/watch"
+)
+
+// Up serves, follows folders and opens the page.
+type Up struct {
+	Dirs   []string `arg:"" optional:"" name:"dir" help:"Folders to keep the library like." type:"path"`
+	NoOpen bool     `help:"Leave the browser alone."`
+}
+
+// Run is serve with the folders among those that it follows. Where a server has the data directory already, its page is
+// opened, and the folders are followed for it.
+func (c *Up) Run(p *command.Program) error {
+	for _, dir := range c.Dirs { // before anything starts
+		if err := watch.Check(dir); err != nil {
+			return err
+		}
+	}
+	set := *p.Settings
+	set.Watch = append(append([]string{}, set.Watch...), c.Dirs...)
+	own := *p
+	own.Settings = &set
+	err := serveWith(&own, func(url string) { c.open(p, url) })
+	busy, ok := errors.AsType[*datadir.InUse](err)
+	if !ok || busy.URL == "" {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "Footnote serves %s already\n", busy.URL)
+	c.open(p, busy.URL)
+	return c.followFor(p, &remote.Server{URL: busy.URL, Key: string(set.APIKey)})
+}
+
+// followFor follows the folders for a server that runs, until the program is stopped.
+func (c *Up) followFor(p *command.Program, server *remote.Server) error {
+	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	var all sync.WaitGroup
+	for _, dir := range c.Dirs {
+		folder, err := watch.Open(p.Settings, dir, server, log)
+		if err != nil {
+			return err
+		}
+		all.Go(func() {
+			folder.Until(p.Ctx)
+			_ = folder.Close() // it was only read
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+// open opens the page, unless that is not wanted or nobody sits at this machine.
+func (c *Up) open(p *command.Program, url string) {
+	command := browserCommand(url)
+	if c.NoOpen || command == nil {
+		fmt.Fprintf(p.Stdout, "Open %s in a browser.\n", url)
+		return
+	}
+	browser := exec.CommandContext(context.WithoutCancel(p.Ctx), command[0], command[1:]...) // it outlives the server
+	if err := browser.Start(); err != nil {
+		fmt.Fprintf(p.Stdout, "Open %s in a browser.\n", url)
+		return
+	}
+	go func() { _ = browser.Wait() }() // ends with the process that opens the browser; how it ended is seen
+}
+
+// browserCommand is what opens an address in the user's browser; nil: there is no screen, or no such command is known.
+func browserCommand(url string) []string {
+	switch runtime.GOOS {
+	case "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler", url}
+	case "darwin":
+		return []string{"open", url}
+	case "linux", "freebsd", "openbsd", "netbsd":
+		if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
+			return []string{"xdg-open", url}
+		}
+	}
+	return nil
+}

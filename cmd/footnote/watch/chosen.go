@@ -1,0 +1,276 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/access"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/remote"
+	"footnote/cmd/footnote/settings"
+	"footnote/corpus"
+	"footnote/server/folders"
+	"footnote/watch"
+)
+
+// keptFolders is what is in it.
+type keptFolders struct {
+	Folders []string `json:"folders"`
+}
+
+// Desk follows folders that the local user chooses on the page while the server serves. Their documents are the
+// local user's.
+type Desk struct {
+	set     *settings.Settings
+	library *corpus.Library
+	dir     *datadir.Dir
+	log     *slog.Logger
+
+	server *remote.Server // this one; nil: it follows nothing
+	named  []*Folder      // those of the settings
+	rests  bool           // others reach this server: what was chosen for oneself is not followed
+
+	mu     sync.Mutex
+	work   context.Context //nolint:containedctx // of run; nil: it has not begun, or is over
+	kept   []string        // what the file says
+	now    map[string]*chosenFolder
+	chosen sync.WaitGroup // what follows them
+}
+
+// NewDesk makes the desk of the only server of a library, whose data is in dir. Nothing can be chosen until Open
+// has read what was chosen before, and Run follows it.
+func NewDesk(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, log *slog.Logger) *Desk {
+	return &Desk{set: set, library: library, dir: dir, log: log}
+}
+
+// chosenFolder is a folder that is followed.
+type chosenFolder struct {
+	look *lastLook
+	stop context.CancelFunc
+	over chan struct{} // closed when nothing follows it any more
+}
+
+// lastLook is what came of the last look at a folder.
+type lastLook struct {
+	mu      sync.Mutex
+	at      time.Time // when all was well; zero: never
+	trouble folders.Trouble
+}
+
+// note keeps what came of a look.
+func (l *lastLook) note(trouble folders.Trouble) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.trouble = trouble; trouble == folders.None {
+		l.at = time.Now()
+	}
+}
+
+// of describes a followed folder.
+func (l *lastLook) of(dir string, chosen bool) folders.Followed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return folders.Followed{Dir: dir, Chosen: chosen, LookedAt: l.at, Trouble: l.trouble}
+}
+
+// Open reads which folders were chosen, for the server at url. named are those of the settings.
+func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
+	d.server, d.named = &remote.Server{URL: url}, named
+	raw, err := os.ReadFile(d.dir.Path(datadir.ChosenFolders))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var kept keptFolders
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil {
+		return fmt.Errorf("read which folders were chosen on the page (remove the file to forget them): %w", err)
+	}
+	d.kept = kept.Folders
+	d.rests = who.NeedsKey || who.Network || len(d.set.AllowedHosts) > 0
+	if d.rests && len(d.kept) > 0 {
+		d.log.Warn("the folders that were chosen on the page are not followed, as others reach this server now: "+
+			"FOOTNOTE_WATCH names those that are", "folders", len(d.kept))
+	}
+	return nil
+}
+
+// keep writes which folders are chosen. The file changes as a whole.
+func (d *Desk) keep(dirs []string) error {
+	raw, err := json.Marshal(keptFolders{dirs})
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable by its owner only
+	if err == nil {
+		_, err = part.Write(raw)
+		err = errors.Join(err, part.Sync(), part.Close())
+		if err == nil {
+			err = os.Rename(part.Name(), d.dir.Path(datadir.ChosenFolders))
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
+	}
+	if err != nil {
+		return folders.NotKept(err)
+	}
+	d.kept = dirs
+	return nil
+}
+
+// Run follows the chosen folders until ctx ends, unless others reach the server. It returns at once where Open was not
+// called: the server of a single command follows nothing.
+func (d *Desk) Run(ctx context.Context, needsKey bool) {
+	if d.server == nil {
+		return
+	}
+	d.mu.Lock()
+	d.work, d.now = ctx, map[string]*chosenFolder{}
+	for _, dir := range d.kept {
+		named := slices.ContainsFunc(d.named, func(f *Folder) bool { return f.folder.Dir == dir })
+		if !needsKey && !d.rests && !named {
+			d.begin(ctx, dir)
+		}
+	}
+	d.mu.Unlock()
+	<-ctx.Done()
+	d.mu.Lock()
+	d.work = nil // none begins from here on
+	d.mu.Unlock()
+	d.chosen.Wait()
+}
+
+// begin follows a folder until work ends. The caller holds mu.
+func (d *Desk) begin(work context.Context, dir string) {
+	ctx, stop := context.WithCancel(work)
+	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
+	d.now[dir] = one
+	d.chosen.Go(func() {
+		defer close(one.over)
+		defer stop()
+		d.follow(ctx, dir, one.look)
+	})
+}
+
+// follow follows a folder until ctx ends. One that is not there is waited for, like a disk.
+func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
+	told := false
+	for {
+		folder, err := openFolder(d.set, dir)
+		if err == nil {
+			d.followOpen(ctx, folder, look)
+			return
+		}
+		look.note(folders.Unread)
+		if !told {
+			told = true
+			d.log.WarnContext(ctx, "the folder can't be read: its documents stay", "folder", dir, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sweepEvery):
+		}
+	}
+}
+
+// followOpen follows an open folder until ctx ends, and closes it.
+func (d *Desk) followOpen(ctx context.Context, folder *watch.Folder, look *lastLook) {
+	f := newFolderWatch(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
+	f.look = look
+	f.Until(ctx)
+	_ = folder.Close() // it was only read
+}
+
+// choose follows a folder from now on.
+func (d *Desk) choose(dir string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.work == nil {
+		return folders.Stopping()
+	}
+	if err := folders.Free(dir, d.list()); err != nil {
+		return err
+	}
+	kept := append(slices.Clone(d.kept), dir)
+	slices.Sort(kept)
+	if err := d.keep(slices.Compact(kept)); err != nil {
+		return err
+	}
+	d.begin(d.work, dir)
+	d.log.Info("a folder that was chosen on the page is followed", "folder", dir)
+	return nil
+}
+
+// end stops following a folder that was chosen. Its documents stay.
+func (d *Desk) end(ctx context.Context, dir string) error {
+	one, err := d.forget(dir)
+	if one == nil || err != nil {
+		return err
+	}
+	one.stop()
+	select {
+	case <-one.over:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	d.log.InfoContext(ctx, "a folder that was chosen on the page is not followed any more", "folder", dir)
+	return d.library.DropWatched(ctx, chat.LocalUser, d.set.WatchNamespace, dir)
+}
+
+// forget takes a folder out of those that are kept and followed; nil: it was none.
+func (d *Desk) forget(dir string) (*chosenFolder, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.now[dir]
+	if one == nil {
+		return nil, nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(d.kept), func(known string) bool { return known == dir })
+	if err := d.keep(kept); err != nil {
+		return nil, err
+	}
+	delete(d.now, dir)
+	return one, nil
+}
+
+// followed lists the folders that this server follows.
+func (d *Desk) followed() []folders.Followed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.list()
+}
+
+// list is followed for who holds mu.
+func (d *Desk) list() (all []folders.Followed) {
+	for _, f := range d.named {
+		all = append(all, f.look.of(f.folder.Dir, false))
+	}
+	for dir, one := range d.now {
+		all = append(all, one.look.of(dir, true))
+	}
+	slices.SortFunc(all, func(a, b folders.Followed) int { return cmp.Compare(a.Dir, b.Dir) })
+	return all
+}
+
+// Choice is what the page does with the desk; nil: nothing can be chosen.
+func (d *Desk) Choice() folders.Desk {
+	if d == nil {
+		return folders.Desk{}
+	}
+	return folders.Desk{
+		Follow: d.choose, Stop: d.end, Followed: d.followed, Own: watch.RealPaths(d.set.OwnPaths()),
+	}
+}

@@ -1,0 +1,64 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"footnote/corpus"
+	"footnote/watch"
+)
+
+// origin is the meta of a document that came from a folder, under corpus.MetaWatched.
+type origin struct {
+	Folder   string    `json:"folder"` // absolute
+	Path     string    `json:"path"`   // below it
+	Modified time.Time `json:"modified"`
+}
+
+// origin returns the fields of an upload that say where it came from.
+func (f *Folder) origin(name string, stamp watch.Stamp) ([][2]string, error) {
+	meta, err := json.Marshal(map[string]origin{corpus.MetaWatched: {f.folder.Dir, name, stamp.Modified.UTC()}})
+	return [][2]string{{"namespace", f.namespace}, {"meta", string(meta)}}, err
+}
+
+// documents lists the documents of the namespace, and their paths in the library with the file of this folder that each
+// is of, empty for others. The hashes of files that are as they were when they were added become known.
+func (f *Folder) documents(ctx context.Context) (all []watch.Document, paths map[string]string, err error) {
+	paths = map[string]string{}
+	query := url.Values{"namespace": {f.namespace}, "limit": {"1000"}, "sort": {"oldest"}}
+	for {
+		var page struct {
+			Documents []struct {
+				ID     string `json:"id"`
+				Path   string `json:"path"`
+				SHA256 string `json:"sha256"`
+				Bytes  int64  `json:"bytes"`
+				Meta   struct {
+					Watched origin `json:"watched"`
+				} `json:"meta"`
+			} `json:"documents"`
+			Next string `json:"next"`
+		}
+		if err := f.server.ReadJSON(ctx, "/documents?"+query.Encode(), &page); err != nil {
+			return nil, nil, err
+		}
+		for _, d := range page.Documents {
+			from := d.Meta.Watched
+			ours := from.Folder == f.folder.Dir
+			if !ours {
+				from.Path = ""
+			}
+			all = append(all, watch.Document{ID: d.ID, SHA256: d.SHA256, Path: from.Path, Ours: ours})
+			paths[d.Path] = from.Path
+			if ours {
+				f.folder.Know(from.Path, watch.Stamp{Size: d.Bytes, Modified: from.Modified}, d.SHA256)
+			}
+		}
+		if page.Next == "" {
+			return all, paths, nil
+		}
+		query.Set("cursor", page.Next)
+	}
+}

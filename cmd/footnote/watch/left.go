@@ -1,0 +1,149 @@
+package watch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"footnote/chat"
+	"footnote/cmd/footnote/documents"
+	"footnote/corpus"
+	"footnote/server/api"
+	"footnote/watch"
+)
+
+// refusedFile is a file that the library does not take as it is.
+type refusedFile struct {
+	stamp  watch.Stamp
+	reason string
+}
+
+// tellServer tells the server which files are left out, and why, for its documents page: when that has changed, and
+// again every compareEvery.
+func (f *Folder) tellServer(ctx context.Context, listing *watch.Listing) error {
+	told := f.describe(listing)
+	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
+		return nil
+	}
+	body, err := json.Marshal(told)
+	if err != nil {
+		return err
+	}
+	resp, err := f.server.Send(
+		ctx, http.MethodPut, "/watched", "application/json", "application/json", bytes.NewReader(body),
+	)
+	switch {
+	case chat.CodeOf(err) == chat.CodeNotFound:
+		f.tellOnce("the server is of an older version: its documents page does not say what is left out")
+	case err != nil:
+		return err
+	default:
+		if err := resp.Body.Close(); err != nil {
+			return err
+		}
+	}
+	f.described, f.describedAt = told, time.Now()
+	return nil
+}
+
+// describe says what the folder holds that is followed, and what is left out: first what somebody may want to mend.
+func (f *Folder) describe(listing *watch.Listing) api.WatchedFolder {
+	var broken, meant []api.FileLeftOut
+	add := func(list *[]api.FileLeftOut, name, reason string) {
+		*list = append(*list, api.FileLeftOut{
+			Path: clip(name, corpus.MaxFolder), Reason: clip(reason, corpus.MaxReason),
+		})
+	}
+	for name, file := range f.refused {
+		if stamp, there := listing.Files[name]; there && stamp.Equal(file.stamp) {
+			add(&broken, name, asSentence(file.reason))
+		}
+	}
+	for name, err := range f.unread {
+		add(&broken, name, "It can't be read: "+cause(err)+".")
+	}
+	kept := len(listing.Files) - len(broken)
+	for _, file := range listing.Unread {
+		add(&broken, file.Path, "It can't be looked at: "+cause(file.Err)+".")
+	}
+	for _, file := range listing.Skipped {
+		add(&meant, file.Path, file.Why)
+	}
+	for _, name := range listing.Left {
+		add(&meant, name, unreadableKind(name))
+	}
+	for _, list := range [][]api.FileLeftOut{broken, meant} {
+		slices.SortFunc(list, func(a, b api.FileLeftOut) int { return cmp.Compare(a.Path, b.Path) })
+	}
+	all := slices.Concat(broken, meant)
+	first := all[:min(len(all), corpus.MaxLeftOut)]
+	return api.WatchedFolder{
+		Namespace: f.namespace, Folder: f.folder.Dir, Files: kept, LeftOut: first, More: len(all) - len(first),
+	}
+}
+
+// unreadableKind is why a file is of no use to the library.
+func unreadableKind(name string) string {
+	if ending := strings.ToLower(path.Ext(name)); ending != "" {
+		return "Files that end with " + ending + " can't be read."
+	}
+	return "Files without an ending are not read."
+}
+
+// cause is what the system says of a file, without its path, which stands beside.
+func cause(err error) string {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	return err.Error()
+}
+
+// asSentence gives a reason the form of a sentence.
+func asSentence(reason string) string {
+	first, size := utf8.DecodeRuneInString(reason)
+	reason = string(unicode.ToUpper(first)) + reason[size:]
+	if !strings.HasSuffix(reason, ".") {
+		reason += "."
+	}
+	return reason
+}
+
+// clip cuts a text that has more than so many characters. File names may be no text: what is none is replaced.
+func clip(text string, most int) string {
+	runes := []rune(strings.ToValidUTF8(text, "\ufffd"))
+	return string(runes[:min(len(runes), most)])
+}
+
+// tellLeft logs the files of kinds that can't be read, each once.
+func (f *Folder) tellLeft(listing *watch.Listing) {
+	left := documents.NewLeftOut()
+	for _, name := range listing.Left {
+		if !f.told["left "+name] {
+			f.told["left "+name] = true
+			left.Count(name)
+		}
+	}
+	if left.Any() {
+		f.log.Info(strings.TrimSuffix(left.String(), "\n"))
+	}
+	for _, file := range listing.Unread {
+		f.tellOnce("can't be looked at: documents from there stay", "error", file.Err)
+	}
+}
+
+// forgetRefused drops what was refused of files that are gone.
+func (f *Folder) forgetRefused(listing *watch.Listing) {
+	maps.DeleteFunc(f.refused, func(name string, _ refusedFile) bool { _, there := listing.Files[name]; return !there })
+}

@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"footnote/agent"
+	"footnote/chat"
+	"footnote/cmd/footnote/datadir"
+	"footnote/cmd/footnote/originals"
+	"footnote/cmd/footnote/settings"
+	"footnote/corpus"
+	"footnote/corpus/milvus"
+	"footnote/grants"
+	"footnote/places/placestore"
+	"footnote/sql/postgres"
+	"footnote/sql/sqlite"
+)
+
+// Stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL
+// that replicas share.
+type Stores struct {
+	Chats     chat.Store
+	documents corpus.Documents
+	lexical   corpus.Lexical
+	vectors   func(model string) corpus.Vectors // of an embedding model; nil: semantic search is off
+	milvus    *milvus.Store                     // what keeps the vectors, nil if the database does
+	queue     corpus.Queue
+	grants    grants.Store
+	Blobs     originals.Store
+	places    placestore.Store
+	Exclusive bool // no other process can use them
+	// alone has work done by one process at a time of those that name it alike, until ctx ends
+	Alone func(ctx context.Context, name string, work func(ctx context.Context))
+	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others
+	// want something of one, until ctx ends. It is nil when there can't be others.
+	Listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
+	Close  func() error
+	// checkFile fails when the database file was removed, replaced or emptied. It is nil for PostgreSQL.
+	checkFile func() error
+}
+
+// OpenStores opens what the settings name. With an error it returns what was opened until then, to be closed.
+func OpenStores(
+	ctx context.Context, set *settings.Settings, dir *datadir.Dir, log *slog.Logger,
+) (s *Stores, err error) {
+	if set.DatabaseURL == "" {
+		s, err = openEmbedded(ctx, dir, log)
+	} else {
+		s, err = openShared(ctx, set, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openMilvus(set, log); err != nil {
+		return s, err
+	}
+	if s.Blobs, err = originals.Open(ctx, set, dir); err != nil {
+		return s, err
+	}
+	return s, nil
+}
+
+// openEmbedded opens SQLite in the data directory, which holds vectors too.
+func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*Stores, error) {
+	if err := checkLost(ctx, dir); err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, dir.Path(datadir.Database), log)
+	if err != nil {
+		return nil, err
+	}
+	return &Stores{
+		Chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), grants: db.Grants(),
+		places:    db.Places(),
+		vectors:   func(model string) corpus.Vectors { return db.Vectors(model) },
+		Alone:     func(ctx context.Context, _ string, work func(ctx context.Context)) { work(ctx) },
+		Exclusive: true, Close: db.Close, checkFile: db.CheckFile,
+	}, nil
+}
+
+// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a
+// new one would hide that.
+func checkLost(ctx context.Context, dir *datadir.Dir) error {
+	blank, err := sqlite.Blank(ctx, dir.Path(datadir.Database))
+	if err != nil || !blank {
+		return err
+	}
+	kept, err := fs.Glob(os.DirFS(dir.Path("blobs")), "??/*")
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable,
+		Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
+			"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
+			dir.Path(datadir.Database), len(kept), dir.Path("blobs")),
+	}
+}
+
+// openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once.
+func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (*Stores, error) {
+	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
+	if err != nil {
+		return nil, err
+	}
+	if set.MilvusAddress == "" {
+		log.InfoContext(
+			ctx,
+			"semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; "+
+				"keyword search works",
+		)
+	}
+	if set.Blobs == "" {
+		log.WarnContext(
+			ctx,
+			"originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket "+
+				"that all replicas share",
+			"data", set.Data,
+		)
+	}
+	return &Stores{
+		Chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), Close: db.Close,
+		grants: db.Grants(), places: db.Places(),
+		Alone: db.Alone,
+		Listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
+			db.Listen(ctx, func(runID string) {
+				if runID == "" {
+					feed.WakeAll()
+					return
+				}
+				feed.Wake(runID)
+			}, library.Changed, runs.Look)
+		},
+	}, nil
+}
+
+// openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
+// it.
+func (s *Stores) openMilvus(set *settings.Settings, log *slog.Logger) error {
+	if set.MilvusAddress == "" {
+		return nil
+	}
+	model, err := EmbeddingName(set)
+	if err != nil || model == "" {
+		return err
+	}
+	cfg := set.Milvus(model, log)
+	cfg.Alone = s.Exclusive
+	remote, err := milvus.New(cfg)
+	if err != nil {
+		return err
+	}
+	before := s.Close
+	s.vectors, s.milvus = func(string) corpus.Vectors { return remote }, remote
+	s.Close = func() error { return errors.Join(remote.Close(), before()) }
+	return nil
+}
