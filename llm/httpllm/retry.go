@@ -110,6 +110,7 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	case err == nil:
 		done(nil)
 		s.Reach.Learn(time.Now(), nil)
+	// A request that its caller stopped says nothing of the server.
 	case ctx.Err() == nil && isDown(err):
 		done(err)
 		s.Reach.Learn(time.Now(), err)

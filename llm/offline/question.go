@@ -85,6 +85,7 @@ func classify(q string) (kind, string) {
 	if listing().MatchString(q) {
 		return kindListing, ""
 	}
+	// Requests come last: their examples leave much room for what is meant.
 	if k, about := readRequest(q); k != kindFind {
 		return k, documentNamed(about)
 	}

@@ -98,6 +98,7 @@ func firstOf(rows [][]string) firstRow {
 			}
 		}
 		switch {
+		// No column of numbers: it tells nothing of the first row.
 		case 2*numbers <= filled:
 		case isNumber(name):
 			return firstStates

@@ -25,6 +25,7 @@ const fewWords = 2
 // that have its own words are meant. Why it is done so: docs/decisions.md, “Offline answers”.
 func topicOf(t turn) topic {
 	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
+	// A pronoun makes a question go on from the one before, however many words it has.
 	points := pointsBack().MatchString(t.question)
 	if len(t.earlier) == 0 || len(q.own) > fewWords && !points {
 		return q

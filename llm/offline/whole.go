@@ -56,6 +56,7 @@ func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) 
 	if k == kindComparison || k == kindChanges {
 		most = 2
 	}
+	// “Summarise it” means the document of the last answer.
 	if past, ok := t.pastMeant(about); ok {
 		return []document{past}, move{}, true
 	}

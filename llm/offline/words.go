@@ -74,6 +74,7 @@ func (q topic) weigh(p pile) []word {
 				continue
 			}
 			n.borrowed = borrowed
+			// Units that have the word, and heads of tables that began elsewhere, once each.
 			in := 0
 			for _, u := range p.units {
 				if n.in(u.terms) > 0 {

@@ -75,6 +75,7 @@ func (p pile) block(q quote, words []word) string {
 	var lines []string
 	for _, span := range p.lines(q) {
 		line := string(raw[span[0]:span[1]])
+		// Indented lines below a line stay lines of their own.
 		if !isNested(line) {
 			lines = append(lines, line)
 			continue

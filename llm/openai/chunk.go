@@ -79,6 +79,7 @@ func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 			s.skip()
 		}
 	}
+	// The event says of itself that it is an error: all of it is the fault.
 	if isError && p.chunk.fault == nil {
 		p.chunk.fault = data
 	}
@@ -136,6 +137,7 @@ func (p *chunkParser) readDelta() {
 		case "content":
 			p.chunk.content = p.readText()
 		case "reasoning_content", "reasoning":
+			// An empty one under the second name must not take the first away.
 			if text := p.readText(); len(text) > 0 {
 				p.chunk.reasoning = text // servers that send both names send the same under both
 			}

@@ -132,6 +132,7 @@ func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	}
 	out := make([][]float32, want)
 	for i, d := range answer.Data {
+		// A vector without an index stands for the text at its own place.
 		at := i
 		if d.Index != nil {
 			at = *d.Index

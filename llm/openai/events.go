@@ -54,6 +54,7 @@ func (e *eventReader) nextEvent() ([]byte, error) {
 			}
 			return nil, err
 		}
+		// A blank line ends an event; one without data is skipped, as the standard has it.
 		if len(line) == 0 {
 			if e.hasData && len(e.data) > 0 {
 				return e.data, nil

@@ -58,6 +58,7 @@ func (s *scanner) more(first *bool, closing byte) bool {
 	case c == closing:
 		s.i++
 		return false
+	// The first entry has no comma before it; whether there is one at all is the caller's to see.
 	case *first:
 		*first = false
 		return c != 0 || s.fail()
@@ -207,6 +208,7 @@ func (s *scanner) skip() {
 		default:
 			s.literal()
 		}
+		// A value ends when its brackets are closed; a closing one too many is a fault.
 		if depth <= 0 || s.bad {
 			if depth < 0 {
 				s.fail()

@@ -128,6 +128,7 @@ func (c *openCall) addArguments(piece []byte) {
 		c.tooLong = true
 		return
 	}
+	// A piece that begins an object anew, behind one that is whole, is a repeat or takes its place.
 	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') &&
 		httpllm.IsObject(c.arguments) {
 		if string(bytes.TrimSpace(c.arguments)) == "{}" {

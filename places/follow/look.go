@@ -77,6 +77,7 @@ func (l *look) run(ctx context.Context) error {
 	}
 	if !l.p.Going {
 		l.p.Report = placestore.Report{}
+		// Nothing changed since a look that read everything: there is nothing to do.
 		if state != "" && state == l.p.Seen {
 			return nil
 		}
@@ -142,6 +143,7 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 			if errors.Is(context.Cause(ctx), errSlow) {
 				err = errSlow
 			}
+			// What came before is stored all the same; the list is not whole, so nothing is removed.
 			if errors.Is(err, places.ErrPart) {
 				err = cmp.Or(flush(), err)
 			}

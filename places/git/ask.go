@@ -51,6 +51,7 @@ func (r *repository) connect(ctx context.Context) (*server, error) {
 	if s.root, err = url.Parse(resp.URL.Scheme + "://" + resp.URL.Host + path); err != nil {
 		return nil, errNoRepository
 	}
+	// The token stays with the host that it was entered for.
 	if r.known && (s.root.Host != r.root.Host || s.root.Scheme != r.root.Scheme) {
 		return nil, errMoved // it would not get the token
 	}
@@ -139,6 +140,7 @@ func (r *repository) send(
 func (r *repository) ask(
 	ctx context.Context, s *server, name string, arguments []string, limit int64,
 ) (*request.Response, error) {
+	// Version 2 has what a client can do in each command, and keeps nothing between two.
 	abilities := []string{"agent=footnote"}
 	if s.format.name != "sha1" {
 		abilities = append(abilities, "object-format="+s.format.name)

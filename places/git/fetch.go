@@ -81,6 +81,7 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 		room -= int64(len(data)) + overhead
 	}
 	names := r.after(first)
+	// Asking together pays for several files, and only while there is room for them.
 	if r.alone || len(names) < 2 || room < togetherRoom/2 {
 		return nil
 	}

@@ -152,6 +152,7 @@ func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree
 		if err == nil && o.kind == skipped {
 			passed++
 		}
+		// A number x is a power of two, or 0, if x&(x-1) is 0: so it looks less and less often.
 		if ended := err != nil; ended || o.kind == skipped && passed&(passed-1) == 0 {
 			whole, err := t.isWhole(r.folder)
 			switch {

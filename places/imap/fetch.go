@@ -268,6 +268,7 @@ func (w *wire) about() (about, error) {
 			}
 		case name == "INTERNALDATE":
 			a.came, _ = time.Parse("_2-Jan-2006 15:04:05 -0700", text)
+		// The name repeats what was asked for, in a writing of the server's own.
 		case strings.HasPrefix(name, "BODY[") && value.kind != 'a':
 			a.head = text
 		}

@@ -132,6 +132,7 @@ func (w *wire) mailBegin(tag string) (*body, error) {
 			if value.size > maxMail {
 				return nil, errLarge
 			}
+			// The mail itself may be larger than an answer otherwise may.
 			w.left = value.size + maxReply
 			return &body{tag: tag, from: w.r, left: value.size}, nil
 		case name == "BODY[]" && value.kind == '"':
@@ -202,6 +203,7 @@ func (m *body) Close() error {
 	}
 	s := m.session
 	m.session = nil
+	// release is false when ctx has ended the connection already.
 	if m.release() && m.whole {
 		m.box.keep(s)
 		return nil

@@ -152,6 +152,7 @@ func (w *wire) answer(tag string) (r response, ended bool, err error) {
 		return r, true, &refusal{codeIn(r.text)}
 	case r.tag == "*" && r.word == "BYE":
 		return r, false, errBye
+	// An answer to a command that was not sent: this is not the protocol.
 	case r.tag != "*" && r.tag != "+":
 		return r, false, errForm
 	}

@@ -123,6 +123,7 @@ func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 					return
 				}
 			}
+			// A file that was named before is not read again, so lists that name each other end.
 			for _, u := range list.files {
 				if known[u.String()] {
 					continue

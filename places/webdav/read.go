@@ -87,6 +87,7 @@ func (r response) entry(address *url.URL) (entry, bool) {
 	if err != nil || r.Href == "" || at.Host != address.Host || at.User != nil {
 		return entry{}, false
 	}
+	// Only the path is believed of what the server says.
 	at = &url.URL{Scheme: address.Scheme, Host: address.Host, Path: at.Path, RawPath: at.RawPath}
 	e := entry{at: at, size: -1, status: refusal(r.Status)}
 	for _, stat := range r.Stats {

@@ -87,6 +87,7 @@ func (r Reader) fetch(ctx context.Context, item places.Item, known string) (plac
 
 // mayRead fails for a page that is not to be read.
 func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
+	// The owner of the place named the page.
 	if r.Robots == nil {
 		return nil
 	}
@@ -109,6 +110,7 @@ func read(resp *request.Response, before version) (places.Content, error) {
 			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the " +
 				"file.",
 		}
+	// These say something of the server, and nothing of the page.
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return places.Content{}, request.Failed(status)
 	default:

@@ -111,6 +111,7 @@ func (l *library) ask(ctx context.Context, list string, start, limit int) (page,
 	if p.total, err = strconv.Atoi(resp.Header.Get("Total-Results")); err != nil || p.total < 0 {
 		return page{}, errNoZotero
 	}
+	// Keys become parts of addresses and of ways to files, so their form is checked.
 	for _, e := range p.entries {
 		if !isKey(e.Key) {
 			return page{}, errNoZotero

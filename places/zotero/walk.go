@@ -60,6 +60,7 @@ func (w *walk) once(ctx context.Context) error {
 		}
 		w.yielded[e.Key] = true
 		parent, _ := e.Data.Parent.(string)
+		// A file without a parent is a work of its own.
 		a, ok := known[parent]
 		if !ok {
 			a = aboutOf(e)

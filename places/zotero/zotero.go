@@ -91,6 +91,7 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	root := &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/")}
 	l := &library{collection: s["collection"], client: request.New(n), pause: pause}
 	switch root.Hostname() {
+	// The program on this machine has its API at /api; a server beside it may have another path.
 	case "localhost", "127.0.0.1", "::1":
 		l.local = root.Path == "/api"
 	}
