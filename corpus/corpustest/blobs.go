@@ -13,8 +13,11 @@ import (
 	"footnote/corpus"
 )
 
-// TestBlobs checks each promise in corpus.Blobs' comments. open returns an empty store, once per subtest.
+// TestBlobs checks each promise in corpus.Blobs' comments. open returns an empty store, once per subtest. The store
+// names what it gets by its SHA-256, so that the same bytes are stored once and a name can't be guessed.
 func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
+	// A reader that gives single bytes finds stores that take one Read for a whole body, and the place to seek to is
+	// what a browser asks for when it goes on with a download.
 	t.Run("what was put can be opened under its hash, from any place", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -31,6 +34,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			}
 		}
 	})
+	// Bytes that were refused must not stay behind: nobody would ever delete them.
 	t.Run("the limit is the last size that is taken", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -42,6 +46,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		_, err = bs.Open(t.Context(), hashOf("123456"))
 		wantCode(t, "Open of what was refused", err, chat.CodeNotFound)
 	})
+	// One byte more has to be read to know that there is one.
 	t.Run("an endless body is read no further than the limit", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -52,6 +57,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			t.Errorf("%d bytes were read", read.n)
 		}
 	})
+	// The error is the uploader's and must be told from one of the disk.
 	t.Run("a body that breaks off stores nothing and keeps its error", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -68,6 +74,8 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			t.Errorf("Put with a context that ended: %v", err)
 		}
 	})
+	// Uploads of one file by several people at once race for the same name. One Delete removes it for all: whether
+	// somebody still needs it is what Documents.BytesInUse is asked.
 	t.Run("the same bytes at once are one blob", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -90,6 +98,8 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		wantCode(t, "Open after one Delete", err, chat.CodeNotFound)
 		mustDo(t, "Delete again", bs.Delete(t.Context(), hashOf(string(body))))
 	})
+	// Names come from databases, but a path that leads out of the folder must not work even so. Deleting what is not
+	// there is no error, since a removal may be tried again.
 	t.Run("only hashes name blobs", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -104,7 +114,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	})
 }
 
-// counter is a body without end.
+// counter is a body without end. It counts how much of it was read.
 type counter struct{ n int }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -113,6 +123,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// readBlob is what a blob holds from an offset on.
 func readBlob(t *testing.T, bs corpus.Blobs, hash string, from int64) string {
 	t.Helper()
 	f, err := bs.Open(t.Context(), hash)

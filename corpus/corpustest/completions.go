@@ -10,6 +10,7 @@ import (
 	"footnote/chat"
 )
 
+// testCompletions checks what is offered while somebody types a word.
 func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 	completions := func(t *testing.T, st LexicalStores, s chat.Scope, prefix string, k int) []string {
 		t.Helper()
@@ -19,6 +20,8 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		return got
 	}
+	// Of terms that as many passages hold, the alphabetically first comes first. Prefixes that no term can have find
+	// nothing, and are no errors: they come straight from a keyboard.
 	t.Run("terms that begin with a prefix come in the order of how many passages hold them", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -36,6 +39,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		wantStrings(t, "none wanted", completions(t, st, alice, "cla", 0), nil)
 	})
+	// A completion would tell what others' documents are about.
 	t.Run("terms of other users stay unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -61,6 +65,8 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		wantStrings(t, "theo", completions(t, st, alice, "theo", 9), []string{"theory"})
 	})
+	// Until then a word of a removed document may still be offered, which is the price of an index that is written in
+	// segments.
 	t.Run("what was removed for good goes with its segment, and what is new is there at once", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)

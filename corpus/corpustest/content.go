@@ -13,7 +13,10 @@ import (
 	"footnote/corpus"
 )
 
+// testContent checks what a document's content is read as: by parts, by ranges and by ids.
 func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// What the file says of itself gives way to what its uploader said. The text has characters of one to four bytes,
+	// and offsets count runes.
 	t.Run("everything comes back as it was put", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -54,6 +57,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Passages: %v, (-want +got):\n%s", err, diff)
 		}
 	})
+	// It is larger than what stores keep in one row, so that it is split and joined.
 	t.Run("a large content comes back as it was put", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -78,6 +82,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Passages: %v, (-want +got):\n%.2000s", err, diff)
 		}
 	})
+	// It is on its way, and the page shows it meanwhile.
 	t.Run("a document without content has none, which is no error", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -99,6 +104,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s with %d passages", d.State, d.Passages)
 		}
 	})
+	// A negative end is the document's end. Ids that are not there are left out: passages may go while a search is
+	// read.
 	t.Run("passages come by range and by id in the order asked", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -114,6 +121,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("PassagesByID = %+v, %v", found, err)
 		}
 	})
+	// Words are packed by blocks of many, and unpacked only where a range needs them, which is why ranges across such
+	// blocks are asked for. Coordinates are kept to within 1/65535, see corpus.PackWords.
 	t.Run("words come by the range they overlap, in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -156,6 +165,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+// passageIDs are the ids of a document's passages from one number to another.
 func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids []string) {
 	t.Helper()
 	passages, err := ds.Passages(t.Context(), alice, id, from, to)
@@ -168,7 +178,9 @@ func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids
 	return ids
 }
 
+// testReplace checks that a new version takes the place of the old one at once and as a whole.
 func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// A new version may take minutes to read, and questions come meanwhile.
 	t.Run("the old content serves until the new one replaces it", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -189,6 +201,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("old passages are still there: %v, %v", left, err)
 		}
 	})
+	// A worker that died after it had stored the content does it once more.
 	t.Run("the same content again changes nothing", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -200,6 +213,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("PassagesByID = %v, %v", found, err)
 		}
 	})
+	// 300 passages take several rows, so that a store without a transaction around reading shows itself.
 	t.Run("readers see one version or the other, never parts of both", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -249,6 +263,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Context(), "nowhere", contentOf(file("a.md", "x"), "words"),
 		), chat.CodeNotFound)
 	})
+	// The failure comes in the middle of writing, after parts of the content were written.
 	t.Run("content that can't be stored leaves the old one serving", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -11,7 +11,8 @@ import (
 	"footnote/corpus"
 )
 
-// TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest.
+// TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest. Each
+// part has a function of its own, and each promise a subtest.
 func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("put", func(t *testing.T) { t.Parallel(); testPut(t, open) })
 	t.Run("limits", func(t *testing.T) { t.Parallel(); testLimits(t, open) })
@@ -27,7 +28,10 @@ func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("version", func(t *testing.T) { t.Parallel(); testVersion(t, open) })
 }
 
+// testPut checks what a document that comes in meets: nothing, its own bytes, an older version, or one that was
+// deleted.
 func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// Put returns what Get returns later, but for Fresh, which only Put says.
 	t.Run("a new document is queued under a fresh id, with everything that was given", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -50,6 +54,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("CreatedAt = %v", got.CreatedAt)
 		}
 	})
+	// A person who adds a copy of a file must not get each answer twice. The first path stays.
 	t.Run("the same bytes under another path are the existing document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -62,6 +67,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			)
 		}
 	})
+	// No meta leaves what is there, other meta replaces what was given before, and what the file says of itself stays
+	// either way. MetaIfFresh is for callers who only know a default.
 	t.Run("the same bytes with other meta give the document that meta", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -113,6 +120,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("with empty meta (-want +got):\n%s", diff)
 		}
 	})
+	// Whether bytes are known elsewhere must not show.
 	t.Run("the same bytes in another namespace or of another user are another document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -124,6 +132,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("ids %s, %s and %s should differ", first.ID, second.ID, third.ID)
 		}
 	})
+	// Adding a file again is how people try again.
 	t.Run("the same bytes queue a failed or cancelled document again", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -143,6 +152,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("after a cancel: id %s, state %s; want %s queued", again.ID, again.State, d.ID)
 		}
 	})
+	// The id stays, so that links and citations go on leading to the document.
 	t.Run("other bytes under the same path are a new version of the document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -153,6 +163,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Put = %+v, want document %s queued with the new hash", got, d.ID)
 		}
 	})
+	// Nothing is read again: its content is still there until it is purged.
 	t.Run("the same bytes restore a deleted document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -168,6 +179,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
+	// Another name may mean another format, so that the file is read again.
 	t.Run("the same bytes restore a deleted document under another name as that", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -182,6 +194,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 				got.State, err)
 		}
 	})
+	// Only the database can decide who was first.
 	t.Run("many puts of the same bytes at once make one document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -205,6 +218,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+// testStates checks which state follows which. Every change names the version that it is meant for by its hash.
 func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("a state is kept with its progress and its failure", func(t *testing.T) {
 		t.Parallel()
@@ -231,6 +245,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		)
 		wantCode(t, "SetState(parsing, failure)", err, chat.CodeInvalid)
 	})
+	// A worker learns in this way that its work is of no use any more.
 	t.Run("a version that was replaced or cancelled can't move any more", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -256,6 +271,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s", got.State)
 		}
 	})
+	// Two workers may have the same job for a while, if one was taken for dead.
 	t.Run("a late worker can't take a version back that is ready", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -279,6 +295,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := ingest(t, ds, file("a.md", ""), "words")
 		wantCode(t, "Cancel of a ready document", ds.Cancel(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
+	// The old one is complete and ready, since it served all the time.
 	t.Run("cancelling a new version goes back to the old one", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -293,6 +310,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("the new version can't come again: %s", again.State)
 		}
 	})
+	// That is for a newer reader of files; vectors are made anew with the content.
 	t.Run("a ready document can be read again, and serves meanwhile", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -311,6 +329,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s, text %q; want it ready with the new words", got.State, text)
 		}
 	})
+	// A document can be found by its words long before all of its vectors are there.
 	t.Run("the semantic state is apart from the state", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -8,7 +8,8 @@ import (
 	"footnote/corpus"
 )
 
-// readAll calls every method that names a document, with what it returned.
+// readAll calls every method that names a document, with what it returned. A method that is added to the port and hides
+// nothing would be a hole: it has to be added here.
 func readAll(t *testing.T, ds corpus.Documents, s chat.Scope, id string) map[string]error {
 	t.Helper()
 	ctx, errs := t.Context(), make(map[string]error)
@@ -21,6 +22,7 @@ func readAll(t *testing.T, ds corpus.Documents, s chat.Scope, id string) map[str
 	return errs
 }
 
+// testScope checks that whoever is not meant to see a document can't tell it from one that does not exist.
 func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 	for _, tt := range []struct {
 		name  string
@@ -67,7 +69,10 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+// testHidden checks namespaces that begin with a point: pages that a run has read are kept in one. They can be cited,
+// and don't appear among a person's own documents.
 func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// "In all namespaces" does not mean these.
 	t.Run("a hidden namespace is found by id and by its name only", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -100,6 +105,7 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+// testDelete checks the two steps of a deletion: hidden at once, gone for good later.
 func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
 		t.Parallel()
@@ -127,6 +133,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
+	// The bytes of a blob may be deleted only when this says no. A wrong yes costs disk, a wrong no costs somebody's
+	// file.
 	t.Run("bytes are in use as long as a document has them, hidden or not", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -158,6 +166,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
 		used("a purged document", v.SHA256, false)
 	})
+	// Restoring must not push the document out that took the path since.
 	t.Run("a path is free again when its document is deleted", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -168,6 +177,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		wantCode(t, "Restore onto a taken path", ds.Restore(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
+	// What is outside the database, such as vectors and originals, is listed as removals, for the library to do.
 	t.Run("purge removes for good what was hidden before", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -192,6 +202,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
+// testVersion checks the number by which results are kept: a result is used again only while the number is the same.
 func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("the version changes with whatever a search could see, and only for that user", func(t *testing.T) {
 		t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"footnote/corpus"
 )
 
-// LexicalStores are documents and the index that they feed.
+// LexicalStores are documents and the index that they feed. A test puts content into the one and searches in the other.
 type LexicalStores struct {
 	Documents corpus.Documents
 	Lexical   corpus.Lexical
@@ -29,7 +29,8 @@ func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 // terms asks for any of words.
 func terms(words ...string) corpus.LexicalQuery { return corpus.LexicalQuery{Words: Words(words...)} }
 
-// Words are terms of a word each.
+// Words are terms of a word each. A word of a question may have several forms, each a term; here it has one. Tests of
+// the stores themselves use it too.
 func Words(terms ...string) (words [][]string) {
 	for _, term := range terms {
 		words = append(words, []string{term})
@@ -54,7 +55,9 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 	return texts
 }
 
+// testRanking checks orders only: scores differ between stores, and between versions of one.
 func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
+	// These are the two halves of BM25: how many of the terms a passage has, and how rare they are.
 	t.Run("more and rarer terms are better", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -74,6 +77,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		)
 		wantStrings(t, "no terms", st.found(t, alice, terms(), 10), nil)
 	})
+	// The best passage of a search may still be a bad one, which only the share tells. Bounds are wide, as they must
+	// hold for every way of weighing words.
 	t.Run("a share says how much of the words a passage has", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -106,6 +111,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		got := st.found(t, alice, terms("slate"), 10)
 		wantStrings(t, "slate", got, []string{"one two three four five", "one two three four slate"})
 	})
+	// Otherwise a page of results would change from one request to the next.
 	t.Run("equals are ordered by passage id, and k cuts", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -127,6 +133,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			}
 		}
 	})
+	// A store must not split or fold terms in its own way: package text did that already, for documents and questions
+	// alike.
 	t.Run("terms of any script and with marks are found as they are, and only so", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -146,6 +154,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			wantStrings(t, word, st.found(t, alice, terms(word), 10), nil)
 		}
 	})
+	// These are words of the query languages of SQLite's FTS5 and PostgreSQL, and bytes that are no text.
 	t.Run("hostile terms are harmless", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -162,6 +171,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
 	})
+	// Such words are passed over to save time, but not if there is nothing else to go by.
 	t.Run("a word in nearly every passage still finds them when it is all there is", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -181,6 +191,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
+// testPhrases checks words in quotation marks: passages must have all of them, and only the order among those is free.
 func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
 		t.Parallel()
@@ -214,6 +225,7 @@ func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
+// testLexicalScope checks that a search finds nothing outside its scope, and misses nothing inside.
 func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("only the scope's passages are found", func(t *testing.T) {
 		t.Parallel()
@@ -246,6 +258,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
+	// A store that takes the k best first and filters them afterwards fails here.
 	t.Run("much better passages out of scope don't push others out", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -261,6 +274,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
+// testLexicalFresh checks that indexes follow each change without delay: whoever adds a file asks about it next.
 func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("a search sees each change at once", func(t *testing.T) {
 		t.Parallel()
@@ -288,6 +302,7 @@ func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
+// testSimilar checks "did you mean": terms of the index that are nearly what was typed.
 func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 	similar := func(t *testing.T, st LexicalStores, s chat.Scope, term string, k int) []string {
 		t.Helper()
@@ -316,6 +331,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "nothing alike", similar(t, st, alice, "xyzzyx", 5), nil)
 		wantStrings(t, "hostile", similar(t, st, alice, `" OR 1=1 --`, 5), nil)
 	})
+	// A suggestion is a word out of a document, and must come out of one that the asker may read.
 	t.Run("words of other users, other namespaces and hidden documents stay unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)

@@ -1,5 +1,16 @@
 // Package corpustest holds the contracts of corpus's ports as tests. Each store's own test calls them: what they
 // promise is what both the embedded and the server mode keep.
+//
+// A port of corpus is implemented more than once: by SQLite, by PostgreSQL, by Milvus, by a folder, by a bucket. There
+// is one suite for each port here, which every implementation's test runs with a function that opens an empty store. A
+// suite knows nothing of an implementation; what it can't ask of all of them it doesn't ask of any.
+//
+// documents.go, content.go, list.go, hiding.go (in parts), limits.go, removals.go and watched.go are the suite of
+// Documents; lexical.go and completions.go that of Lexical; vectors.go and vector_models.go that of Vectors; queue.go
+// and queue_deaths.go that of Queue; blobs.go and reranker.go have one each. This file holds what all share.
+//
+// Names of subtests are the promises, in whole sentences. Subtests run in parallel on stores of their own, so that they
+// find what hides in a shared connection as well.
 package corpustest
 
 import (
@@ -21,12 +32,14 @@ var (
 	bob   = chat.Scope{User: "bob"}
 )
 
+// hashOf is the SHA-256 of bytes in hexadecimal, by which documents and blobs know them.
 func hashOf(bytes string) string {
 	sum := sha256.Sum256([]byte(bytes))
 	return hex.EncodeToString(sum[:])
 }
 
-// file is a document of alice's as it comes in.
+// file is a document of alice's as it comes in. Its bytes exist only as a hash and a length: Documents never sees the
+// bytes themselves.
 func file(path, bytes string) corpus.Document {
 	return corpus.Document{
 		User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(
@@ -36,7 +49,9 @@ func file(path, bytes string) corpus.Document {
 	}
 }
 
-// contentOf makes content of one paragraph and one passage for each text. Terms are the words in lower case.
+// contentOf makes content of one paragraph and one passage for each text. Terms are the words in lower case. The
+// passages' ids are made up of the document, its version and a number, as the library makes them unique: stores rely on
+// that when two versions are there at once.
 func contentOf(d corpus.Document, texts ...string) corpus.Content {
 	c := corpus.Content{
 		SHA256: d.SHA256, Extracted: corpus.Extracted{Title: "About " + d.Path, Text: strings.Join(texts, "\n\n")},
@@ -59,6 +74,7 @@ func contentOf(d corpus.Document, texts ...string) corpus.Content {
 	return c
 }
 
+// mustPut stores a document that must not be there yet.
 func mustPut(t *testing.T, ds corpus.Documents, d corpus.Document) corpus.Document {
 	t.Helper()
 	stored, duplicate, err := ds.Put(t.Context(), d)
@@ -93,6 +109,7 @@ func mustGet(t *testing.T, ds corpus.Documents, s chat.Scope, id string) corpus.
 	return d
 }
 
+// mustText is the text of a document of alice's.
 func mustText(t *testing.T, ds corpus.Documents, id string) string {
 	t.Helper()
 	text, err := ds.Text(t.Context(), alice, id)
@@ -102,6 +119,7 @@ func mustText(t *testing.T, ds corpus.Documents, id string) string {
 	return text
 }
 
+// mustVersion is the number that changes whenever a search of the scope could find something else.
 func mustVersion(t *testing.T, ds corpus.Documents, s chat.Scope) int64 {
 	t.Helper()
 	v, err := ds.Version(t.Context(), s)
@@ -111,6 +129,7 @@ func mustVersion(t *testing.T, ds corpus.Documents, s chat.Scope) int64 {
 	return v
 }
 
+// mustDo ends the test at an error that no promise allows, and says at which step.
 func mustDo(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
@@ -118,7 +137,7 @@ func mustDo(t *testing.T, what string, err error) {
 	}
 }
 
-// wantCode fails the test unless err has the code.
+// wantCode fails the test unless err has the code. Callers tell errors apart by their codes, never by their words.
 func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != want {
@@ -126,6 +145,7 @@ func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	}
 }
 
+// wantStrings compares lists in order; nil and an empty list are equal.
 func wantStrings(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {

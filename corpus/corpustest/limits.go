@@ -11,6 +11,7 @@ import (
 	"footnote/corpus"
 )
 
+// testLimits checks what a user may add in a day and keep in all. The local user, who owns the machine, has no limits.
 func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 	sized := func(user, path string, bytes int64) corpus.Document {
 		d := file(path, "the bytes of "+path)
@@ -23,6 +24,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("%s: error %v, want one of the limit %s", what, err, want)
 		}
 	}
+	// A new version is a file too; the same bytes again are none.
 	t.Run("a user can add so many files in a day, and what is there already counts once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -57,6 +59,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustPut(t, ds, sized(chat.LocalUser, fmt.Sprint(i, ".md"), 1))
 		}
 	})
+	// Otherwise adding and deleting in turns would get around the limit.
 	t.Run("a user can add so many bytes in a day, and a deletion gives none back", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -69,6 +72,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantOver(t, "more than is left", err, chat.UploadMiBPerDay)
 		mustPut(t, ds, sized("alice", "c.md", 1<<20))
 	})
+	// What can be restored still takes its room on the disk.
 	t.Run("a user's documents take so much in all, until some are gone for good", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -86,6 +90,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "Purge", ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)))
 		mustPut(t, ds, sized("alice", "b.md", 1<<20))
 	})
+	// The limit on runs bounds those.
 	t.Run("a page that a run reads is not an upload", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -96,6 +101,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustPut(t, ds, page)
 		}
 	})
+	// Counting first and adding afterwards, in two statements, would let more through.
 	t.Run("parallel puts get what there is room for, and no more", func(t *testing.T) {
 		t.Parallel()
 		for _, limits := range []chat.Limits{{chat.FilesPerDay: 7}, {chat.UploadMiBPerDay: 7}, {chat.DiskMiB: 7}} {

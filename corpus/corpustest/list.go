@@ -11,6 +11,7 @@ import (
 	"footnote/corpus"
 )
 
+// list returns the paths of one page of documents, and the cursor of the next.
 func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (paths []string, next string) {
 	t.Helper()
 	page, next, err := ds.List(t.Context(), s, f)
@@ -23,7 +24,9 @@ func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (pat
 	return paths, next
 }
 
+// testList checks the list of documents: orders, pages, filters and counts.
 func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// Titles that are equal but for case are ordered by age, so that the order is one and the same on each page.
 	t.Run("pages follow each other without gaps or repeats, in every order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -48,6 +51,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, "sorted by "+sort, got, want)
 		}
 	})
+	// A page that turns out empty would be shown as such.
 	t.Run("a full last page has no next one", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -56,6 +60,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("next = %q", next)
 		}
 	})
+	// Cursors come back from clients, and are not trusted.
 	t.Run("an order or a cursor that can't be is refused", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -64,6 +69,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		_, _, err = ds.List(t.Context(), alice, corpus.Filter{Cursor: "' OR 1=1"})
 		wantCode(t, "Cursor", err, chat.CodeInvalid)
 	})
+	// Values are compared with their types, as JSON has them: the number 1843 is not the text "1843". A list has each
+	// of its elements, and is equal to itself as a whole.
 	t.Run("filters select", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -126,6 +133,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
+	// They are offered as filters. Numbers and nested values are not texts.
 	t.Run("the texts under a key of the meta", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -151,6 +159,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("of somebody else: %q, %v", got, err)
 		}
 	})
+	// Dates are texts that begin with a year; less exact ones match every range that touches them.
 	t.Run("the date of a document selects", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -185,6 +194,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
+	// They stand above the list and must not read it: hidden documents are not counted, and vectors that are missing
+	// are.
 	t.Run("counts", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -217,6 +228,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Count of another user = %+v, %v", got, err)
 		}
 	})
+	// The order is that of bytes, so that both databases agree.
 	t.Run("Namespaces are those that have documents, in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -12,9 +12,11 @@ import (
 	"footnote/corpus"
 )
 
-// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so
-// far, once per subtest: of two replicas, where there can be such.
+// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so far,
+// once per subtest: of two replicas, where there can be such. Jobs outlive the process that added them, and may be done
+// by another. None of the tests waits for a time to pass.
 func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
+	// A worker takes only kinds that it names.
 	t.Run("a user's jobs come oldest first, each kind to its worker", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
@@ -39,6 +41,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
+	// Whoever opens a document waits for it. Nobody else's jobs wait longer for that.
 	t.Run("a hastened job changes places with its user's first one", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -60,6 +63,8 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			t.Errorf("the jobs came as %q, want those of the user as %q", order, want)
 		}
 	})
+	// Enqueue adds a job although an equal one is at work, because that one may have read what has changed since.
+	// Ensure does not, as it only makes sure that somebody will do it or does it.
 	t.Run("the same job waits once, and again while it is at work", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -90,6 +95,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			w.next(t)
 		}
 	})
+	// Others must not wait behind one that keeps failing.
 	t.Run("a job that failed comes again, after others", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
@@ -111,6 +117,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
+	// A server that is stopped for an update is not the job's fault.
 	t.Run("work cut short goes on elsewhere, and that attempt does not count", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -128,6 +135,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	})
 	t.Run("a job is blamed for a death while it was alone at work", func(t *testing.T) { testDeaths(t, open) })
 	t.Run("jobs at work when their process died are done one at a time", func(t *testing.T) { testSuspects(t, open) })
+	// The worker that has it may be another process. Its context says why it ended.
 	t.Run("cancelling ends a job wherever it is", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -156,6 +164,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		eventuallyEmpty(t, q)
 	})
 	t.Run("one user's thousand uploads do not keep another's one waiting", func(t *testing.T) { testTurns(t, open) })
+	// Eight goroutines add and eight workers in two queues take: no job is lost and none is done twice.
 	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
 		t.Parallel()
 		one, two := open(t)
@@ -201,7 +210,8 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	})
 }
 
-// testTurns: whoever comes late is served next, and both go on in turns.
+// testTurns: whoever comes late is served next, and both go on in turns. Users take turns, not jobs: one who adds a
+// folder of a thousand files has no more turns for that.
 func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, other := open(t)
@@ -246,14 +256,16 @@ func wait(ctx context.Context, ch <-chan struct{}) error {
 	}
 }
 
-// working is a queue's Work under way.
+// working is a queue's Work under way. jobs has no buffer, so that a job waits in its worker until the test has seen
+// it.
 type working struct {
 	jobs  chan corpus.Job // as they begin
 	ended chan struct{}
 	stop  func() // ends the work and waits for that
 }
 
-// startWork has the jobs of a kind done, by nothing if do is nil, until the test ends.
+// startWork has the jobs of a kind done, by nothing if do is nil, until the test ends. The work ends with stop or with
+// the test's cleanup, and an error of Work fails the test.
 func startWork(
 	t *testing.T, q corpus.Queue, workers int, do func(context.Context, corpus.Job) error, kind corpus.JobKind,
 ) *working {
@@ -296,7 +308,7 @@ func (w *working) next(t *testing.T) corpus.Job {
 	}
 }
 
-// discard lets all jobs begin.
+// discard lets all jobs begin. Its goroutine ends with the work.
 func (w *working) discard() {
 	go func() {
 		for {
@@ -309,6 +321,7 @@ func (w *working) discard() {
 	}()
 }
 
+// enqueue adds a job for a document's bytes.
 func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, user, document string) {
 	t.Helper()
 	mustDo(t, "Enqueue", q.Enqueue(
@@ -316,6 +329,7 @@ func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, user, document s
 	))
 }
 
+// wantWaiting checks how many jobs are left, those at work among them.
 func wantWaiting(t *testing.T, q corpus.Queue, want int) {
 	t.Helper()
 	if n, err := q.Waiting(t.Context()); err != nil || n != want {
@@ -323,7 +337,8 @@ func wantWaiting(t *testing.T, q corpus.Queue, want int) {
 	}
 }
 
-// eventuallyEmpty waits until no job is left.
+// eventuallyEmpty waits until no job is left. A job is gone only after its worker returned, which the test can't see
+// otherwise. The test's own deadline ends it.
 func eventuallyEmpty(t *testing.T, q corpus.Queue) {
 	t.Helper()
 	for t.Context().Err() == nil {

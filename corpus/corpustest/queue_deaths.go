@@ -10,10 +10,13 @@ import (
 )
 
 // Mortal is a queue of a test that can take jobs as a process does that dies right after, and whose leases have ended.
+// No job can be taken in such a way through corpus.Queue itself, which renews the leases of jobs while they are at
+// work.
 type Mortal interface {
 	TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int)
 }
 
+// mortal is the queue as one that can be made to die; stores wrap theirs for these tests.
 func mortal(t *testing.T, q corpus.Queue) Mortal {
 	t.Helper()
 	m, ok := q.(Mortal)
@@ -23,7 +26,8 @@ func mortal(t *testing.T, q corpus.Queue) Mortal {
 	return m
 }
 
-// testDeaths: whatever is counted as a death stays counted, and nothing else is.
+// testDeaths: whatever is counted as a death stays counted, and nothing else is. Blame tells a file that kills its
+// readers from a bad day: an error or a stop adds none, a death does.
 func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)
@@ -52,8 +56,9 @@ func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	eventuallyEmpty(t, q)
 }
 
-// testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone,
-// so that the next death is the fault of one of them, which then waits while others are done.
+// testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone, so
+// that the next death is the fault of one of them, which then waits while others are done. Otherwise a file that kills
+// the process would have innocent ones blamed each time, until they are given up with it.
 func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)

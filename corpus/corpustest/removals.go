@@ -11,7 +11,10 @@ import (
 	"footnote/corpus"
 )
 
+// testRemovals checks what is to be removed outside of the database, which can't be part of its transactions. A removal
+// is told until somebody says that it is done; doing one twice must be harmless.
 func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// The waits double from 20 seconds up to five minutes, for a bucket or a Milvus that is away.
 	t.Run("a removal comes again, ever later, until it is done", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -31,6 +34,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		wantRemovals(t, ds, now.Add(time.Hour))
 	})
+	// Only once the new version is ready: before that, it may be cancelled.
 	t.Run("the original of a replaced version is to be removed", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -52,6 +56,8 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantRemovals(t, ds, time.Now(), corpus.Removal{SHA256: old.SHA256},
 			corpus.Removal{DocumentID: v.ID, SHA256: v.SHA256})
 	})
+	// Bytes that were stored and then found to be of no document, such as those of an upload that failed, have no other
+	// removal.
 	t.Run("an original is abandoned once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -61,6 +67,8 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "Abandon again", ds.Abandon(t.Context(), r))
 		wantRemovals(t, ds, time.Now())
 	})
+	// A page has at most 100, and what was handed out waits before it comes again, so that several processes share the
+	// work.
 	t.Run("each of many removals is due once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

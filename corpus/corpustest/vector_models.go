@@ -9,7 +9,8 @@ import (
 )
 
 // TestVectorModels checks what corpus.Vectors promises of several embedding models. open returns what opens the store
-// of a model in a place that is empty at first, once per subtest.
+// of a model in a place that is empty at first, once per subtest. A change of the model must not take search by meaning
+// away: old vectors serve while new ones are made.
 func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) corpus.Vectors) {
 	axis := []float32{1, 0}
 	finds := func(t *testing.T, who string, vs corpus.Vectors, query []float32, want map[string]float64) {
@@ -29,6 +30,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 			t.Errorf("%s counts %v, %v; want %v", who, got, err, want)
 		}
 	}
+	// That is how the library learns which documents still lack some.
 	t.Run("vectors are counted by document", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)("old")
@@ -42,6 +44,8 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		mustDo(t, "Complete", vs.Complete(t.Context()))
 		counts(t, "the complete store", vs, map[string]int{"d1": 1, "d2": 1})
 	})
+	// Vectors of two models can be compared and mean nothing then, so that they must never meet. Going back to the old
+	// model before the new one is complete finds everything; Complete says that the others' vectors may go.
 	t.Run("a model of the same dimension has vectors of its own", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
@@ -66,6 +70,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		finds(t, "the old model after that", late, axis, map[string]float64{})
 		counts(t, "the old model after that", late, nil)
 	})
+	// VectorsOf saves making the vector of a text that is known.
 	t.Run("a text has a vector of each model", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)

@@ -11,8 +11,11 @@ import (
 	"footnote/corpus"
 )
 
-// TestVectors checks each promise in corpus.Vectors' comments. open returns an empty store, once per subtest.
+// TestVectors checks each promise in corpus.Vectors' comments. open returns an empty store, once per subtest. Vectors
+// have length 1, as embedders make them, so that a cosine is a dot product.
 func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
+	// 500 random vectors are compared one by one with the same arithmetic in float64. A store that only finds most of
+	// the nearest ones has to look again among more, and to compute exactly.
 	t.Run("the nearest come first, with their exact cosines", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -55,6 +58,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 3)), []string{"a", "b", "c"})
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
 	})
+	// Rounding must not give more than 1, which a page would show as 101 %.
 	t.Run("cosines reach from -1 to 1", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -67,6 +71,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
+	// Whoever has a passage of the same text has the same vector: the hash finds it also across users, and gives away
+	// nothing but that.
 	t.Run("a vector is known by its text", func(t *testing.T) {
 		t.Parallel()
 		vs, hash := open(t), string([]byte{0, 1, 255})
@@ -95,6 +101,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
+	// A wrong setting must not spoil what is there.
 	t.Run("other numbers of dimensions are refused", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -108,6 +115,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantCode(t, "SearchVectors", err, chat.CodeInvalid)
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
 	})
+	// Stores keep vectors in memory for searches, and have to forget those that changed elsewhere.
 	t.Run("a search sees each change at once", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -129,6 +137,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "unknown", nil))
 		find("an unknown document deleted", "b")
 	})
+	// That is how a model is changed for one of another size.
 	t.Run("an emptied index takes another number of dimensions", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -138,6 +147,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0, 0}, nil, 1)), []string{"a"})
 	})
+	// The hostile names are expressions of Milvus' filters.
 	t.Run("only the scope's vectors are found", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -205,6 +215,7 @@ func vector(passage, document string, values ...float32) corpus.Vector {
 	}
 }
 
+// randomUnit is a vector of length 1 in a random direction: normal numbers have no preferred one.
 func randomUnit(random *rand.Rand, dimension int) []float32 {
 	v := make([]float32, dimension)
 	var sum float64
@@ -218,6 +229,7 @@ func randomUnit(random *rand.Rand, dimension int) []float32 {
 	return v
 }
 
+// dot is the exact cosine of two unit vectors, up to float64's rounding.
 func dot(a, b []float32) (sum float64) {
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])

@@ -11,6 +11,8 @@ import (
 	"footnote/corpus"
 )
 
+// testWatched checks what is remembered of folders that a program on the user's machine follows: it reports what it
+// saw, and the page shows it.
 func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 	seen := func(folder string, at time.Time, left ...corpus.LeftOut) corpus.Watched {
@@ -32,6 +34,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		return got
 	}
+	// Times keep microseconds, the finest that both databases have.
 	t.Run("a folder comes back as it was last seen, to its user alone", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -45,6 +48,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("another user's folders: %+v, want none", got)
 		}
 	})
+	// SetWatched forgets the user's folders that were not looked at since a time: nobody follows them any more.
 	t.Run("folders are listed in order, those of the scope's namespaces that were looked at since", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -75,6 +79,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("after the old one was forgotten (-want +got):\n%s", diff)
 		}
 	})
+	// A program that reports ever new names must not fill the table.
 	t.Run("of many folders the latest stay", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

@@ -12,7 +12,8 @@ import (
 
 // charsmap is the table by which SentencePiece normalizes texts. It gives what the normalizer Precompiled of Hugging
 // Face's library tokenizers gives. The form of the tree is that of the library darts-clone: a unit's lowest byte is the
-// byte that leads to it, bit 8 says that a text ends there, and the rest is the way to the unit of the next byte.
+// byte that leads to it, bit 8 says that a text ends there, and the rest is the way to the unit of the next byte. The
+// tree is a double array: the children of a unit lie at its way, with the exclusive or of their byte.
 type charsmap struct {
 	units []uint32
 	texts string // what is put in the place of others, each with a 0 behind it
@@ -21,7 +22,8 @@ type charsmap struct {
 // longestCluster is how many bytes characters that belong together may have to be looked up as one.
 const longestCluster = 5
 
-// newCharsmap reads the table: the bytes of the tree, the tree, the texts.
+// newCharsmap reads the table: the bytes of the tree, the tree, the texts. Its first four bytes are the length of the
+// tree, little-endian. Sizes are checked here, ways while they are followed.
 func newCharsmap(raw []byte) (*charsmap, error) {
 	if len(raw) < 4 {
 		return nil, errors.New("it is empty")
@@ -45,7 +47,9 @@ func newCharsmap(raw []byte) (*charsmap, error) {
 	return m, nil
 }
 
-// fold normalizes a text: characters that belong together as one if the table has a beginning of them, else each.
+// fold normalizes a text: characters that belong together as one if the table has a beginning of them, else each. The
+// clusters are Unicode's extended grapheme clusters (UAX #29), as in the reference. A character that the table doesn't
+// have stays.
 func (m *charsmap) fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -71,7 +75,7 @@ func (m *charsmap) fold(text string) string {
 }
 
 // replacement is what stands for the shortest beginning of a text that the table has. A way out of the table, which a
-// wrong one may have, leads nowhere.
+// wrong one may have, leads nowhere. A unit that ends a text points to where its replacement begins among the texts.
 func (m *charsmap) replacement(text string) (string, bool) {
 	at := wayOf(m.units[0])
 	for i := range len(text) {
@@ -98,5 +102,6 @@ func (m *charsmap) replacement(text string) (string, bool) {
 	return "", false
 }
 
-// wayOf is what the place of a unit differs by from that of the next.
+// wayOf is what the place of a unit differs by from that of the next. Bit 9 says that the way is in units of 256, for
+// trees that are larger than 22 bits reach.
 func wayOf(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

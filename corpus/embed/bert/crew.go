@@ -10,14 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crew embeds texts, some at once.
+// crew embeds texts, some at once. The slots are shared by all calls of run, so that two of them don't take twice as
+// many processors.
 type crew struct {
 	slots  chan struct{} // holds what is at work
 	yields bool          // on threads that give way to others
 }
 
 // newCrew makes one for texts that nobody waits for, so many at once; 0: as many as the machine has processors where
-// threads can be made to give way to others, else half as many.
+// threads can be made to give way to others, else half as many. A quota shows as fewer processors for Go than the
+// machine has.
 func newCrew(workers int) crew {
 	processors := runtime.GOMAXPROCS(0)
 	// a quota counts the time of such threads too: they would use up what questions need
@@ -32,7 +34,8 @@ func newCrew(workers int) crew {
 	return crew{slots: make(chan struct{}, workers), yields: yields}
 }
 
-// canYield reports whether threads can be made to give way here.
+// canYield reports whether threads can be made to give way here. It is tried once on a thread of its own, which ends
+// with its goroutine, as Go can't take the niceness back.
 var canYield = sync.OnceValue(func() bool {
 	done := make(chan error)
 	go func() {
@@ -42,7 +45,8 @@ var canYield = sync.OnceValue(func() bool {
 	return <-done == nil
 })
 
-// run calls do for 0 to n-1, some at once, until one fails.
+// run calls do for 0 to n-1, some at once, until one fails. Goroutines take the next index, so that long texts don't
+// keep short ones waiting. It returns when all have ended.
 func (c crew) run(ctx context.Context, n int, do func(context.Context, int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -2,10 +2,12 @@ package bert
 
 import "math/bits"
 
-// distanceBuckets is how many kinds of distances between tokens MPNet tells apart: half of them for tokens before.
+// distanceBuckets is how many kinds of distances between tokens MPNet tells apart: half of them for tokens before. The
+// other half is for tokens behind. The model's own setting must say the same, see checkConfig.
 const distanceBuckets = 32
 
-// distanceBias returns what is added to each head's scores of count tokens, as kernel.Mix has it.
+// distanceBias returns what is added to each head's scores of count tokens, as kernel.Mix has it. A bias depends on the
+// head and the distance only, so that it is made once for all layers, which share it in MPNet.
 func (n *network) distanceBias(count int, s *scratch) []float32 {
 	bias := resizeBuffer(&s.bias, n.Heads*(2*count-1))
 	for i := range bias {

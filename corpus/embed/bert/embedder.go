@@ -3,6 +3,14 @@
 // Hugging Face's libraries write it (model.safetensors, config.json, tokenizer.json or vocab.txt, and what
 // sentence-transformers adds), and gives their vectors. Encoders are of the types bert, xlm-roberta and mpnet,
 // tokenizers BERT's WordPiece and SentencePiece's Unigram.
+//
+// embedder.go and reranker.go are what the library uses; lazy.go keeps a model in memory while it is needed. folder.go,
+// weights.go, tokenizer_file.go and normalizer.go read the folder and refuse what this package would compute otherwise
+// than the reference: a vector that is nearly right is worse than an error. wordpiece.go, unigram.go, pieces.go and
+// charsmap.go make tokens, forward.go and distance.go run the network over them, with the arithmetic of package kernel.
+// crew.go, gate.go and yield_linux.go see to it that somebody who waits goes before a library that is being read in.
+//
+// Nothing leaves the process, and nothing is fetched: a folder is complete or is refused.
 package bert
 
 import (
@@ -26,7 +34,7 @@ import (
 
 const weightsFile = "model.safetensors"
 
-// Config says which model embeds.
+// Config says which model embeds. Only Dir is required.
 type Config struct {
 	Dir string
 	// QueryPrefix and PassagePrefix are put before each text of their side. nil: what the folder itself says.
@@ -36,8 +44,9 @@ type Config struct {
 	Idle                       time.Duration // how long the model stays in memory after its last use; 0: a minute
 }
 
-// Embedder is a sentence model. It opens the weights when the first text comes, and gives them back when none came
-// for a while. It is safe for concurrent use.
+// Embedder is a sentence model. It opens the weights when the first text comes, and gives them back when none came for
+// a while. It is safe for concurrent use. Passages and queries have different slots, so that a query never stands in
+// line behind passages.
 type Embedder struct {
 	lazyModel
 	name string
@@ -47,7 +56,8 @@ type Embedder struct {
 	gate     gate
 }
 
-// model is what is in memory of a model while it is used.
+// model is what is in memory of a model while it is used. It is shared by all who use it; scratch has the memory of
+// single forward passes.
 type model struct {
 	*network
 	tokenizer *tokenizer
@@ -55,7 +65,8 @@ type model struct {
 	scratch   sync.Pool
 }
 
-// Open checks the settings in a model's folder and that its weights are there. It reads only what is small.
+// Open checks the settings in a model's folder and that its weights are there. It reads only what is small. The error
+// names the folder and what of it can't be used.
 func Open(cfg Config) (*Embedder, error) {
 	f, err := readFolder(cfg.Dir)
 	if err != nil {
@@ -93,7 +104,8 @@ func Open(cfg Config) (*Embedder, error) {
 }
 
 // modelIdentity names what makes vectors: the folder's name, with a sum over its settings and samples of its weights,
-// so that vectors of two models are never taken for those of one.
+// so that vectors of two models are never taken for those of one. Hashing all weights would take as long as reading
+// them; 64 samples of 4 KiB differ for any two models that were trained.
 func modelIdentity(dir string, f folder, w *weights) (string, error) {
 	const samples, bytes = 64, 4096
 	sum := sha256.New()
@@ -114,7 +126,7 @@ func modelIdentity(dir string, f folder, w *weights) (string, error) {
 func (e *Embedder) Model() string { return e.name }
 
 // About says what the model is and how it is computed: "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits
-// with AVX-512 VNNI".
+// with AVX-512 VNNI". It is for the log and for the command that checks a model.
 func (e *Embedder) About() string {
 	precision := "8 bits"
 	if e.floats {
@@ -124,9 +136,10 @@ func (e *Embedder) About() string {
 		e.folder.Hidden, e.folder.window, precision, kernel.Name())
 }
 
-// Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's
-// window is cut at words into windows, and has their mean. It takes all processors, on threads that give way to
-// others, or half of them where there are no such threads, and waits for queries.
+// Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's window
+// is cut at words into windows, and has their mean. It takes all processors, on threads that give way to others, or
+// half of them where there are no such threads, and waits for queries. An empty passage has a vector too. It fails when
+// ctx ends, when the model can't be loaded, and after Close.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
 	return e.embedPassages(ctx, passages, e.passages, e.gate.waitForQueries)
 }
@@ -144,7 +157,8 @@ func (e *Embedder) HoldPassages() (release func()) {
 	return sync.OnceFunc(e.gate.leaveQuery)
 }
 
-// embedPassages embeds passages, some at once. Between their parts wait is called.
+// embedPassages embeds passages, some at once. Between their parts wait is called. A passage's parts are its layers and
+// windows: wait is called before each layer.
 func (e *Embedder) embedPassages(
 	ctx context.Context, passages []string, by crew, wait func(context.Context) error,
 ) ([][]float32, error) {
@@ -184,7 +198,8 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 }
 
 // loadModel maps the weights of a folder and reads its tokenizer. Unless it is to run in floats, it makes the weights
-// of 8 bits, which takes some 50 ms for 100 MB.
+// of 8 bits, which takes some 50 ms for 100 MB. The vocabulary is compared with the weights, because an id beyond them
+// would read behind the array.
 func loadModel(dir string, f folder, floats bool) (_ *model, err error) {
 	m := &model{}
 	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
@@ -207,7 +222,9 @@ func loadModel(dir string, f folder, floats bool) (_ *model, err error) {
 }
 
 // cutWindows cuts a text at words into parts of about the same length that fit into a window with the prefix, each with
-// the tokens around it. A text that is empty is one window.
+// the tokens around it. A text that is empty is one window. A text of window and a half is cut into two equal parts,
+// not into a full and a half one: short windows have vague vectors. A prefix that is too long is cut, and leaves room
+// for one token at least.
 func (m *model) cutWindows(prefix, text string, window int) [][]int32 {
 	before, tokens := m.tokenizer.encodeText(prefix), m.tokenizer.encodeText(text)
 	before = before[:min(len(before), window-3)] // room for a token of the text
@@ -241,6 +258,7 @@ func (m *model) cutWindows(prefix, text string, window int) [][]int32 {
 var errChanged = errors.New("the weights could not be read: was their file changed or cut?")
 
 // meanVector returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
+// Windows count alike, each with a vector of length 1.
 func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
 	s, _ := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
@@ -266,7 +284,9 @@ func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ 
 	return sum, nil
 }
 
-// guardMapping calls f, which reads weights: a mapped file that was cut ends the text, not the program.
+// guardMapping calls f, which reads weights: a mapped file that was cut ends the text, not the program. Reading behind
+// the end of a mapped file raises SIGBUS, which Go turns into a panic with an address only if asked to, for this
+// goroutine. Other panics go on.
 func guardMapping(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -281,7 +301,8 @@ func guardMapping(f func() error) (err error) {
 	return f()
 }
 
-// toUnitLength brings a vector to length 1.
+// toUnitLength brings a vector to length 1. It fails for a vector that is zero or not finite, which no sound weights
+// make.
 func toUnitLength(v []float32) error {
 	var square float64
 	for _, x := range v {

@@ -17,7 +17,8 @@ const (
 	maxVocabulary = 1 << 21
 )
 
-// config is the part of config.json that the forward pass needs.
+// config is the part of config.json that the forward pass needs. The names are those of Hugging Face's library
+// transformers.
 type config struct {
 	Type       string  `json:"model_type"`
 	Hidden     int     `json:"hidden_size"`
@@ -35,7 +36,8 @@ type config struct {
 	Buckets int  `json:"relative_attention_num_buckets,omitempty"` // of mpnet
 }
 
-// firstPosition is the position of the first token.
+// firstPosition is the position of the first token. BERT counts from 0; the others from behind the padding's id, which
+// is 1 in models that were trained with fairseq.
 func (c *config) firstPosition() int {
 	if c.Padding == nil {
 		return 0
@@ -51,7 +53,9 @@ type folder struct {
 	queryPrefix, passagePrefix string
 }
 
-// readFolder reads and checks the settings in a model's folder.
+// readFolder reads and checks the settings in a model's folder. config.json is required, the files of
+// sentence-transformers are not: without them the window is the model's whole one, the mean is taken, and nothing is
+// put before texts.
 func readFolder(dir string) (f folder, err error) {
 	if err := readJSON(dir, "config.json", &f.config); err != nil {
 		return f, err
@@ -87,6 +91,8 @@ func readFolder(dir string) (f folder, err error) {
 	return f, nil
 }
 
+// checkConfig fills in what may be left out, as transformers does, and refuses what the forward pass does not compute
+// and sizes beyond any model, which would only fill memory.
 func (c *config) checkConfig() error {
 	if c.Type != "mpnet" {
 		c.Buckets = 0
@@ -138,7 +144,8 @@ func (c *config) checkConfig() error {
 }
 
 // readPooling reports whether the first token's vector is the text's; without a word about it the mean of all tokens
-// is.
+// is. modules.json lists what comes behind the transformer. A dense layer among it would change the vectors, and is
+// refused.
 func readPooling(dir string) (first bool, err error) {
 	var modules []struct {
 		Path string `json:"path"`
@@ -171,6 +178,7 @@ func readPooling(dir string) (first bool, err error) {
 	return first, nil
 }
 
+// poolingMode reads the settings of a Pooling module. Exactly one mode must be on.
 func poolingMode(modes map[string]any) (first bool, err error) {
 	var on []string
 	for name, value := range modes {
@@ -192,6 +200,7 @@ func poolingMode(modes map[string]any) (first bool, err error) {
 	return false, fmt.Errorf("the model's pooling is %v: only that of the first token, or the mean, can be used", on)
 }
 
+// readJSON reads a file of the folder as JSON. A missing one is fs.ErrNotExist.
 func readJSON(dir, name string, into any) error {
 	raw, err := readFile(dir, name)
 	if err != nil {

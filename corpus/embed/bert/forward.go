@@ -9,7 +9,9 @@ import (
 	"footnote/corpus/embed/bert/kernel"
 )
 
-// network is the weights of a model by their place in it. It never changes.
+// network is the weights of a model by their place in it. It never changes. kinds are BERT's token types. The layers
+// are those of Devlin et al. 2018: attention and a layer of two matrices, each added to what came in and brought to
+// norm behind it.
 type network struct {
 	config
 	words, positions, kinds []float32
@@ -24,8 +26,10 @@ type linear struct {
 	short         *kernel.Linear
 }
 
+// norms is what a layer normalisation multiplies with and adds.
 type norms struct{ gain, bias []float32 }
 
+// layer is one of the encoder. attended comes behind attention, done behind the two matrices.
 type layer struct {
 	query, key, value, out linear
 	attended               norms
@@ -33,7 +37,8 @@ type layer struct {
 	done                   norms
 }
 
-// newNetwork finds the tensors of a model in its file.
+// newNetwork finds the tensors of a model in its file. Every shape is checked against the config. MPNet has other names
+// for the same parts, no token types, and distances. The first tensor that is missing is the error.
 func newNetwork(c config, w *weights) (*network, error) {
 	prefix := w.prefixOf(c.Type)
 	var failed error
@@ -82,7 +87,8 @@ func newNetwork(c config, w *weights) (*network, error) {
 	return n, failed
 }
 
-// shorten makes the weights of 8 bits that the layers multiply with from then on.
+// shorten makes the weights of 8 bits that the layers multiply with from then on. Attention and norms stay in floats.
+// It fails for weights that are not finite.
 func (n *network) shorten() error {
 	for i := range n.layers {
 		l := &n.layers[i]
@@ -100,7 +106,7 @@ func (n *network) shorten() error {
 	return nil
 }
 
-// scratch is the memory of one forward pass. It grows to what the longest text needed.
+// scratch is the memory of one forward pass. It grows to what the longest text needed. It serves one pass at a time.
 type scratch struct {
 	x, q, k, v, y, inner, bias []float32
 
@@ -108,6 +114,7 @@ type scratch struct {
 	kernel.Scratch
 }
 
+// resizeBuffer returns n floats of the buffer, whose content is arbitrary.
 func resizeBuffer(buffer *[]float32, n int) []float32 {
 	if cap(*buffer) < n {
 		*buffer = make([]float32, n)
@@ -116,7 +123,8 @@ func resizeBuffer(buffer *[]float32, n int) []float32 {
 }
 
 // textVector runs the tokens ids through the network and returns the text's vector, not yet of unit length: that of the
-// first token, or the mean of all. Before each layer it calls turn, and ends with its error.
+// first token, or the mean of all. Before each layer it calls turn, and ends with its error. Padding doesn't exist
+// here, as each text is run by itself: the mean is over all tokens, those around the text too.
 func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() error) ([]float32, error) {
 	x, err := n.runTokens(ids, len(ids), s, turn)
 	if err != nil {
@@ -136,7 +144,8 @@ func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() er
 }
 
 // runTokens runs tokens through the network and returns what it makes of each, a row for each token, in s. Those from
-// second on are of the second text of a pair.
+// second on are of the second text of a pair. A token begins as the sum of its word's, its position's and its kind's
+// vector. For a text alone, second is the number of its tokens.
 func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() error) ([]float32, error) {
 	size, count := n.Hidden, len(ids)
 	x := resizeBuffer(&s.x, count*size)
@@ -166,7 +175,9 @@ func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() err
 	return x, nil
 }
 
-// runLayer changes x to what a layer makes of it. The bias is that of kernel.Mix.
+// runLayer changes x to what a layer makes of it. The bias is that of kernel.Mix. Queries are scaled by 1/√d for heads
+// of d numbers (Vaswani et al. 2017, section 3.2.1). x is both input and result, and buffers are used twice, so that a
+// pass allocates nothing.
 func (n *network) runLayer(l *layer, x, bias []float32, count int, s *scratch) {
 	size := n.Hidden
 	q, k, v := resizeBuffer(&s.q, count*size), resizeBuffer(&s.k, count*size), resizeBuffer(&s.v, count*size)
@@ -184,7 +195,8 @@ func (n *network) runLayer(l *layer, x, bias []float32, count int, s *scratch) {
 	n.normaliseRows(x, l.done)
 }
 
-// applyLinears sets each of ys to what one of the layers makes of the rows in x.
+// applyLinears sets each of ys to what one of the layers makes of the rows in x. Rows are turned into 8 bits once for
+// all layers that read them.
 func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
 	for i, l := range layers {
 		if l.short == nil {
@@ -198,7 +210,8 @@ func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
 	}
 }
 
-// normaliseRows brings each row to mean 0 and variance 1, then to the layer's gain and bias.
+// normaliseRows brings each row to mean 0 and variance 1, then to the layer's gain and bias. That is layer
+// normalisation (Ba et al. 2016), with epsilon under the root.
 func (n *network) normaliseRows(x []float32, by norms) {
 	size := n.Hidden
 	for ; len(x) > 0; x = x[size:] {

@@ -9,13 +9,14 @@ import (
 // longestTurn is how long a part of a passage waits for queries: under a stream of these, passages go on slowly.
 const longestTurn = 100 * time.Millisecond
 
-// gate lets queries go before passages.
+// gate lets queries go before passages. Its zero value lets all through.
 type gate struct {
 	mu      sync.Mutex
 	queries int
 	none    chan struct{} // closed when no query is left
 }
 
+// enterQuery says that a query is at work, until leaveQuery.
 func (g *gate) enterQuery() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

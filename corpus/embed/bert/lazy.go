@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// lazyModel is a model that is in memory while it is used, and for a while after. It is safe for concurrent use.
+// lazyModel is a model that is in memory while it is used, and for a while after. It is safe for concurrent use. Its
+// users are counted; the timer runs only while there are none.
 type lazyModel struct {
 	dir    string
 	folder folder
@@ -21,7 +22,8 @@ type lazyModel struct {
 	unload *time.Timer // nil: never unused yet
 }
 
-// Close gives the model's memory back when nobody uses it any more. Nothing can be computed after it.
+// Close gives the model's memory back when nobody uses it any more. Nothing can be computed after it. It is safe to
+// call it twice.
 func (l *lazyModel) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -32,7 +34,8 @@ func (l *lazyModel) Close() error {
 	return l.dropUnused()
 }
 
-// useModel returns the model, and keeps it in memory until release.
+// useModel returns the model, and keeps it in memory until release. The first user loads it while others wait. An error
+// is not kept: the next one tries again.
 func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,6 +54,7 @@ func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 	return l.model, sync.OnceFunc(l.releaseModel), nil
 }
 
+// releaseModel counts a user out. The last one starts the timer, or drops the model if it was closed meanwhile.
 func (l *lazyModel) releaseModel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

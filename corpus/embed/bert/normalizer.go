@@ -10,6 +10,7 @@ import (
 )
 
 // step is one of the normalizers or pre-tokenizers of a tokenizer.json: its type, and what one of these types may have.
+// The fields of all types lie side by side, as JSON has them.
 type step struct {
 	Type string `json:"type"`
 
@@ -46,7 +47,8 @@ const (
 	maxGrowth  = 24 // times the bytes of the text, after all steps
 )
 
-// folds returns what a normalizer does to a text, one after another. A nil one does nothing.
+// folds returns what a normalizer does to a text, one after another. A nil one does nothing. A type that is not known
+// here is an error: leaving it out would make other tokens.
 func (s *step) folds() (out []func(string) string, err error) {
 	if s == nil {
 		return nil, nil
@@ -134,7 +136,8 @@ func cleanRune(r rune) rune {
 }
 
 // metaspace checks that a pre-tokenizer puts ▁ before each word and nothing else, and reports whether all white space
-// ends a word, rather than spaces only.
+// ends a word, rather than spaces only. Newer versions of the library write prepend_scheme, older ones
+// add_prefix_space.
 func (s *step) metaspace() (words bool, err error) {
 	var steps []*step
 	if s != nil {

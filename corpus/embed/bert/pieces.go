@@ -20,7 +20,8 @@ type piece struct {
 	score float64
 }
 
-// readPieces reads a vocabulary as a Unigram model has it: a list of texts with their scores.
+// readPieces reads a vocabulary as a Unigram model has it: a list of texts with their scores. It reads pair by pair,
+// since a list of 250,000 pairs of any takes many times their size.
 func readPieces(raw json.RawMessage) ([]piece, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
@@ -53,7 +54,9 @@ type pieceTree struct {
 	ids   []int32 // of the piece that ends at each node; -1: none
 }
 
-// newPieceTree makes a tree of the pieces whose ids are given. Of equal ones the last counts.
+// newPieceTree makes a tree of the pieces whose ids are given. Of equal ones the last counts. The pieces are sorted, so
+// that those below a node are neighbours. It goes down one byte at a time, over all nodes of a level: that gives the
+// children of each node one after another.
 func newPieceTree(list []piece, ids []int32) (t pieceTree, err error) {
 	slices.SortFunc(ids, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(list[a].text, list[b].text), cmp.Compare(a, b))
@@ -85,7 +88,8 @@ func newPieceTree(list []piece, ids []int32) (t pieceTree, err error) {
 	return t, nil
 }
 
-// child is the node that a byte leads to from another, if there is one.
+// child is the node that a byte leads to from another, if there is one. Node 0 is the root. Most nodes have few
+// children, among which looking one by one is fastest.
 func (t *pieceTree) child(node int32, b byte) (int32, bool) {
 	from, to := t.first[node], t.first[node+1]
 	at := bytes.IndexByte(t.bytes[from:to], b)

@@ -24,7 +24,7 @@ const leastPair = 12
 
 // Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM): a model that
 // reads a query together with a passage and says how well the passage answers. Like Embedder it is in memory only while
-// it is used. It is safe for concurrent use.
+// it is used. It is safe for concurrent use. Scores are not comparable between models.
 type Reranker struct {
 	lazyModel
 	slots chan struct{} // holds what scores a passage now
@@ -34,7 +34,8 @@ type Reranker struct {
 type pairHead struct{ pooler, classifier linear }
 
 // OpenReranker checks the settings in a model's folder and that its weights are there, those of one label's classifier
-// among them. It reads only what is small. With floats it runs in floats instead of 8 bits.
+// among them. It reads only what is small. With floats it runs in floats instead of 8 bits. A bert model must tell two
+// kinds of text apart, which the query and the passage are.
 func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	f, err := readFolder(dir)
 	if err != nil {
@@ -62,7 +63,8 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	}, nil
 }
 
-// newPairHead finds the tensors of a classifier with one label.
+// newPairHead finds the tensors of a classifier with one label. The names differ: BERT's pooler is part of the network,
+// RoBERTa's classifier has two layers of its own.
 func newPairHead(c config, w *weights) (h pairHead, err error) {
 	pooler, classifier := w.prefixOf(c.Type)+"pooler.dense", "classifier"
 	if c.Type != "bert" {
@@ -86,9 +88,9 @@ func newPairHead(c config, w *weights) (h pairHead, err error) {
 	return h, err
 }
 
-// Scores says how well each passage answers a query, 0–1: the logistic function of the model's logit. Of a passage
-// that does not fit into the model's window with the query, the best of its parts counts. A long query is cut to half
-// of the window.
+// Scores says how well each passage answers a query, 0–1: the logistic function of the model's logit. Of a passage that
+// does not fit into the model's window with the query, the best of its parts counts. A long query is cut to half of the
+// window. Passages are scored side by side, as many as there are processors. It fails with the first error.
 func (r *Reranker) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
 	m, release, err := r.useModel()
 	if err != nil {
@@ -127,7 +129,8 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	return out, nil
 }
 
-// pairScore is the score of a query with a passage.
+// pairScore is the score of a query with a passage. The query keeps its end, and RoBERTa has a second one between the
+// texts; the passage's windows bring their own.
 func (m *model) pairScore(
 	h pairHead, form pairForm, query, passage string, window int, turn func() error,
 ) (score float64, err error) {
@@ -160,7 +163,7 @@ func (m *model) pairScore(
 	return 1 / (1 + math.Exp(-best)), err
 }
 
-// logit is what the classifier says of the first token.
+// logit is what the classifier says of the first token. Both heads are tanh of a dense layer, then one output.
 func (h pairHead) logit(first []float32) float64 {
 	pooled := make([]float32, len(first))
 	kernel.Multiply(pooled, first, h.pooler.weights, h.pooler.bias, new(kernel.Scratch))

@@ -9,7 +9,8 @@ type tokenizer struct {
 	pair   pairForm
 }
 
-// pairForm says how two texts are put together: a start, the first text, ends, the second text, an end.
+// pairForm says how two texts are put together: a start, the first text, ends, the second text, an end. BERT's is [CLS]
+// a [SEP] b [SEP], RoBERTa's <s> a </s></s> b </s>.
 type pairForm struct {
 	ends int // between the texts; 0: the model's tokenizer has another form
 	kind int // of the second text: 1, or 0 as that of the first

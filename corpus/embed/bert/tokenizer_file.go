@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// tokenizerFile is what tokenizer.json says, as far as it can be used.
+// tokenizerFile is what tokenizer.json says, as far as it can be used. It is written by Hugging Face's library
+// tokenizers.
 type tokenizerFile struct {
 	Added []struct {
 		ID      int32  `json:"id"`
@@ -31,7 +32,7 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// around says which tokens are put around a text.
+// around says which tokens are put around a text. The library calls it a post-processor.
 type around struct {
 	Type   string         `json:"type"`
 	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
@@ -58,7 +59,7 @@ func (n *named) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
 }
 
-// readTokenizer reads tokenizer.json, or vocab.txt where there is none.
+// readTokenizer reads tokenizer.json, or vocab.txt where there is none. What it can't do exactly it refuses.
 func readTokenizer(dir string) (t *tokenizer, err error) {
 	var file tokenizerFile
 	if err := readJSON(dir, "tokenizer.json", &file); err != nil {
@@ -108,7 +109,8 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	return marks{}, fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
 }
 
-// pairOf reads the template of a pair.
+// pairOf reads the template of a pair. It has the first text at place 1 and the second one before the last. The zero
+// form says that it is another one, which only rerankers must have.
 func (m marks) pairOf(template []templateItem) pairForm {
 	last := len(template) - 1
 	if last < 4 || last > 5 || template[1].Text == nil || template[last-1].Text == nil ||
@@ -130,6 +132,7 @@ func (m marks) pairOf(template []templateItem) pairForm {
 	return pairForm{ends: last - 3, kind: template[last-1].Text.Kind}
 }
 
+// wordPiece makes BERT's tokenizer. Accents are removed if the file says so, and else where letters become small.
 func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	n := f.Normalizer
 	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
@@ -152,6 +155,8 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 		cmp.Or(f.Model.Unknown, "[UNK]"), around)
 }
 
+// unigram makes SentencePiece's tokenizer. Special tokens come from the list of added ones, or are pieces of the
+// vocabulary.
 func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if f.Model.ByteFallback {
 		return nil, errors.New("its model has byte_fallback, which can't be used")
@@ -200,6 +205,8 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	return t, u.setPieces(list, ids)
 }
 
+// readVocabulary reads a vocabulary with a piece in each line, whose number is its id, and what tokenizer_config.json
+// says beside it: the form that BERT's first models have.
 func readVocabulary(dir string) (*tokenizer, error) {
 	raw, err := readFile(dir, "vocab.txt")
 	if err != nil {

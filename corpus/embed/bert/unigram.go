@@ -8,13 +8,16 @@ import (
 )
 
 const (
+	// Both are SentencePiece's: the sign U+2581, and its constant kUnkPenalty.
 	space          = "▁" // begins each word
 	unknownPenalty = 10  // by which the score of an unknown character is below the least one
 )
 
 // unigram cuts texts into the most probable pieces, as SentencePiece does for a model of the type Unigram. It gives
 // what the library tokenizers of Hugging Face gives for such a model behind a Metaspace, with one difference: the names
-// of special tokens are text ("</s>" in a document ends nothing). It is safe for concurrent use.
+// of special tokens are text ("</s>" in a document ends nothing). It is safe for concurrent use. The model is that of
+// Kudo 2018, "Subword Regularization": pieces are independent of each other, so that the probability of a text is the
+// product of its pieces'.
 type unigram struct {
 	folds  []func(string) string // what normalizes a text
 	words  bool                  // all white space ends a word, rather than spaces only
@@ -40,6 +43,8 @@ func (u *unigram) setPieces(list []piece, special map[string]int32) (err error) 
 	return err
 }
 
+// encodeText normalizes a text, puts ▁ before each word and cuts each word by itself: a piece never reaches over a ▁,
+// but for those that begin with one. Bytes that are no UTF-8 count as U+FFFD.
 func (u *unigram) encodeText(text string) []token {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	most := maxGrowth * len(text)
@@ -80,7 +85,8 @@ type ending struct {
 }
 
 // appendPieces appends the pieces with the highest sum of scores that a word is made of. Unknown characters side by
-// side are one token.
+// side are one token. It is Viterbi's algorithm: the best way to each byte is known before it is used, since pieces
+// only lead forward. Then the pieces are read from the end back.
 func (u *unigram) appendPieces(tokens []token, word string, memory *[]ending) []token {
 	ends := slices.Grow((*memory)[:0], len(word)+1)[:len(word)+1]
 	clear(ends)

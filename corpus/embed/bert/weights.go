@@ -16,15 +16,17 @@ const (
 	maxDimensions = 4
 )
 
-// A tensor is what a safetensors file says of one of its arrays.
+// A tensor is what a safetensors file says of one of its arrays. Offsets are the first byte and the one behind the
+// last.
 type tensor struct {
 	Type    string  `json:"dtype"`
 	Shape   []int64 `json:"shape"`
 	Offsets []int64 `json:"data_offsets"` // in the file's data
 }
 
-// weights are the arrays of a safetensors file that is mapped into memory: what is not read takes none, and the
-// system may take back what was read.
+// weights are the arrays of a safetensors file that is mapped into memory: what is not read takes none, and the system
+// may take back what was read. The file has the length of its header in 8 bytes, little-endian, the header as JSON, and
+// then the data of all tensors.
 type weights struct {
 	file    []byte
 	data    []byte // the part of file behind its header
@@ -32,7 +34,8 @@ type weights struct {
 	unmap   func() error
 }
 
-// openWeights maps a safetensors file and checks all that its header says.
+// openWeights maps a safetensors file and checks all that its header says. It must be a regular file, as a pipe can't
+// be mapped. The caller closes the result.
 func openWeights(path string) (_ *weights, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,6 +64,7 @@ func openWeights(path string) (_ *weights, err error) {
 
 func (w *weights) close() error { return w.unmap() }
 
+// readHeader reads where each tensor lies. Shapes are compared with the model's when tensors are asked for.
 func (w *weights) readHeader() error {
 	size := binary.LittleEndian.Uint64(w.file)
 	if size > maxHeader || size > uint64(len(w.file)-8) {
@@ -86,7 +90,8 @@ func (w *weights) readHeader() error {
 	return nil
 }
 
-// prefixOf is what the names of the network's tensors begin with in a file that has more than the network.
+// prefixOf is what the names of the network's tensors begin with in a file that has more than the network. Files of
+// classifiers name the network "bert." or "roberta.", those of encoders alone don't.
 func (w *weights) prefixOf(modelType string) string {
 	prefix := strings.TrimPrefix(modelType, "xlm-") + "."
 	if _, ok := w.tensors[prefix+"embeddings.word_embeddings.weight"]; ok {
@@ -96,7 +101,8 @@ func (w *weights) prefixOf(modelType string) string {
 }
 
 // tensorFloats returns the tensor of a name, whose shape must be as given. It shares the file's memory where the
-// machine can read numbers from there.
+// machine can read numbers from there. Where the bytes are in another order or not at a multiple of four, they are
+// copied.
 func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 	t, ok := w.tensors[name]
 	if !ok {

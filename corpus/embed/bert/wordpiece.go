@@ -24,11 +24,13 @@ type wordPiece struct {
 	unk   int32
 }
 
-// folding says what a tokenizer does to a text before it looks words up.
+// folding says what a tokenizer does to a text before it looks words up. The order is the reference's: clean, spaces
+// around ideographs, accents, small letters.
 type folding struct {
 	clean, cjk, accents, lower bool // accents: they are removed
 }
 
+// newTokenizer makes the tokenizer of a vocabulary, in which the unknown token and those around a text must be.
 func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around marks) (*tokenizer, error) {
 	w := &wordPiece{first: make(map[string]int32, len(vocabulary)), later: make(map[string]int32), folds: folds}
 	t := &tokenizer{encoder: w, tokens: len(vocabulary), pair: around.pair}
@@ -56,7 +58,8 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around
 	return t, nil
 }
 
-// encodeText returns the tokens of a text, without those before and behind it.
+// encodeText returns the tokens of a text, without those before and behind it. Punctuation characters are words of
+// their own.
 func (w *wordPiece) encodeText(text string) []token {
 	text = w.foldText(text)
 	tokens := make([]token, 0, len(text)/4+1)
@@ -82,7 +85,8 @@ func (w *wordPiece) encodeText(text string) []token {
 	return tokens
 }
 
-// foldText brings a text to the form that the vocabulary has.
+// foldText brings a text to the form that the vocabulary has. Accents are the marks of category Mn after canonical
+// decomposition.
 func (w *wordPiece) foldText(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -119,6 +123,8 @@ func (w *wordPiece) foldText(text string) string {
 }
 
 // appendPieces appends the longest pieces that a word is made of, from its start on; the unknown token if it is not.
+// That is greedy, the longest piece first, as in the reference: it is not the best way to cut a word, but the one that
+// the model was trained with.
 func (w *wordPiece) appendPieces(tokens []token, word string) []token {
 	if utf8.RuneCountInString(word) > longestWord {
 		return append(tokens, token{w.unk, true})
@@ -144,6 +150,7 @@ func (w *wordPiece) appendPieces(tokens []token, word string) []token {
 	return tokens
 }
 
+// isPunctuation reports what stands alone: all signs of ASCII, as BERT has it, and Unicode's punctuation.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -11,7 +11,8 @@ import (
 )
 
 // Hashing embeds texts by hashing their words and the trigrams of these into dimensions. The zero value has 384
-// dimensions. It is safe for concurrent use.
+// dimensions. It is safe for concurrent use. Tests of search need vectors whose nearness can be foreseen, the same on
+// each machine; meaning is for models.
 type Hashing struct {
 	Dimensions int
 }
@@ -36,6 +37,8 @@ func (h Hashing) EmbedQuery(ctx context.Context, query string) ([]float32, error
 	return h.vector(query), ctx.Err()
 }
 
+// vector sums the features of a text. Stop words count a tenth, and trigrams half of their word, "^" and "$" being its
+// ends.
 func (h Hashing) vector(s string) []float32 {
 	n := h.Dimensions
 	if n == 0 {
@@ -67,6 +70,7 @@ func (h Hashing) vector(s string) []float32 {
 	return v
 }
 
+// add adds a feature with a sign that its hash says, so that features which fall on one place cancel out on average.
 func add(v []float32, feature string, weight float32) {
 	h := fnv.New64a()
 	h.Write([]byte(feature))

@@ -10,7 +10,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// Limits of the table behind a chart.
+// Limits of the table behind a chart. Charts of more rows were drawn from a table that stands elsewhere; the rest of
+// theirs is left out.
 const (
 	maxChartRows    = 1000
 	maxChartColumns = 100
@@ -18,7 +19,8 @@ const (
 
 // ChartLines are the words of a chart that a file holds as an object, a line each: its titles, its axes' titles and its
 // series. href is what the object's element refers to. Of an object that is no chart there are none. values says
-// whether the values of the series belong to them: in a spreadsheet they stand in its cells already.
+// whether the values of the series belong to them: in a spreadsheet they stand in its cells already. A missing object
+// has none either.
 func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	c := chart{}
 	err := p.Decode(path.Join(href, "content.xml"), func(d *ooxml.Decoder) error {
@@ -29,7 +31,8 @@ func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 }
 
 // chart is what is read of a chart. LibreOffice keeps its series as the columns of a table, below their names, and the
-// names of its points as the first column.
+// names of its points as the first column. Other programs may keep the table in another form; then only the titles are
+// read.
 type chart struct {
 	d       *ooxml.Decoder
 	titles  []string
@@ -38,7 +41,8 @@ type chart struct {
 	columns int
 }
 
-// find looks for the chart in the object's body.
+// find looks for the chart in the object's body. Two elements are called "chart": one of the office namespace holds the
+// other, which is read.
 func (c *chart) find(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "body":
@@ -52,6 +56,7 @@ func (c *chart) find(e xml.StartElement) error {
 	return c.d.Skip()
 }
 
+// read reads what of a chart has words: titles, also those of axes, and the table behind it.
 func (c *chart) read(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "title", "subtitle":
@@ -70,6 +75,7 @@ func (c *chart) read(e xml.StartElement) error {
 	return c.d.Skip()
 }
 
+// readTable keeps the rows of the table, at most maxChartRows and a header.
 func (c *chart) readTable(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "table-header-rows", "table-rows":
@@ -94,7 +100,7 @@ func (c *chart) readTable(e xml.StartElement) error {
 }
 
 // series are lines such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series and
-// "Heating" for the next.
+// "Heating" for the next. The first row has the names of the series; empty points are left out.
 func (c *chart) series(values bool) (lines []string) {
 	at := func(row, column int) string {
 		if column >= len(c.rows[row]) {

@@ -25,7 +25,9 @@ func (r *reader) readContent(d *ooxml.Decoder) error {
 	})
 }
 
-// blocks writes the blocks inside the element that began last.
+// blocks writes the blocks inside the element that began last. in is the list around them, nil outside of lists.
+// Elements that only group others, such as sections and indexes, are gone through; those that are not named here are
+// drawings without words or settings.
 func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 	return d.Children(func(e xml.StartElement) error {
 		if err := r.ctx.Err(); err != nil {
@@ -87,6 +89,8 @@ func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
 	return d.Skip()
 }
 
+// heading writes a heading. Its number is that of the outline style, unless the heading stands in a list, whose number
+// it has then. Levels beyond 6 are 6.
 func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
 	level := min(max(ooxml.IntAttr(e, "outline-level", 1), 1), 6)
 	mark, _ := in.take()
@@ -106,6 +110,7 @@ func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) er
 	return r.finish(p)
 }
 
+// paragraph writes a paragraph, an item or the title. An item that is blank is counted and not written.
 func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
 	mark, listed := in.take()
 	p, err := r.inline(d)
@@ -136,7 +141,8 @@ func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) 
 	return r.finish(p)
 }
 
-// isTitle reports whether a style is the one of a document's title, or based on it.
+// isTitle reports whether a style is the one of a document's title, or based on it. Twenty styles based on each other
+// are more than any file has; a longer chain is a circle.
 func (r *reader) isTitle(style string) bool {
 	for range 20 {
 		if style == "Title" {
@@ -165,11 +171,14 @@ func (r *reader) finish(p *paragraph) error {
 }
 
 const (
+	// A sheet repeats empty cells to its right edge by thousands, and a forged table would fill memory. maxCell is in
+	// bytes: a longer cell is a part of a page.
 	maxRepeat = 100 // cells that one element may stand for
 	maxCell   = 6000
 )
 
-// table writes a table. One of a single column, or with parts of a page in it, is written as text.
+// table writes a table. One of a single column, or with parts of a page in it, is written as text. Cells that a merged
+// one covers are cells too, so that columns stay below each other. Notes of all cells follow the table.
 func (r *reader) table(d *ooxml.Decoder) error {
 	var rows [][]string
 	columns, layout := 0, false
@@ -221,7 +230,8 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	return r.finish(&notes)
 }
 
-// cell is the text of a cell, its paragraphs joined by a space.
+// cell is the text of a cell, its paragraphs joined by a space. Items in it have their numbers. Objects in it are read
+// as charts, and comments are counted.
 func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 	var parts []string
 	var in *listPlace
@@ -265,7 +275,8 @@ func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 	return strings.Join(parts, " "), err
 }
 
-// slide writes a page of a presentation: its title first.
+// slide writes a page of a presentation: its title first. Each slide is a page, counted from 1, and stands below none
+// of the headings of the one before. Numbers and dates of slides are left out, since they are the same on all.
 func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 	r.page++
 	r.w.LeaveHeadings()
@@ -289,6 +300,7 @@ func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 	})
 }
 
+// slideTitle writes the title of a slide. The first one stands for the document's, if nothing else does.
 func (r *reader) slideTitle(d *ooxml.Decoder) error {
 	var none paragraph
 	title, err := r.cell(d, &none)
@@ -304,6 +316,8 @@ func (r *reader) slideTitle(d *ooxml.Decoder) error {
 	return err
 }
 
+// slideNotes writes the speaker's notes below a heading of their own. A notes page without any holds only the number of
+// its slide, or the placeholder of one.
 func (r *reader) slideNotes(d *ooxml.Decoder) error {
 	var none paragraph
 	notes, err := r.cell(d, &none)
@@ -318,7 +332,8 @@ func (r *reader) slideNotes(d *ooxml.Decoder) error {
 	return err
 }
 
-// readMargins writes the headers and footers of the pages, each text once.
+// readMargins writes the headers and footers of the pages, each text once. In a presentation they are texts of the
+// master that stand for a slide's own ones, and are left out.
 func (r *reader) readMargins(d *ooxml.Decoder) error {
 	if r.page > 0 {
 		return nil

@@ -9,19 +9,23 @@ import (
 	"footnote/corpus/text"
 )
 
-// paragraph is a paragraph before it is written.
+// paragraph is a paragraph before it is written. Emphasis is not kept: it stands in styles that would have to be
+// resolved for each run.
 type paragraph struct {
 	runs  []run
 	notes []note
 	boxes []string // texts of the boxes that are anchored in it
 }
 
+// run is a piece of text, with the address that it leads to. "\n" in it is a line break.
 type run struct{ text, link string }
 
+// note is a foot- or endnote, with its number as the document shows it.
 type note struct{ mark, text string }
 
 func (p *paragraph) isBlank() bool { return strings.TrimSpace(p.plain()) == "" }
 
+// plain is the paragraph's text as one line.
 func (p *paragraph) plain() string {
 	var b strings.Builder
 	for _, r := range p.runs {
@@ -37,8 +41,11 @@ func (r *reader) inline(d *ooxml.Decoder) (*paragraph, error) {
 	return p, err
 }
 
+// White space is collapsed in OpenDocument as in HTML, so that a file says spaces in a row by the element s.
 const maxSpaces = 100 // that one element may stand for
 
+// readInline reads the content of an element inside a paragraph, whose text leads to link. Text and elements alternate
+// here, for which reason it takes tokens instead of children.
 func (r *reader) readInline(d *ooxml.Decoder, p *paragraph, link string) error {
 	add := func(s string) { p.runs = append(p.runs, run{s, link}) }
 	for {
@@ -59,6 +66,9 @@ func (r *reader) readInline(d *ooxml.Decoder, p *paragraph, link string) error {
 	}
 }
 
+// inlineElement reads one element of a line. Spans and fields count with the text that they show. Page numbers are
+// those of the last layout and are left out, and deleted text ("tracked-changes") stands at the beginning of the file,
+// outside of the text.
 func (r *reader) inlineElement(
 	d *ooxml.Decoder, e xml.StartElement, p *paragraph, link string, add func(string),
 ) error {
@@ -97,7 +107,8 @@ func (r *reader) inlineElement(
 	return d.Skip()
 }
 
-// readNote reads a foot- or endnote. Its number stands in the text.
+// readNote reads a foot- or endnote. Its number stands in the text. The number is the note's citation, or its place
+// among all notes if it has none.
 func (r *reader) readNote(d *ooxml.Decoder, p *paragraph) error {
 	r.notes++
 	n := note{mark: strconv.Itoa(r.notes)}
@@ -122,7 +133,7 @@ func (r *reader) readNote(d *ooxml.Decoder, p *paragraph) error {
 	return err
 }
 
-// writeRuns writes a paragraph with its links and line breaks.
+// writeRuns writes a paragraph with its links and line breaks. Only links are marks.
 func (r *reader) writeRuns(p *paragraph) {
 	for _, one := range p.runs {
 		end := func() {}

@@ -9,13 +9,16 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
+// OpenDocument has ten levels; deeper ones count as the tenth.
 const levels = 10 // of a list
 
 const outline = "outline-style" // the list style of headings outside of lists
 
-// listStyle is how the levels of a list are numbered.
+// listStyle is how the levels of a list are numbered. Element 0 stays unused.
 type listStyle [levels + 1]listLevel
 
+// listLevel is how one level's numbers look. Since OpenDocument 1.3 a file may say so as one text; older ones have a
+// prefix, a suffix and how many levels are shown, joined by points.
 type listLevel struct {
 	numbered       bool
 	format         string // a style of doctext.ItemNumber; empty: no number
@@ -25,7 +28,8 @@ type listLevel struct {
 	start          int
 }
 
-// readStyles reads list styles and which styles are based on which.
+// readStyles reads list styles and which styles are based on which. Automatic styles have names of their own, so that
+// both parts fill one map.
 func (r *reader) readStyles(d *ooxml.Decoder) error {
 	return d.Root(func(xml.StartElement) error {
 		var walk func(xml.StartElement) error
@@ -47,6 +51,8 @@ func (r *reader) readStyles(d *ooxml.Decoder) error {
 	})
 }
 
+// readListStyle reads the levels of a style. Levels of bullets and pictures have no numbers; a list-level-style-number
+// and an outline-level-style have some.
 func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 	var style listStyle
 	err := d.Children(func(e xml.StartElement) error {
@@ -69,7 +75,8 @@ func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 	return err
 }
 
-// numberStyle is how a level's numbers are written.
+// numberStyle is how a level's numbers are written. num-letter-sync repeats a letter, "aa" after "z", which
+// doctext.ItemNumber calls by two letters.
 func numberStyle(e xml.StartElement) string {
 	format := ooxml.Attr(e, "num-format")
 	switch {
@@ -81,13 +88,15 @@ func numberStyle(e xml.StartElement) string {
 	return format
 }
 
-// counters are the numbers of a list that is at work, by level from 1. Lists that continue one another share them.
+// counters are the numbers of a list that is at work, by level from 1. Lists that continue one another share them. A
+// level begins anew below each item of a level above.
 type counters [levels + 1]struct {
 	n     int
 	begun bool // since the last item of a level above
 }
 
-// listPlace is the list, and the level in it, that a block is in.
+// listPlace is the list, and the level in it, that a block is in. own is the list's style, and style that of the item
+// at work, which may override it.
 type listPlace struct {
 	own, style listStyle // of the list, and of the item at work
 	level      int
@@ -96,7 +105,9 @@ type listPlace struct {
 	start      int  // its number, if it says one
 }
 
-// enter begins a list inside another, or a list of its own, which may continue an earlier one.
+// enter begins a list inside another, or a list of its own, which may continue an earlier one. A list inside another
+// shares its counters and takes over its style unless it names one. A list of its own continues the one whose id it
+// names, or the last one of its style, or none.
 func (r *reader) enter(e xml.StartElement, in *listPlace) *listPlace {
 	name := ooxml.Attr(e, "style-name")
 	inner := &listPlace{level: 1}
@@ -122,7 +133,7 @@ func (r *reader) enter(e xml.StartElement, in *listPlace) *listPlace {
 	return inner
 }
 
-// begin begins an item. It has a number once it has a paragraph.
+// begin begins an item. It has a number once it has a paragraph. Further paragraphs of an item have none.
 func (r *reader) begin(in *listPlace, e xml.StartElement) {
 	in.fresh, in.start, in.style = true, ooxml.IntAttr(e, "start-value", 0), in.own
 	if style, ok := r.lists[ooxml.Attr(e, "style-override")]; ok {
@@ -131,7 +142,8 @@ func (r *reader) begin(in *listPlace, e xml.StartElement) {
 }
 
 // take counts the item that a paragraph begins, and returns its number as the document shows it; ok is false for a
-// paragraph that begins none.
+// paragraph that begins none. It counts, so that it must be called once for each paragraph, also for one that turns out
+// blank.
 func (in *listPlace) take() (mark string, ok bool) {
 	if in == nil || !in.fresh {
 		return "", false
@@ -144,7 +156,7 @@ func (in *listPlace) take() (mark string, ok bool) {
 // ordinal is the number of the item at work.
 func (in *listPlace) ordinal() int { return in.counters[min(in.level, levels)].n }
 
-// count counts an item. start is the number that it says itself, 0 without one.
+// count counts an item. start is the number that it says itself, 0 without one. Levels below begin anew, see above.
 func (c *counters) count(style listStyle, level, start int) {
 	at := min(level, levels)
 	for above := 1; above < at; above++ { // a level that was left out counts as its first
@@ -166,7 +178,8 @@ func (c *counters) count(style listStyle, level, start int) {
 	}
 }
 
-// mark is the number of an item as the document shows it: "2.1." or "c)"; empty for a bullet.
+// mark is the number of an item as the document shows it: "2.1." or "c)"; empty for a bullet. Levels without numbers
+// leave no point behind.
 func (s listStyle) mark(level int, c *counters) string {
 	level = min(level, levels)
 	l := s[level]

@@ -1,5 +1,10 @@
 // Package odf reads OpenDocument files (ISO 26300) as doctext: texts with their headings, numbered lists, tables and
 // notes, and presentations, whose slides are pages.
+//
+// read.go opens the file, content.go writes blocks, inline.go reads what stands in a paragraph, lists.go counts items
+// and chart.go reads charts, for spreadsheets in package sheet too. Names of elements are those of OpenDocument 1.3
+// part 3; the archive itself is opened by package ooxml. Macros and scripts are not looked at, comments are only
+// counted.
 package odf
 
 import (
@@ -15,6 +20,9 @@ import (
 )
 
 // Read reads a text or a presentation. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+// Styles are read first, from both parts: the named ones stand in styles.xml, the automatic ones in content.xml, and
+// content refers to both. Headers and footers follow last. A text in the style Title is the document's title where its
+// metadata has none.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -42,7 +50,9 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result(p)
 }
 
-// CheckPackage fails with a *corpus.Failure for an OpenDocument file that is encrypted or without content.
+// CheckPackage fails with a *corpus.Failure for an OpenDocument file that is encrypted or without content. Encryption
+// is told by an entry's "encryption-data" in the manifest (OpenDocument 1.3 part 2, "Packages"); content.xml is there
+// as well then, and would be noise.
 func CheckPackage(p *ooxml.Package) error {
 	if !p.Has("content.xml") {
 		return ooxml.Damaged
@@ -64,7 +74,7 @@ func CheckPackage(p *ooxml.Package) error {
 	})
 }
 
-// reader reads one file.
+// reader reads one file. It is used once, from one goroutine.
 type reader struct {
 	ctx      context.Context
 	pack     *ooxml.Package
@@ -81,6 +91,7 @@ type reader struct {
 	headings counters             // of those outside of lists
 }
 
+// result is the document with what meta.xml says of it. The day of the last change goes before that of its making.
 func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 	x := r.w.Result()
 	x.Pages = r.page

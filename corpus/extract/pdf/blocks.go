@@ -13,7 +13,10 @@ import (
 )
 
 // assembleText makes the canonical text of sheets, which are used up. An outline, if there is one, says what the
-// headings are; without one the size and the weight of letters do. The title is the highest heading by its letters.
+// headings are; without one the size and the weight of letters do. The title is the highest heading by its letters. The
+// order is: sizes of letters, which tell what a usual line is; parts of each page; headings by size; the outline's
+// places; paragraphs over pages, which must know where sections begin; then the blocks. Sheets are used up so that the
+// words of a page are free again as soon as they are written.
 func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	var sizes [][2]float64
 	for i := range sheets {
@@ -78,13 +81,16 @@ func squeezeTitle(s string) string {
 	}, s)
 }
 
+// builder writes parts as blocks, with the places of their words.
 type builder struct {
 	w      *doctext.Writer
 	sheets []sheet
 	at     int // index of the sheet that the words stand on that are written
 }
 
-// writePart writes a part, as a heading if it has a level.
+// writePart writes a part, as a heading if it has a level. Its box is that of its lines on the sheet where it begins;
+// lines that went on to the next page are in their words' boxes only. A heading loses its item's mark, which becomes
+// part of its text.
 func (b *builder) writePart(p *part, level int) {
 	var area rect
 	b.at = p.lines[0].sheet
@@ -123,7 +129,9 @@ func (b *builder) writePart(p *part, level int) {
 	b.w.End()
 }
 
-// writeLine writes line i of a paragraph, joined to the one before it.
+// writeLine writes line i of a paragraph, joined to the one before it. Words that a hyphen divides over two lines are
+// joined without it if the next line begins in lower case; otherwise the hyphen belonged to the word and is written.
+// dash says that it is this line's last word that keeps its hyphen.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
 	b.at = p.lines[i].sheet
@@ -168,6 +176,7 @@ func joinsWord(a, b line) bool {
 	return isUnspaced(last) && isUnspaced(next)
 }
 
+// writeWord writes a word with its place, unless the places of its sheet are made up.
 func (b *builder) writeWord(text string, r rect) {
 	if b.sheets[b.at].unplaced {
 		b.w.Text(text)
@@ -178,6 +187,7 @@ func (b *builder) writeWord(text string, r rect) {
 	})
 }
 
+// writeTable writes a table's rows by the gaps between its columns.
 func (b *builder) writeTable(t *table) {
 	for _, row := range t.rows {
 		b.w.Row()
@@ -193,7 +203,8 @@ func (b *builder) writeTable(t *table) {
 	}
 }
 
-// writeCode keeps lines and, as far as the letters' width tells, their indentation.
+// writeCode keeps lines and, as far as the letters' width tells, their indentation. At most 80 spaces are put before a
+// line.
 func (b *builder) writeCode(lines []line) {
 	left := lines[0].x0
 	for _, l := range lines {

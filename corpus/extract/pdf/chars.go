@@ -11,7 +11,8 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
-// reader turns the characters of a page into words and lines.
+// reader turns the characters of a page into words and lines. runs are the letters of the word at work, glue says that
+// the next word follows without a space.
 type reader struct {
 	m     *module
 	tp    uint64
@@ -26,6 +27,7 @@ type reader struct {
 	high   rune // the first half of a character beyond U+FFFF; 0 if the last one was none
 }
 
+// readChars reads the characters of a page in PDFium's order, which is that of its lines, and at most maxChars of them.
 func (r *reader) readChars() error {
 	n, err := r.m.callCount("FPDFText_CountChars", r.tp)
 	if err != nil {
@@ -53,6 +55,9 @@ func (r *reader) readChars() error {
 	return nil
 }
 
+// readChar adds one character. Line ends and white space end words; PDFium makes some of both up from gaps. Characters
+// without a meaning are counted as garbage, because a page of them must be read as a picture. A letter of a script
+// without spaces is a word of its own, so that each has its own box.
 func (r *reader) readChar(i int, c rune) error {
 	switch {
 	case c == '\n' || c == '\r':
@@ -113,7 +118,8 @@ func (r *reader) readChar(i int, c rune) error {
 	return nil
 }
 
-// isBeside reports whether a box goes on in the line that is being read.
+// isBeside reports whether a box goes on in the line that is being read. It must overlap with the last word by half of
+// the lower one's height and not begin to its left.
 func (r *reader) isBeside(box rect) bool {
 	last := r.word.rect
 	if len(r.runs) == 0 {
@@ -123,7 +129,9 @@ func (r *reader) isBeside(box rect) bool {
 	return shared > 0.5*min(last.boxHeight(), box.boxHeight()) && box.x0 >= last.x1-0.5*box.boxHeight()
 }
 
-// charBox is where a character stands: its full height, which makes even marks, unless the font lies about it.
+// charBox is where a character stands: its full height, which makes even marks, unless the font lies about it. The
+// loose box goes from the font's ascent to its descent. A font whose box is empty or absurdly large gives the box of
+// the glyph itself. ok is false for a character outside of the page.
 func (r *reader) charBox(i int) (rect, bool, error) {
 	got, err := r.m.callCount("FPDFText_GetLooseCharBox", r.tp, uint64(i), uint64(r.m.scratch))
 	if err != nil {
@@ -149,13 +157,15 @@ func (r *reader) charBox(i int) (rect, bool, error) {
 	return box, ok, nil
 }
 
-// isLevel reports whether a box stands at the same height as the word that is being read.
+// isLevel reports whether a box stands at the same height as the word that is being read. Only where it doesn't, the
+// costly question for the letter's direction is asked.
 func (r *reader) isLevel(box rect) bool {
 	above, below := box.y0-r.word.y0, box.y1-r.word.y1
 	return max(above, -above)+max(below, -below) < 0.2*box.boxHeight()
 }
 
-// readTurn returns the direction of character i, and its size in points.
+// readTurn returns the direction of character i, and its size in points. The size that a font has in the file is scaled
+// by the matrix of the text: some programs set all fonts at size 1.
 func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 	v, err := r.m.callFunction("FPDFText_GetFontSize", r.tp, uint64(i))
 	if err != nil {
@@ -170,7 +180,8 @@ func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 	return turnOf(mx[0], mx[1], size), math.Abs(size) * math.Hypot(mx[2], mx[3]), nil
 }
 
-// noteFont notes size, style and direction of the word that begins at character i.
+// noteFont notes size, style and direction of the word that begins at character i. Weight and kind are told by numbers
+// where the file has them, and else by the font's name, which is cut at 48 bytes.
 func (r *reader) noteFont(i int) error {
 	turn, size, err := r.readTurn(i)
 	if err != nil {
@@ -200,6 +211,7 @@ func (r *reader) noteFont(i int) error {
 	return nil
 }
 
+// endWord adds the word at work to the line, unless it has no extent.
 func (r *reader) endWord() {
 	if len(r.runs) > 0 && r.word.x1 > r.word.x0 && r.word.y1 > r.word.y0 {
 		r.word.text = r.m.texts.internRunes(r.runs)
@@ -210,6 +222,7 @@ func (r *reader) endWord() {
 	r.word, r.runs = word{}, r.runs[:0]
 }
 
+// endLine adds the line at work to the sheet.
 func (r *reader) endLine() {
 	r.endWord()
 	r.glue = false
@@ -225,7 +238,8 @@ func (r *reader) endLine() {
 	r.line, r.hyphen = line{words: r.line.words[:0]}, false
 }
 
-// setStyle takes size and weight from most of the line's letters.
+// setStyle takes size and weight from most of the line's letters. A line is bold if more than half of it is, and code
+// if nine tenths are: a word of code in a sentence is no code.
 func (l *line) setStyle() {
 	sizes := map[float32]int{}
 	all, bold, mono := 0, 0, 0

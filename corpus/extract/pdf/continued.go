@@ -10,7 +10,8 @@ import (
 // joinContinued puts the lines of a paragraph that goes on in the next column or on the next page behind its first
 // ones, so that no sentence is cut where the paper ends. The footnotes that stand between them come first: the block
 // behind one that goes on begins on a later page, which tells readers of blocks that it may. starts says which parts
-// begin a section: they continue nothing. Parts that went into others have no lines afterwards.
+// begin a section: they continue nothing. Parts that went into others have no lines afterwards. A paragraph is found
+// only behind its first part and at most two pages later.
 func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float32, starts map[place]bool) {
 	var open *part // the last paragraph that may go on, and where it stands
 	var at place
@@ -47,7 +48,9 @@ func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float
 
 // continuesIn reports whether a paragraph goes on in a part at the head of another column or page: in the middle of a
 // word or of a sentence, in letters of the same kind, behind a line that is full or nearly so. right is where the full
-// lines around its last one end.
+// lines around its last one end. Sizes may differ by 8 %, since a page may be scaled. A part that begins in lower case
+// goes on whatever is full; one that begins with a capital only if the line before is full to its edge and the part is
+// prose.
 func (p *part) continuesIn(next *part, right float32) bool {
 	last, first := p.lastLine(), next.lines[0]
 	if next.item != nil || first.mono || first.bold != last.bold ||

@@ -15,12 +15,17 @@ import (
 )
 
 const (
+	// maxDepth is how deep bookmarks may lie in each other. 5000 pages is beyond any book; a file of more is a
+	// collection.
 	maxPages   = 5000
 	maxOutline = 5000
 	maxDepth   = 8
 )
 
-// extractDocument reads a whole document. report, if it is not nil, is called after every few pages.
+// extractDocument reads a whole document. report, if it is not nil, is called after every few pages. Pages whose pictures
+// were read already come with f.Read. Without them, pages that are pictures come back as scans, for the caller to have
+// them read and to call again. Headers and footers are dropped, but not of a PDF that was made here of another file
+// (f.Printed): its text must fit that file's, which has them.
 func (m *module) extractDocument(f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	doc, err := m.openFile(f.Path)
 	if err != nil {
@@ -77,7 +82,9 @@ var (
 	noLetters = &corpus.Failure{Code: "no_text", Detail: "This PDF's fonts don't say which letters they show."}
 )
 
-// whyUnreadable returns why the text of a document is of no use, nil if it is.
+// whyUnreadable returns why the text of a document is of no use, nil if it is. A document of three or more pages with
+// less than four letters a page has only stamps or page numbers. Where more than half of the characters mean nothing,
+// or less than a quarter are letters, the fonts hide what they show.
 func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure {
 	visible := garbage
 	for _, s := range sheets {
@@ -96,7 +103,8 @@ func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure 
 	return nil
 }
 
-// readOutline reads the bookmarks, each one once even if they go round in circles.
+// readOutline reads the bookmarks, each one once even if they go round in circles. Titles of more than 4096 bytes are
+// left out. An entry without a destination, which may run an action, leads nowhere.
 func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 	var entries []outlineEntry
 	seen := map[uint64]bool{}
@@ -136,7 +144,7 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 }
 
 // destination returns where on its page a destination is, in the PDF's own measure. What it does not say is not a
-// number.
+// number. FPDFDest_GetLocationInPage writes three flags and then three numbers: x, y and the zoom.
 func (m *module) destination(dest uint64) (x, y float64, err error) {
 	at := uint64(m.scratch)
 	found, err := m.callCount("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
@@ -150,7 +158,8 @@ func (m *module) destination(dest uint64) (x, y float64, err error) {
 	return given(0, 12), given(4, 16), err
 }
 
-// readAbout reads title, author, subject, keywords and date.
+// readAbout reads title, author, subject, keywords and date. The title of the file's properties goes before that of its
+// letters, if somebody wrote it.
 func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 	for _, entry := range []struct{ tag, key string }{
 		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"},
@@ -179,7 +188,8 @@ func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 	return nil
 }
 
-// ownTitle returns a document's own title, unless a program made it up.
+// ownTitle returns a document's own title, unless a program made it up. A title that ends like a file's name was the
+// name of the file that it was made from.
 func ownTitle(s string) string {
 	s = strings.TrimPrefix(s, "Microsoft Word - ")
 	switch ext := strings.ToLower(filepath.Ext(s)); ext {
@@ -193,7 +203,8 @@ func ownTitle(s string) string {
 	return s
 }
 
-// isoDate turns a PDF's D:20240131… into 2024-01-31, anything else into nothing.
+// isoDate turns a PDF's D:20240131… into 2024-01-31, anything else into nothing. PDF 32000-1:2008 §7.9.4 has the form;
+// only the day is kept.
 func isoDate(s string) string {
 	s = strings.TrimPrefix(s, "D:")
 	if len(s) < 8 || strings.Trim(s[:8], "0123456789") != "" {

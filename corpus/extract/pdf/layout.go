@@ -10,7 +10,8 @@ import (
 	"footnote/corpus/extract/doctext"
 )
 
-// part is a block on its way: lines of one page that belong together.
+// part is a block on its way: lines of one page that belong together. table is set for a table; item for an item of a
+// list.
 type part struct {
 	lines []line
 	table *table
@@ -28,6 +29,7 @@ type item struct {
 
 func (p *part) lastLine() line { return p.lines[len(p.lines)-1] }
 
+// joinLines is the text of a part as one line.
 func (p *part) joinLines() string {
 	var b strings.Builder
 	for i := range p.lines {
@@ -39,7 +41,8 @@ func (p *part) joinLines() string {
 	return b.String()
 }
 
-// usualLeading is the usual distance between the lines of a paragraph, as a multiple of the font size.
+// usualLeading is the usual distance between the lines of a paragraph, as a multiple of the font size. Steps are
+// counted in twentieths of the font's size; 1.2 stands for a document with too little text to tell.
 func usualLeading(sheets []sheet) float32 {
 	counts := map[int]int{}
 	for _, p := range sheets {
@@ -60,9 +63,11 @@ func usualLeading(sheets []sheet) float32 {
 	return float32(best) / 20
 }
 
+// doOverlap reports whether two ranges share more than a point.
 func doOverlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
 
-// bodySize is the font size of most letters.
+// bodySize is the font size of most letters. Sizes are counted in half points; 10 points stands for a document without
+// text.
 func bodySize(sheets []sheet) float32 {
 	counts := map[int]int{}
 	for _, p := range sheets {
@@ -81,7 +86,8 @@ func bodySize(sheets []sheet) float32 {
 	return float32(best) / 2
 }
 
-// mergeLines joins pieces that PDFium tells apart though they stand side by side on one line.
+// mergeLines joins pieces that PDFium tells apart though they stand side by side on one line. A gap between them may be
+// a column's, which is for findTable to tell; they must only not overlap by more than half a letter.
 func mergeLines(lines []line) []line {
 	var out []line
 	for _, l := range lines {
@@ -110,7 +116,8 @@ func (l *line) takeWords(o *line) {
 	l.setStyle()
 }
 
-// groupParts groups the lines of sheet i into paragraphs, list items, code and tables.
+// groupParts groups the lines of sheet i into paragraphs, list items, code and tables. lead and body are the document's
+// usual leading and font size. The lines of the sheet are used up.
 func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
 	s := &sheets[i]
 	if s.oblique {
@@ -129,6 +136,8 @@ func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
 	return out
 }
 
+// groupLines goes down the lines: first it looks whether a table begins, else the line goes on with the paragraph
+// above, or begins a new one.
 func (s *sheet) groupLines(lead, body float32) []part {
 	lines := unweaveColumns(mergeLines(s.lines))
 	var out []part
@@ -150,7 +159,9 @@ func (s *sheet) groupLines(lead, body float32) []part {
 	return out
 }
 
-// takesLine reports whether l goes on with the paragraph.
+// takesLine reports whether l goes on with the paragraph. The checks go from place to form: it must stand below, in the
+// same column, in letters of the same size and weight, at the usual distance. Then indentation decides, which means one
+// thing in an item and another in a paragraph; and at last a short line with a sentence's end, which ends a paragraph.
 func (p *part) takesLine(l line, lead, body float32) bool {
 	last := p.lines[len(p.lines)-1]
 	step := l.y1 - last.y1
@@ -221,13 +232,15 @@ func (p *part) goesOn(l line) bool {
 	return math.Abs(float64(l.x0-p.lines[1].x0)) < 0.4*float64(l.size) && last.x1+(first.x1-first.x0) > right-l.size
 }
 
+// lastRune is the last character of a line.
 func lastRune(l line) string {
 	s := l.words[len(l.words)-1].text
 	_, n := utf8.DecodeLastRuneInString(s)
 	return s[len(s)-n:]
 }
 
-// listMark returns the mark of a line that begins a list item, nil if it is none.
+// listMark returns the mark of a line that begins a list item, nil if it is none. A bold number is that of a heading.
+// One word alone is no item.
 func listMark(l line) *item {
 	if len(l.words) < 2 {
 		return nil
@@ -241,7 +254,8 @@ func listMark(l line) *item {
 	return &item{skip: 1}
 }
 
-// headingSizes returns the font sizes of headings, largest first: those well above the body's that begin a block.
+// headingSizes returns the font sizes of headings, largest first: those well above the body's that begin a block. "Well
+// above" is 12 % larger than the text's size.
 func headingSizes(pages [][]part, body float32) []float32 {
 	var sizes []float32
 	for _, ps := range pages {
@@ -256,9 +270,11 @@ func headingSizes(pages [][]part, body float32) []float32 {
 	return sizes
 }
 
+// roundSize rounds to whole points: a heading is the same size everywhere, but for rounding errors in the file.
 func roundSize(s float32) float32 { return float32(math.Round(float64(s))) }
 
-// titleLike reports whether a part has the form of a heading: short, with letters, no table, list or code.
+// titleLike reports whether a part has the form of a heading: short, with letters, no table, list or code. It has at
+// most four lines and 260 bytes, and at least a third of it is letters.
 func (p *part) titleLike() bool {
 	if p.table != nil || p.plain || len(p.lines) > 4 || p.lines[0].mono {
 		return false
@@ -277,7 +293,8 @@ func (p *part) titleLike() bool {
 	return n <= 260 && letters >= 2 && letters*3 >= n
 }
 
-// titleOf is the highest heading of the first two pages.
+// titleOf is the highest heading of the first two pages. Of several of that level the first counts. "" if there is
+// none.
 func titleOf(grouped [][]part, sizes []float32, body float32) string {
 	best, title := 7, ""
 	for _, parts := range grouped[:min(len(grouped), 2)] {
@@ -290,7 +307,9 @@ func titleOf(grouped [][]part, sizes []float32, body float32) string {
 	return title
 }
 
-// headingLevel returns the level of a heading by its letters, 0 if the part is none.
+// headingLevel returns the level of a heading by its letters, 0 if the part is none. The n-th largest size is level n,
+// up to 6. Bold lines of the text's size are one level below the smallest size of headings, if they don't end like a
+// sentence.
 func (p *part) headingLevel(sizes []float32, body float32) int {
 	if !p.titleLike() || p.item != nil {
 		return 0

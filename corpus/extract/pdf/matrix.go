@@ -8,10 +8,12 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// matrix moves points: x, y become a·x+c·y+e, b·x+d·y+f.
+// matrix moves points: x, y become a·x+c·y+e, b·x+d·y+f. It is written as PDF 32000-1:2008 §8.3.4 has it: [a b c d e
+// f].
 type matrix struct{ a, b, c, d, e, f float64 }
 
-// uprightMatrix turns the content of a page clockwise, by so many quarters, and moves its box to where it begins.
+// uprightMatrix turns the content of a page clockwise, by so many quarters, and moves its box to where it begins. The
+// box may begin anywhere in PDF user space; afterwards its left lower corner is 0, 0.
 func (g geometry) uprightMatrix(quarters int) matrix {
 	switch quarters {
 	case 1:
@@ -26,7 +28,7 @@ func (g geometry) uprightMatrix(quarters int) matrix {
 
 var unturned = matrix{1, 0, 0, 1, 0, 0}
 
-// inverse undoes a matrix that only turns and moves.
+// inverse undoes a matrix that only turns and moves. Its determinant is 1, for which reason nothing is divided.
 func (m matrix) inverse() matrix {
 	return matrix{m.d, -m.b, -m.c, m.a, m.c*m.f - m.d*m.e, m.b*m.e - m.a*m.f}
 }
@@ -39,8 +41,9 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// moveContent moves the content of a page from where the file has it, and gives the page a box and a rotation. It
-// takes effect when the page is loaded the next time.
+// moveContent moves the content of a page from where the file has it, and gives the page a box and a rotation. It takes
+// effect when the page is loaded the next time. The boxes of the page are set because characters outside of them are
+// not read.
 func (p *openPage) moveContent(to matrix, rotation int, box geometry) error {
 	by := p.moved.inverse().then(to) // PDFium adds it to what the content was moved by before
 	var b []byte

@@ -22,7 +22,9 @@ type linear struct {
 	used int
 }
 
-// Reallocate implements experimental.LinearMemory. nil means that there is no more: PDFium's malloc then fails.
+// Reallocate implements experimental.LinearMemory. nil means that there is no more: PDFium's malloc then fails. What
+// becomes usable is reported to the worker, which bounds the memory of the whole process. The result is of the same
+// address each time, as WebAssembly's compiled code relies on.
 func (m *linear) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.all)) {
 		return nil

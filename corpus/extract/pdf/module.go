@@ -23,17 +23,19 @@ import (
 )
 
 const (
+	// WebAssembly counts memory in pages of 64 KiB.
 	wasmPage    = 64 << 10
 	memoryLimit = 256 << 20 // bytes of one instance's memory
 	nearLimit   = 128 << 20 // an instance that crashed with more than this ran out of it
 )
 
-// texts keeps one string for each different word: a document repeats most.
+// texts keeps one string for each different word: a document repeats most. It belongs to one instance and goes with it.
 type texts struct {
 	all map[string]string
 	utf []byte
 }
 
+// internRunes returns the one string of these letters. Looking up by bytes allocates nothing.
 func (t *texts) internRunes(runes []rune) string {
 	t.utf = t.utf[:0]
 	for _, r := range runes {
@@ -77,7 +79,8 @@ type library struct {
 	compiled wazero.CompiledModule
 }
 
-// loadLibrary compiles PDFium, or takes it from cacheDir where an earlier process left it.
+// loadLibrary compiles PDFium, or takes it from cacheDir where an earlier process left it. An error leaves nothing
+// open. The runtime is given WASI, which the module imports, without any file or clock of ours.
 func loadLibrary(ctx context.Context, cacheDir string) (_ *library, err error) {
 	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
 	wasm, err := unpackPDFium()
@@ -114,7 +117,8 @@ func (l *library) close(ctx context.Context) error {
 }
 
 // module is one instance of PDFium with memory of its own. Its functions are called directly: the library's own
-// wrappers look a function up and allocate in PDFium for every value they return, 50 ms for the letters of a page.
+// wrappers look a function up and allocate in PDFium for every value they return, 50 ms for the letters of a page. It
+// is not safe for concurrent use.
 type module struct {
 	ctx     context.Context // of the one request this instance serves
 	mod     api.Module
@@ -123,6 +127,8 @@ type module struct {
 	texts   texts  // of the words read so far
 }
 
+// newInstance starts an instance: memory of its own, PDFium's own start, and room for values that it returns by
+// pointer.
 func (l *library) newInstance(ctx context.Context) (m *module, err error) {
 	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithRandSource(rand.Reader).WithName("")
 	m = &module{ctx: ctx, fns: map[string]api.Function{}}
@@ -142,7 +148,8 @@ func (l *library) newInstance(ctx context.Context) (m *module, err error) {
 
 func (m *module) close() error { return m.mod.Close(m.ctx) }
 
-// crash is PDFium stopping in the middle of a call. Its instance is of no further use.
+// crash is PDFium stopping in the middle of a call. Its instance is of no further use. memory says that it most likely
+// ran out of memory, which its owner can do something about.
 type crash struct {
 	memory bool
 	err    error
@@ -150,6 +157,8 @@ type crash struct {
 
 func (c *crash) Error() string { return "PDFium crashed: " + c.err.Error() }
 
+// callFunction calls a function of PDFium; arguments and the result are WebAssembly's 64-bit words. Whatever stops it
+// is a *crash. Functions are looked up once.
 func (m *module) callFunction(name string, args ...uint64) (uint64, error) {
 	fn := m.fns[name]
 	if fn == nil {
@@ -168,12 +177,13 @@ func (m *module) callFunction(name string, args ...uint64) (uint64, error) {
 	return out[0], nil
 }
 
-// callCount calls a function that returns a 32-bit integer.
+// callCount calls a function that returns a 32-bit integer. PDFium returns -1 for "nothing" in many of them.
 func (m *module) callCount(name string, args ...uint64) (int, error) {
 	v, err := m.callFunction(name, args...)
 	return int(int32(v)), err
 }
 
+// allocate takes n bytes of PDFium's memory, for the caller to free.
 func (m *module) allocate(n int) (uint32, error) {
 	p, err := m.callFunction("malloc", uint64(n))
 	if err == nil && p == 0 {
@@ -200,7 +210,8 @@ func (m *module) readFloats(n int) []float64 {
 }
 
 // readUTF16 calls a function whose last two arguments are a buffer for UTF-16LE with a final zero and its size in
-// bytes, and which returns the bytes needed. Longer texts than limit bytes are left out.
+// bytes, and which returns the bytes needed. Longer texts than limit bytes are left out. It is called twice, first for
+// the size.
 func (m *module) readUTF16(limit int, name string, args ...uint64) (string, error) {
 	n, err := m.callCount(name, append(args, 0, 0)...)
 	if err != nil || n <= 2 || n > limit {
@@ -224,7 +235,7 @@ func (m *module) readUTF16(limit int, name string, args ...uint64) (string, erro
 	return string(utf16.Decode(units)), m.free(p)
 }
 
-// copyString copies a string into PDFium's memory.
+// copyString copies a string into PDFium's memory. It is never freed: the instance ends with the document.
 func (m *module) copyString(s string) (uint32, error) {
 	p, err := m.allocate(len(s) + 1)
 	if err == nil && !m.mod.Memory().Write(p, append([]byte(s), 0)) {
@@ -244,7 +255,9 @@ type openFailed struct{ reason int }
 
 func (e *openFailed) Error() string { return fmt.Sprintf("PDFium can't open it: reason %d", e.reason) }
 
-// openFile reads the file straight into PDFium's memory.
+// openFile reads the file straight into PDFium's memory. PDFium reads the bytes for as long as the document is open. A
+// file that is larger than its memory fails as a crash for want of memory does; one that PDFium refuses is an
+// *openFailed.
 func (m *module) openFile(path string) (doc uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

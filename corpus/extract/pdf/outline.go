@@ -27,7 +27,8 @@ type section struct {
 }
 
 // placeSections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
-// different places: such an outline says nothing about the document's structure.
+// different places: such an outline says nothing about the document's structure. Entries whose title has no letter or
+// digit are passed over. Such programs as export one bookmark for the whole document are the reason for the last rule.
 func placeSections(sheets []sheet, grouped [][]part, outline []outlineEntry) []section {
 	front := make([]*sheet, len(grouped)) // of each page, the one with most text
 	for i := len(sheets) - 1; i >= 0; i-- {
@@ -55,7 +56,8 @@ func placeSections(sheets []sheet, grouped [][]part, outline []outlineEntry) []s
 const near = 0.15
 
 // findAnchor returns the part that an entry leads to: the nearest one with its title, else the first one below. s is
-// the sheet of the entry's page that has most text.
+// the sheet of the entry's page that has most text. An entry without a place on its page is looked for on all of it.
+// Where nothing stands below it, it leads to the next page that has text. headed is true if the part says the title.
 func findAnchor(s *sheet, grouped [][]part, e outlineEntry) (at place, headed bool) {
 	y, placed := s.entryTop(e)
 	parts, title := grouped[e.page], squeezeTitle(e.title)
@@ -101,7 +103,8 @@ func (s *sheet) entryTop(e outlineEntry) (y float64, ok bool) {
 // maxNumber is how long the number before a title may be, such as "chapter12" or "a31".
 const maxNumber = 12
 
-// isTitle reports whether a line is a title that one of both has a number before.
+// isTitle reports whether a line is a title that one of both has a number before. Both are squeezed, see squeezeTitle.
+// Outlines leave numbers of chapters out, or add them.
 func isTitle(line, title string) bool {
 	if line == "" {
 		return false

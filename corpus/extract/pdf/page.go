@@ -13,8 +13,10 @@ const maxChars = 200_000 // of one page; what is beyond is left out
 // rect is in points from the top left of the page, turned as its text is read, and cut to the crop box.
 type rect struct{ x0, y0, x1, y1 float32 }
 
+// boxHeight is in points.
 func (r rect) boxHeight() float32 { return r.y1 - r.y0 }
 
+// joinBox makes the box large enough for another; an empty one becomes the other.
 func (r *rect) joinBox(o rect) {
 	if r.x1 <= r.x0 {
 		*r = o
@@ -45,6 +47,7 @@ type line struct {
 	sheet  int  // index of the one it stands on; known once lines are grouped
 }
 
+// joinWords is the text of a line.
 func (l *line) joinWords() string {
 	var b strings.Builder
 	for i, w := range l.words {
@@ -57,7 +60,7 @@ func (l *line) joinWords() string {
 }
 
 // sheet is what a page holds in one direction: text that is turned makes a sheet of its own, which is turned so that it
-// is read upright.
+// is read upright. A page has one or several. Its origin is the left upper corner.
 type sheet struct {
 	page          int     // index of the document's
 	width, height float32 // in points
@@ -79,6 +82,8 @@ type geometry struct {
 	width, height            float64
 }
 
+// toRect turns a box of user space into one of the page; ok is false if its middle is outside of the page. What reaches
+// beyond the page's edge is cut.
 func (g geometry) toRect(l, t, r, b float64) (rect, bool) {
 	w, h := g.right-g.left, g.top-g.bottom
 	u0, u1 := (min(l, r)-g.left)/w, (max(l, r)-g.left)/w
@@ -101,6 +106,7 @@ func turnBox[N float32 | float64](x0, y0, x1, y1, w, h N, quarters int) (left, t
 	return x0, y0, x1, y1
 }
 
+// readGeometry reads the size of a page as it is drawn, its rotation and its box. It fails for a page without extent.
 func (m *module) readGeometry(pg uint64) (geometry, error) {
 	var g geometry
 	for _, side := range []struct {
@@ -157,6 +163,7 @@ func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err 
 	return sheets, beside, p.close()
 }
 
+// isCrash reports whether PDFium died of something, so that its instance can't go on.
 func isCrash(err error) bool {
 	_, dead := errors.AsType[*crash](err)
 	return dead
@@ -189,7 +196,8 @@ func (p *openPage) close() error {
 	return err
 }
 
-// readSheet reads the words of the page as it is turned now, whichever direction they have.
+// readSheet reads the words of the page as it is turned now, whichever direction they have. A page whose text can't be
+// loaded has none.
 func (p *openPage) readSheet() (sheet, error) {
 	g, err := p.m.readGeometry(p.at)
 	if err != nil {
@@ -208,6 +216,7 @@ func (p *openPage) readSheet() (sheet, error) {
 	return s, err
 }
 
+// isUnspaced reports whether a rune is of a script without spaces; such letters are words of their own.
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F ||
 		r >= 0xFF00 && r <= 0xFF60

@@ -5,6 +5,7 @@ import (
 )
 
 const (
+	// The last two are PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_IMAGE and FPDF_PAGEOBJ_FORM.
 	coversPage  = 0.5    // the share of a page's area from which pictures on it cover it
 	fewWords    = 0.01   // the share of a page's area below which its words are a stamp or a number
 	maxObjects  = 20_000 // of a page that are looked at
@@ -13,7 +14,8 @@ const (
 	formObject  = 5
 )
 
-// pages are the pages of a document on their way.
+// pages are the pages of a document on their way. Whether pages are scans is known only when all were read, as it
+// depends on how much text there is in all.
 type pages struct {
 	m       *module
 	doc     uint64
@@ -25,7 +27,8 @@ type pages struct {
 	drawn   []int // of those that show something and have no text
 }
 
-// readNext reads page i, from 0: what was read from its picture, if that was read, else what the file says.
+// readNext reads page i, from 0: what was read from its picture, if that was read, else what the file says. Pages are
+// read in their order.
 func (p *pages) readNext(i int) error {
 	if len(p.read) > 0 && p.read[0].Number == i+1 {
 		w, h, err := p.m.pageSize(p.doc, i, p.read[0].Turn)
@@ -54,7 +57,9 @@ func (p *pages) readNext(i int) error {
 
 // scans are the pages whose text is only in a picture. In a document that has other text, they are those that pictures
 // cover. Where no page has any, each that shows something may be one: there are programs that draw letters as curves.
-// Where the fonts don't say which letters they show, all pages are as good as pictures.
+// Where the fonts don't say which letters they show, all pages are as good as pictures. If scans come back, the text of
+// the pages so far is dropped where it is of no use: it will be read from pictures. The failure is for a document in
+// which there is nothing to read either way.
 func (p *pages) scans() ([]int, *corpus.Failure) {
 	total := p.sheets[len(p.sheets)-1].page + 1
 	why := whyUnreadable(p.sheets, total, p.letters, p.garbage)
@@ -83,7 +88,8 @@ type shown struct {
 	anything bool
 }
 
-// lookAround tells what a page shows beside its text, if it has next to none.
+// lookAround tells what a page shows beside its text, if it has next to none. Pictures may overlap, so that the share
+// is only about right; it matters whether it is more than half. Counting stops when the page is covered.
 func (p *openPage) lookAround(s *sheet) (out shown, err error) {
 	area, words := s.width*s.height, float32(0)
 	for _, l := range s.lines {
@@ -137,7 +143,8 @@ func (m *module) isPicture(object uint64, depth int) (bool, error) {
 	return false, err
 }
 
-// pageSize returns width and height of page i, from 0, turned clockwise by so many quarters, in points.
+// pageSize returns width and height of page i, from 0, turned clockwise by so many quarters, in points. A page that
+// can't be read has the size of a blank one, A4.
 func (m *module) pageSize(doc uint64, i, turn int) (w, h float32, err error) {
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
 	w, h = blankWidth, blankHeight

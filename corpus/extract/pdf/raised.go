@@ -6,7 +6,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// isRaised reports whether what stands in box a is smaller than its neighbour in b, and higher.
+// isRaised reports whether what stands in box a is smaller than its neighbour in b, and higher. A mark of a note is set
+// in a smaller size above the line. Only boxes tell: to PDFium it is an ordinary digit.
 func isRaised(a, b rect) bool {
 	return a.boxHeight() < raisedSize*b.boxHeight() && b.y1-a.y1 > raisedBy*b.boxHeight()
 }
@@ -23,7 +24,8 @@ func (r *reader) leavesRaised(c rune, box rect) bool {
 		isRaised(r.word.rect, box) && text.Superscript(string(r.runs)) != string(r.runs)
 }
 
-// raiseDigits makes superscript digits of raised ones.
+// raiseDigits makes superscript digits of raised ones. Both neighbours are asked, since a mark may stand at the
+// beginning of a note or behind a word.
 func (l *line) raiseDigits() {
 	for i := range l.words {
 		w := &l.words[i]
@@ -38,7 +40,8 @@ func (l *line) raiseDigits() {
 	}
 }
 
-// isNote reports whether a line begins with the mark of a note.
+// isNote reports whether a line begins with the mark of a note. It is asked after raiseDigits. A lone digit is a page's
+// number.
 func (l *line) isNote() bool {
 	first, _ := utf8.DecodeRuneInString(l.words[0].text)
 	return len(l.words) > 1 && text.IsSuperscript(first)

@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	// PDFium has the pixels in its memory, four bytes each, together with the document.
 	maxPixels  = 32 << 20 // of a picture; an extremely long page is drawn narrower than asked
 	maxPicture = 16 << 20 // bytes of one; one that takes more is drawn narrower
 )
@@ -24,7 +25,7 @@ const (
 	drawRGB         = 0x10
 )
 
-// drawn keeps the document of the last picture open: the next one is likely of the same.
+// drawn keeps the document of the last picture open: the next one is likely of the same. Its zero value holds none.
 type drawn struct {
 	m    *module
 	doc  uint64
@@ -41,11 +42,13 @@ func (d *drawn) close() error {
 	return err
 }
 
+// isSame reports whether the open document is that file, unchanged.
 func (d *drawn) isSame(path string, info os.FileInfo) bool {
 	return d.m != nil && d.path == path && d.info.Size() == info.Size() && d.info.ModTime().Equal(info.ModTime())
 }
 
-// renderPage draws page n of f, from 1, width pixels wide.
+// renderPage draws page n of f, from 1, width pixels wide. The height follows from the page's shape; f.Turn turns it
+// clockwise by quarters. Where the PNG gets too large, both sides are cut to two thirds until it fits.
 func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, error) {
 	total, err := m.callCount("FPDF_GetPageCount", doc)
 	if err != nil {
@@ -90,7 +93,8 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	return picture, nil
 }
 
-// drawPage returns a page of f as PNG.
+// drawPage returns a page of f as PNG. The page is drawn on white: PDFs have no background. PDFium writes blue, green,
+// red unless drawRGB turns them round.
 func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 	bitmap, err := m.callFunction("FPDFBitmap_Create", uint64(w), uint64(h), 0)
 	if err != nil {
@@ -131,7 +135,8 @@ func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 }
 
 // makePicture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the
-// bytes, as does one that shall have none. Another with colours stays where it is, in PDFium's memory.
+// bytes, as does one that shall have none. Another with colours stays where it is, in PDFium's memory. The weights of
+// grey are those of Go's color.GrayModel, ITU-R BT.601 in 16 bits.
 func makePicture(pix []byte, stride, w, h int, withoutColours bool) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -149,6 +154,8 @@ func makePicture(pix []byte, stride, w, h int, withoutColours bool) image.Image 
 	return grey
 }
 
+// colourPicture makes the pixels an image without copying; PDFium leaves the fourth byte undefined, which is opacity
+// here.
 func colourPicture(pix []byte, stride, w, h int) image.Image {
 	for y := range h {
 		row := pix[y*stride : y*stride+4*w]

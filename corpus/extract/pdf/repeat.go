@@ -14,7 +14,8 @@ const (
 )
 
 // dropRepeated removes headers, footers and page numbers: lines in the margins that recur at the same height, digits
-// aside, on most pages. Watermarks across the page do so anywhere.
+// aside, on most pages. Watermarks across the page do so anywhere. A line counts at its height and at one step above
+// and below, since pages of a scan are not quite alike. A page counts once for each place.
 func dropRepeated(sheets []sheet, pages int) {
 	type place struct {
 		text string
@@ -50,7 +51,8 @@ func dropRepeated(sheets []sheet, pages int) {
 	}
 }
 
-// lineShape is a line's text with each number, Roman ones that stand alone too, as "#".
+// lineShape is a line's text with each number, Roman ones that stand alone too, as "#". "Page 7 of 12" and "Page 8 of
+// 12" have one shape, "page # of #".
 func lineShape(s string) string {
 	var b strings.Builder
 	digits := false

@@ -21,7 +21,9 @@ const (
 
 // dropRunning removes running heads and feet that change from section to section. They are the outermost lines at one
 // height in the margin, on many pages, apart from the text on nearly all of them; and most of them recur on another
-// page or hold a number that grows with the pages. The titles of slides stand so too, but differ.
+// page or hold a number that grows with the pages. The titles of slides stand so too, but differ. After a line was
+// dropped, the next one is the outermost, which may belong to the same head: at most three rounds are made. Head and
+// foot are looked at apart. Three heights next to each other count as one.
 func dropRunning(sheets []sheet, pages int) {
 	for range maxRounds {
 		dropped := false
@@ -61,7 +63,7 @@ type slot struct {
 	at   int // in steps
 }
 
-// edge is the outermost line of a page's margin.
+// edge is the outermost line of a page's margin. Its box is that of the outermost line; others may stand beside it.
 type edge struct {
 	rect
 	pieces []string // at the page's left, middle and right; none: there is no such line
@@ -70,11 +72,14 @@ type edge struct {
 	apart bool // the text stands clear of it
 }
 
+// holdsLine reports whether a line stands at the edge's height.
 func (e *edge) holdsLine(l *line) bool {
 	mid := (l.y0 + l.y1) / 2
 	return mid > e.y0 && mid < e.y1
 }
 
+// edgeOf finds the outermost line of a page at its top or foot, what stands beside it, and how far the text is from it.
+// An outermost line that is not in the margin gives an edge without pieces.
 func edgeOf(p *sheet, foot bool) edge {
 	e := edge{page: p.page}
 	out := -1
@@ -110,7 +115,8 @@ func edgeOf(p *sheet, foot bool) edge {
 	return e
 }
 
-// widePieces are what a line holds between wide gaps.
+// widePieces are what a line holds between wide gaps. A running head often has a title at the left and a number at the
+// right, which recur by themselves.
 func (l *line) widePieces() (all []string) {
 	from := 0
 	for i := range l.words {
@@ -122,7 +128,8 @@ func (l *line) widePieces() (all []string) {
 	return all
 }
 
-// isRunning reports whether the edges of some pages are a running head or foot.
+// isRunning reports whether the edges of some pages are a running head or foot. here are indexes of edges, of which
+// there must be enough: a fifth of the pages, and at least repeatMin.
 func isRunning(edges []edge, here []int, pages int) bool {
 	if len(here) < max(repeatMin, int(math.Ceil(slotShare*float64(pages)))) {
 		return false

@@ -9,7 +9,8 @@ import (
 	"footnote/corpus"
 )
 
-// FromPictures makes the text of pages that are pictures by themselves, in the order of their numbers.
+// FromPictures makes the text of pages that are pictures by themselves, in the order of their numbers. A scanned book
+// is treated like a PDF of text from here on, with headers and paragraphs.
 func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 	sheets := make([]sheet, 0, len(pages))
 	for i, p := range pages {
@@ -23,14 +24,17 @@ func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 }
 
 // PageOf is the page that a picture of so many pixels makes, in points: one of 300 pixels to an inch, or of fewer where
-// that would be a small page.
+// that would be a small page. A picture of at most 2000 pixels counts three times as large, as it came from a screen or
+// a camera and not from a scanner.
 func PageOf(width, height int) (w, h float64) {
 	const full = 2000
 	points := 72. / 300 * float64(min(max((full-1)/max(width, height, 1)+1, 1), 3))
 	return float64(width) * points, float64(height) * points
 }
 
-// sheetOfPicture makes a sheet of what was read from the picture of page i, from 0, which is so large, upright.
+// sheetOfPicture makes a sheet of what was read from the picture of page i, from 0, which is so large, upright. Boxes
+// come in pixels of the picture and become points. Some recognisers give no boxes; then the whole sheet's places are
+// made up, so that lines can be grouped, and no word has a place in the result.
 func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 	s := sheet{page: i, width: width, height: height, picture: true}
 	sx, sy := width/float32(max(p.Width, 1)), height/float32(max(p.Height, 1))
@@ -86,7 +90,8 @@ func (l *line) takeHyphen() {
 }
 
 // levelSizes gives the lines of pictures that are about as large as most of their document one size: a recogniser
-// measures each line by itself, and a printer sets a paragraph in one size.
+// measures each line by itself, and a printer sets a paragraph in one size. Without this each line of a scan would be a
+// heading or a paragraph of its own.
 func levelSizes(sheets []sheet) {
 	var sizes []float32 // one for each letter would be as good
 	for _, s := range sheets {

@@ -10,7 +10,8 @@ const (
 	narrowGap = 0.36 // more than most: enough between columns whose gap is wide in most rows
 )
 
-// table is a run of lines whose words stand in columns.
+// table is a run of lines whose words stand in columns. Columns are found by what is empty: PDFs hardly ever say what
+// is a table, and lines drawn around cells are not read.
 type table struct {
 	rows    []line
 	columns []float32 // the middle of each gap between two columns
@@ -28,7 +29,10 @@ func (l *line) hasWideGap() bool {
 }
 
 // findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and
-// two columns, and each gap between columns is wide in at least one row.
+// two columns, and each gap between columns is wide in at least one row. Lines are added one by one for as long as gaps
+// remain that go through all of them, the number of columns doesn't fall, and rows follow each other at a row's
+// distance in letters of similar size. Entries of a table of contents, and prose in columns, look like tables and are
+// none.
 func findTable(lines []line) (t table, ok bool) {
 	if !lines[0].hasWideGap() && (len(lines) < 2 || !lines[1].hasWideGap() || len(lines[0].words) < 2) {
 		return t, false
@@ -91,6 +95,7 @@ func crossesGap(l line, columns []float32) bool {
 }
 
 // findGaps returns the middles of the upright strips that no word of any line touches and that are wide in some line.
+// It goes along the words by their left edges and notes where none reaches over.
 func findGaps(lines []line) []float32 {
 	var spans [][2]float32
 	var size float32
@@ -155,7 +160,8 @@ func (t *table) splitCells(row line) [][]word {
 	return cells
 }
 
-// isProse reports whether the columns hold running text, which is read down one column and then the next.
+// isProse reports whether the columns hold running text, which is read down one column and then the next. Seven of ten
+// cells have more than 28 bytes, in at most three columns and at least four rows.
 func (t *table) isProse() bool {
 	if len(t.columns) > 2 || len(t.rows) < 4 {
 		return false
@@ -178,7 +184,9 @@ func (t *table) isProse() bool {
 	return long*10 >= filled*7
 }
 
-// unweaveColumns puts running text that the file holds line by line across its columns into reading order.
+// unweaveColumns puts running text that the file holds line by line across its columns into reading order. Such a
+// stretch has at least four lines, each with a wide gap. It is read down each column in turn; a hyphen at a line's end
+// belongs to its last column.
 func unweaveColumns(lines []line) []line {
 	var out []line
 	for len(lines) > 0 {

@@ -10,7 +10,8 @@ import (
 const oblique = -1
 
 // turnOf returns the direction of text whose baseline runs along x, y in PDF user space. A font with a negative size
-// draws it the other way round.
+// draws it the other way round. Directions are told to an eighth of a turn; those between quarters are oblique. PDF's y
+// axis points upwards.
 func turnOf(x, y, size float64) int8 {
 	if size < 0 {
 		x, y = -x, -y
@@ -29,7 +30,8 @@ func (s *sheet) isPlain() bool {
 	})
 }
 
-// lettersOf counts the letters of each direction; those that no turn makes upright are the last.
+// lettersOf counts the letters of each direction; those that no turn makes upright are the last. Index 0 to 3 are
+// quarter turns.
 func (s *sheet) lettersOf() (n [5]int) {
 	for _, l := range s.lines {
 		for _, w := range l.words {
@@ -44,7 +46,9 @@ func (s *sheet) lettersOf() (n [5]int) {
 }
 
 // readTurned reads a page again for each direction that it has text in, turned so that this text is upright, and puts
-// the one with most letters first. drawn is the page as it is drawn, with all words.
+// the one with most letters first. drawn is the page as it is drawn, with all words. Directions are tried in the order
+// of how much text they have. Turning must keep nine tenths of a direction's letters, else the words are taken as they
+// were read the first time. Japanese columns are told by runsDown and left as PDFium reads them.
 func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 	letters := drawn.lettersOf()
 	turns := []int{0, 1, 2, 3}
@@ -86,7 +90,8 @@ func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 }
 
 // readUpright reads a page whose content is turned by so many quarters in PDF user space. PDFium puts lines and words
-// together by where they stand there, so that only there do turned texts become the same as upright ones.
+// together by where they stand there, so that only there do turned texts become the same as upright ones. drawn.turn is
+// the page's own rotation, which is set to none meanwhile.
 func (p *openPage) readUpright(drawn geometry, turn int) (s sheet, err error) {
 	g, box := drawn, drawn
 	if turn > 0 {
@@ -130,7 +135,7 @@ func (s *sheet) linesOf(turn int8) (out []line) {
 }
 
 // joinGlyphs joins the letters of words that stand in the file one by one: PDFium takes each for a line where most text
-// of the page is turned another way.
+// of the page is turned another way. Letters of one word touch: the gap is less than a tenth of the font's size.
 func joinGlyphs(lines []line) (out []line) {
 	for _, l := range lines {
 		if n := len(out); n > 0 {
@@ -201,7 +206,8 @@ func (p *part) standsOver(next []part) bool {
 }
 
 // placeParts puts the parts of a sheet among those of its page: turned text goes before the first text below it, and
-// behind all other text of the page where there is none, as for a stamp in the margin.
+// behind all other text of the page where there is none, as for a stamp in the margin. page are the parts that are
+// there, in reading order; the first sheet's come first and keep their order.
 func placeParts(sheets []sheet, page, parts []part) []part {
 	if len(page) == 0 {
 		return parts

@@ -5,7 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// control reads a control word or symbol.
+// control reads a control word or symbol. A word has letters only, then maybe a number, and one space behind both
+// belongs to it. Words are cut at 40 letters, the longest of the specification has far fewer, and numbers at 12 digits.
 func (r *reader) control() {
 	r.at++
 	if r.at >= len(r.data) {
@@ -39,7 +40,8 @@ func (r *reader) control() {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// symbol reads a control symbol.
+// symbol reads a control symbol. \'xx is a byte in hexadecimal, \* begins a destination that older readers leave out,
+// and a line end behind a backslash is a \par.
 func (r *reader) symbol(c byte) {
 	r.at++
 	switch c {
@@ -66,6 +68,7 @@ func (r *reader) symbol(c byte) {
 }
 
 // starred is where the text of an optional destination belongs: nowhere, but for those that are known.
+// Of fields the instruction is wanted, and of shapes the text in them.
 func (r *reader) starred() destination {
 	if r.state.to == toNowhere {
 		return toNowhere
@@ -78,12 +81,14 @@ func (r *reader) starred() destination {
 	return toNowhere
 }
 
+// hasWord reports whether data begins with that control word and not with a longer one.
 func hasWord(data []byte, word string) bool {
 	return len(data) > len(word)+1 && data[0] == '\\' && string(data[1:len(word)+1]) == word &&
 		!isLetter(data[len(word)+1])
 }
 
-// text adds a character that a control word stands for.
+// text adds a character that a control word stands for. It counts as one of the characters that stand for a \u, and is
+// then left out.
 func (r *reader) text(s string) {
 	r.flush()
 	if r.pending > 0 {
@@ -93,7 +98,8 @@ func (r *reader) text(s string) {
 	r.add(s)
 }
 
-// nowhere are the groups whose text is not shown.
+// nowhere are the groups whose text is not shown. Headers and footers are among them: they are repeated on each page of
+// a print, and say nothing of the text.
 var nowhere = map[string]bool{
 	"colortbl":           true,
 	"pict":               true,
@@ -162,7 +168,11 @@ var marks = map[string]string{
 	"page": "\n", "column": " ",
 }
 
-// word acts on a control word.
+// word acts on a control word. has tells \b from \b0: n is 0 without a number. First come words that write a character,
+// then destinations, then properties of the group. Styles are told by their numbers, from whose definitions in the
+// style sheet only the outline level is kept; in the style sheet, outlinelevel belongs to the style, in the text to the
+// paragraph. "pc" and "pca" are code pages 437 and 850, which are not among the encodings of browsers; 866 is the only
+// one of DOS there.
 func (r *reader) word(word string, n int, has bool) {
 	if word == "u" {
 		r.flush()
@@ -261,7 +271,9 @@ func (r *reader) word(word string, n int, has bool) {
 	}
 }
 
-// unicode adds the character of a \u, and skips what stands for it in readers without Unicode.
+// unicode adds the character of a \u, and skips what stands for it in readers without Unicode. Numbers are signed
+// 16-bit integers, so that those above 32767 are negative. Characters beyond U+FFFF are two \u, the halves of a
+// surrogate pair. As many characters are skipped as \uc said, by default one.
 func (r *reader) unicode(n int) {
 	c := rune(n)
 	if n < 0 {
@@ -280,7 +292,8 @@ func (r *reader) unicode(n int) {
 	r.pending = r.state.skip
 }
 
-// charsetName is the encoding of a font's character set, empty for one that says nothing.
+// charsetName is the encoding of a font's character set, empty for one that says nothing. The numbers are those of
+// \fcharset, which Windows has for fonts. 0 and 1 mean the file's own, 2 is for symbols.
 func charsetName(set int) string {
 	switch set {
 	case 77:
@@ -315,7 +328,8 @@ func charsetName(set int) string {
 	return ""
 }
 
-// pageName is the encoding of a code page, empty for one that is not known.
+// pageName is the encoding of a code page, empty for one that is not known. These are the pages of \ansicpg, Windows'
+// numbers; the names are those of browsers.
 func pageName(page int) string {
 	switch page {
 	case 932:

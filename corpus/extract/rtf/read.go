@@ -1,5 +1,13 @@
 // Package rtf reads Rich Text Format (RTF 1.9.1) as doctext: paragraphs, lists, tables, notes and links in whatever
 // encodings the file's fonts and pages have. Pictures and objects are left out.
+//
+// read.go goes through the bytes and keeps the state of groups, control.go acts on control words, write.go makes
+// blocks. An RTF file is text in groups of braces, with control words such as \par, control symbols such as \~, and
+// bytes in the encoding that the font at work has. A group inherits the state of the one around it and gives it back at
+// its end, so that formatting and destinations need no closing words.
+//
+// Control words that are not known change nothing, as the specification asks; a broken file is read as far as it makes
+// sense. Names of control words here are those of the specification.
 package rtf
 
 import (
@@ -18,13 +26,15 @@ import (
 )
 
 const (
+	// The file is in memory as a whole, since pictures in hexadecimal make files large whose text is short.
 	maxFile   = 128 << 20 // bytes
 	maxDepth  = 1000      // groups in each other
 	symbolSet = 2         // character set of fonts whose letters are signs
 	maxSkip   = 255       // characters behind \u for other readers
 )
 
-// Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep.
+// Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep. A file that
+// ends inside a group is read as if the groups ended with it.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -55,7 +65,8 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// destination is what a group's text belongs to.
+// destination is what a group's text belongs to. Of a group whose destination is toNowhere, all groups inside it are
+// too, as they inherit it.
 type destination int
 
 const (
@@ -70,7 +81,8 @@ const (
 	toListText
 )
 
-// state is what a group inherits, and restores at its end.
+// state is what a group inherits, and restores at its end. outline is 0 for text. page is a name from the WHATWG's
+// Encoding Standard.
 type state struct {
 	to      destination
 	skip    int    // characters behind \u that stand for readers without Unicode
@@ -82,7 +94,9 @@ type state struct {
 	link    string
 }
 
-// reader reads one file.
+// reader reads one file. bytes collects bytes until something ends the encoding that they are in, so that a character
+// of two bytes is decoded in one piece. pending counts what is left of the text that stands for a \u. It is used once,
+// from one goroutine.
 type reader struct {
 	data   []byte
 	at     int
@@ -112,13 +126,15 @@ type reader struct {
 	w             doctext.Writer
 }
 
-// link is a range of bytes in the paragraph at work that leads somewhere.
+// link is a range of bytes in the paragraph at work that leads somewhere. Links of neighbouring runs to one address are
+// one.
 type link struct {
 	start, end int
 	address    string
 }
 
-// run reads the whole file.
+// run reads the whole file. Braces that are too many at the end of the file are passed over. Line ends mean nothing by
+// themselves.
 func (r *reader) run(ctx context.Context) error {
 	for n := 0; r.at < len(r.data); n++ {
 		if n%100_000 == 0 && ctx.Err() != nil {
@@ -151,6 +167,8 @@ func (r *reader) run(ctx context.Context) error {
 	return nil
 }
 
+// endGroup gives back the state of the group around. A note is whole now. A field's instruction is whole too, and the
+// result that follows leads to its address: that is why the link is put into the state of the group around both.
 func (r *reader) endGroup() {
 	r.pending = 0
 	n := len(r.groups)
@@ -172,7 +190,7 @@ func (r *reader) endGroup() {
 	}
 }
 
-// hyperlink is the address of the instruction HYPERLINK "address".
+// hyperlink is the address of the instruction HYPERLINK "address". Switches and other instructions give "".
 func hyperlink(instruction string) string {
 	instruction = strings.TrimSpace(instruction)
 	if !strings.HasPrefix(strings.ToUpper(instruction), "HYPERLINK") {
@@ -192,7 +210,8 @@ func (r *reader) addByte(c byte) {
 	r.bytes = append(r.bytes, c)
 }
 
-// flush decodes the bytes that were read.
+// flush decodes the bytes that were read. Every control word flushes, as it may change the encoding. Bytes that can't
+// be decoded stay as they are.
 func (r *reader) flush() {
 	if len(r.bytes) == 0 {
 		return
@@ -207,6 +226,7 @@ func (r *reader) flush() {
 	r.add(text)
 }
 
+// encoding is that of the font at work, or else of the file. Names of fonts are in the file's own encoding.
 func (r *reader) encoding() encoding.Encoding {
 	name := r.state.page
 	if byFont := charsetName(r.fonts[r.state.font]); byFont != "" && r.state.to != toFonts {

@@ -11,6 +11,8 @@ import (
 	"footnote/corpus/text"
 )
 
+// addBody adds text to the paragraph at work. The level of a heading is that at its first letter: at its end the next
+// paragraph's style may hold already.
 func (r *reader) addBody(s string) {
 	if r.state.raised {
 		s = text.Superscript(s)
@@ -30,7 +32,7 @@ func (r *reader) addBody(s string) {
 	r.links = append(r.links, link{start, r.line.Len(), r.state.link})
 }
 
-// takeLine returns the paragraph at work and begins another.
+// takeLine returns the paragraph at work and begins another. Offsets of links are bytes of the line.
 func (r *reader) takeLine() (line string, links []link) {
 	line, links = r.line.String(), r.links
 	r.line.Reset()
@@ -38,9 +40,12 @@ func (r *reader) takeLine() (line string, links []link) {
 	return line, links
 }
 
+// A longer paragraph is text in a heading's style.
 const maxHeading = 500 // bytes
 
-// endParagraph writes the paragraph at work. In a table it is part of a cell.
+// endParagraph writes the paragraph at work. In a table it is part of a cell. The mark comes from the group "listtext",
+// where programs write the number or bullet for readers that know no lists. That is taken as it is, so that numbers
+// need no counting. A heading that is numbered keeps its number in its text.
 func (r *reader) endParagraph() {
 	if r.inside {
 		if r.line.Len() > 0 {
@@ -82,6 +87,7 @@ func isWord(mark string) bool {
 	})
 }
 
+// writeLine cuts the line at the ends of its links and writes each piece, inside a mark where it is a link.
 func (r *reader) writeLine(line string, links []link, flat bool) {
 	cuts := []int{0, len(line)}
 	for _, l := range links {
@@ -108,6 +114,7 @@ func (r *reader) writeLine(line string, links []link, flat bool) {
 	}
 }
 
+// endCell ends a cell of the row at work. Links in cells are not kept.
 func (r *reader) endCell() {
 	if r.state.to != toBody {
 		return
@@ -121,6 +128,8 @@ func (r *reader) endCell() {
 
 const maxCells = doctext.MaxCells // that are kept until their table ends
 
+// endRow ends a row. A table with very many rows is written in pieces, so that its rows don't all wait in memory; eight
+// columns are assumed.
 func (r *reader) endRow() {
 	if len(r.row) > 0 {
 		r.rows = append(r.rows, r.row)
@@ -131,7 +140,8 @@ func (r *reader) endRow() {
 	}
 }
 
-// endTable writes the rows that were read. A table of one column is text.
+// endTable writes the rows that were read. A table of one column is text. It is called at whatever ends a table: there
+// is no word for it.
 func (r *reader) endTable() {
 	if len(r.row) > 0 {
 		r.endRow()
@@ -165,7 +175,7 @@ func (r *reader) endTable() {
 	r.writeNotes()
 }
 
-// beginNote begins a note. Its number stands in the text.
+// beginNote begins a note. Its number stands in the text. A note inside a note is read as part of it.
 func (r *reader) beginNote() {
 	if r.state.to != toBody {
 		return
@@ -175,6 +185,7 @@ func (r *reader) beginNote() {
 	r.state.to = toNote
 }
 
+// keepNote puts the note that ended among those that are written below their block.
 func (r *reader) keepNote() {
 	if note := strings.TrimSpace(r.note.String()); note != "" {
 		r.notes = append(r.notes, text.Superscript(strconv.Itoa(r.marked))+" "+note)

@@ -9,7 +9,8 @@ import (
 )
 
 // drawn returns the lines of what is drawn on a sheet: the paragraphs of its boxes, and of charts and diagrams their
-// words. The values of a chart are those of cells.
+// words. The values of a chart are those of cells. They are in the order of the file. Fallbacks repeat for older
+// programs what stands before them. At most about maxDrawn lines are read.
 func (w *workbookParts) drawn(sheet string) (lines []string, err error) {
 	own, err := w.Relations(w.sheets[sheet])
 	if err != nil {

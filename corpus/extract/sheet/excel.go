@@ -1,5 +1,11 @@
 // Package sheet reads spreadsheets as doctext: each sheet is a heading with its tables, whose cells know their rows and
 // columns and hold what the program shows.
+//
+// excel.go reads .xlsx with the library excelize, which knows how Excel formats numbers, and opendocument.go reads .ods
+// itself. Both give rows to tables.go, which finds out where tables begin and end and which columns they have.
+// outline.go checks what the library can't be trusted with, merges.go fills merged cells, package.go and drawing.go
+// read the parts beside the cells. Nothing is calculated: of a formula the value is read that the program saved with
+// it.
 package sheet
 
 import (
@@ -25,6 +31,8 @@ const (
 
 // ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): the values as their formats show them, of formulas what they
 // came to when the file was saved. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+// Formats and shared strings are checked before the library sees the file, see outline.go. Hidden sheets are read and
+// named in the metadata.
 func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	parts, err := openParts(f.Path)
 	if err != nil {
@@ -66,6 +74,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
+// noteHidden names hidden sheets in the metadata, none if there are none.
 func noteHidden(x *corpus.Extracted, sheets []string) {
 	if len(sheets) > 0 {
 		x.Meta[corpus.MetaHidden] = english.Choose(len(sheets) == 1, "sheet ", "sheets ") +
@@ -86,6 +95,8 @@ func writeSheet(
 	return err
 }
 
+// writeCells writes the rows of a sheet. A sheet that the library can't open, such as one that is all chart, has no
+// rows. Afterwards the outline says whether all rows were there.
 func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *workbookParts) error {
 	outline, err := parts.outline(t.name)
 	if err != nil {

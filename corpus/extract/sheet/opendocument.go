@@ -11,7 +11,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// Limits of the cells with words that elements stand for besides one.
+// Limits of the cells with words that elements stand for besides one. Sheets are filled to their last row and column by
+// cells that are repeated; empty ones are only counted.
 const (
 	maxRepeated = 1000      // by one element
 	maxRepeats  = 1_000_000 // in a file
@@ -40,6 +41,7 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 	return x, nil
 }
 
+// openReader reads one spreadsheet, on a stream, row by row.
 type openReader struct {
 	ctx          context.Context
 	pack         *ooxml.Package
@@ -50,6 +52,7 @@ type openReader struct {
 	repeats      int      // cells that may still be repeated
 }
 
+// walk reads the styles and the sheets. Styles stand before the sheets that use them.
 func (r *openReader) walk(d *ooxml.Decoder) error {
 	return d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -64,7 +67,8 @@ func (r *openReader) walk(d *ooxml.Decoder) error {
 	})
 }
 
-// readStyle notes the styles of sheets that are hidden.
+// readStyle notes the styles of sheets that are hidden. A sheet is hidden by the property display of its automatic
+// style.
 func (r *openReader) readStyle(d *ooxml.Decoder, name string) error {
 	return d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "table-properties" && ooxml.Attr(e, "display") == "false" {
@@ -74,6 +78,8 @@ func (r *openReader) readStyle(d *ooxml.Decoder, name string) error {
 	})
 }
 
+// readTable reads a sheet. A row that is repeated is added as often as repeat allows, while the number of the next row
+// counts all of them; it never exceeds maxRows.
 func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 	name := ooxml.Attr(e, "name")
 	if r.hiddenStyles[ooxml.Attr(e, "style-name")] {
@@ -112,6 +118,7 @@ func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 }
 
 // readDrawn reads the paragraphs in a box, and the words of a chart without its values, which are those of cells.
+// Whatever else is drawn, such as groups and frames, is gone through.
 func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
 	var words []string
 	var err error
@@ -137,7 +144,8 @@ func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
 	return err
 }
 
-// readRow returns the cells of a row, without empty ones at its end.
+// readRow returns the cells of a row, without empty ones at its end. Empty cells are only counted, and become cells
+// when something follows them. A cell that another one covers counts too.
 func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 	blank := 0
 	err = d.Children(func(e xml.StartElement) error {
@@ -161,14 +169,16 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 	return cells[:min(len(cells), maxColumns)], err
 }
 
-// repeat returns how many times more, of those that a file says, so many cells are repeated.
+// repeat returns how many times more, of those that a file says, so many cells are repeated. All of them together are
+// bounded by maxRepeats for the file.
 func (r *openReader) repeat(times, cells int) int {
 	times = min(times, maxRepeated-1, r.repeats/cells)
 	r.repeats -= times * cells
 	return times
 }
 
-// cellText is what a cell shows. Its comment is left out; what is anchored in it is kept for below the cells.
+// cellText is what a cell shows. Its comment is left out; what is anchored in it is kept for below the cells. The
+// paragraphs of a cell are joined by a space: they are what the program shows, already formatted.
 func (r *openReader) cellText(d *ooxml.Decoder) (string, error) {
 	var parts []string
 	err := d.Children(func(e xml.StartElement) error {

@@ -16,6 +16,7 @@ import (
 
 // Limits of what is looked at of a sheet besides reading its cells.
 const (
+	// The last row may be large, but one that is larger than maxEnd is not compared again.
 	maxMerges = 100_000
 	maxRows   = 1 << 20  // which no program has more of
 	maxEnd    = 16 << 20 // bytes of the last row
@@ -23,7 +24,8 @@ const (
 )
 
 // outline is what a sheet's tags say. The library that reads its cells passes over whatever is no XML, with all rows
-// behind it: the outline tells that they are there.
+// behind it: the outline tells that they are there. end is kept because the last row is where a cut file breaks off in
+// the middle: the library reads what is there of it.
 type outline struct {
 	merges map[int][]merge // by the row that they begin in
 	rows   int             // number of the last row
@@ -33,7 +35,10 @@ type outline struct {
 }
 
 // outline looks for tags only: reading all cells a second time as XML would double the time of a large sheet. It fails
-// with a *corpus.Failure for a part that is no sheet. A missing part has an empty outline.
+// with a *corpus.Failure for a part that is no sheet. A missing part has an empty outline. It goes from one "<" to the
+// next and looks only at what follows directly: the root, rows and their numbers, merged cells, and the end of
+// sheetData. A piece of text that is longer than the scanner's buffer comes in parts, of which only the first can be a
+// tag.
 func (w *workbookParts) outline(sheet string) (o outline, err error) {
 	name := w.sheets[sheet]
 	if !w.Has(name) {
@@ -93,6 +98,7 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 }
 
 // check fails with a *corpus.Failure if a reader that found so many rows missed some, or what is wrong is in the last.
+// The last row is decoded as XML only where it is whole and in UTF-8.
 func (o *outline) check(rows int) error {
 	if rows < o.rows || o.rows > 0 && !o.ended {
 		return ooxml.Damaged
@@ -110,6 +116,7 @@ func (o *outline) check(rows int) error {
 	}
 }
 
+// addMerge keeps a range such as "B2:D5". One that is no range, or stands on its head, is passed over.
 func (o *outline) addMerge(tag []byte) {
 	from, to, isRange := strings.Cut(attribute(tag, "ref"), ":")
 	m := merge{}
@@ -121,7 +128,7 @@ func (o *outline) addMerge(tag []byte) {
 	}
 }
 
-// tagName is the name of a tag without its prefix, and whether it ends an element.
+// tagName is the name of a tag without its prefix, and whether it ends an element. The "<" is not part of it.
 func tagName(tag []byte) (name []byte, ends bool) {
 	if ends = len(tag) > 0 && tag[0] == '/'; ends {
 		tag = tag[1:]
@@ -135,14 +142,16 @@ func tagName(tag []byte) (name []byte, ends bool) {
 	return tag, ends
 }
 
-// attribute is the value of a tag's attribute, empty if it is missing.
+// attribute is the value of a tag's attribute, empty if it is missing. It must have double quotes, which all programs
+// write.
 func attribute(tag []byte, name string) string {
 	_, value, _ := bytes.Cut(tag, []byte(" "+name+`="`))
 	value, _, _ = bytes.Cut(value, []byte(`"`))
 	return string(value)
 }
 
-// rowNumber is the number that a row's tag says, else the next.
+// rowNumber is the number that a row's tag says, else the next. A number that is too large for an integer is beyond
+// maxRows, which the caller refuses.
 func rowNumber(tag []byte, next int) int {
 	n, err := strconv.Atoi(attribute(tag, "r"))
 	if errors.Is(err, strconv.ErrRange) {
@@ -166,8 +175,9 @@ func (w *workbookParts) checkStrings() error {
 	})
 }
 
-// checkFormats fails with a *corpus.Failure for a workbook with a format that no program would have written: taking
-// it apart takes the library a time that grows with the square of its length.
+// checkFormats fails with a *corpus.Failure for a workbook with a format that no program would have written: taking it
+// apart takes the library a time that grows with the square of its length. Formats are the attributes of numFmt in the
+// styles; a tag without its text is hardly longer than its format.
 func (w *workbookParts) checkFormats() error {
 	for _, name := range w.Names("xl/styles") {
 		part, err := w.Part(name)
@@ -190,7 +200,8 @@ func (w *workbookParts) checkFormats() error {
 	return nil
 }
 
-// upToTag is a bufio.SplitFunc that gives what stands up to a "<" with it, or a part of what is long.
+// upToTag is a bufio.SplitFunc that gives what stands up to a "<" with it, or a part of what is long. A part is at most
+// about 32 KiB long, so that memory stays bounded in a file without any tag.
 func upToTag(data []byte, atEnd bool) (advance int, token []byte, err error) {
 	const long = 32 << 10
 	if i := bytes.IndexByte(data, '<'); i >= 0 {

@@ -16,7 +16,7 @@ var binaryWorkbook = &corpus.Failure{Code: "unsupported",
 	Detail: "This is a binary workbook (.xlsb), which can't be read. Save it as .xlsx and add that."}
 
 // workbookParts are the parts of a workbook that the library does not stream: where its sheets lie, which cells are
-// merged, and the words in what is drawn.
+// merged, and the words in what is drawn. The file is open twice: here and in the library.
 type workbookParts struct {
 	*ooxml.Package
 	sheets map[string]string // names of parts by the names of sheets
@@ -35,6 +35,8 @@ func openParts(name string) (*workbookParts, error) {
 	return w, nil
 }
 
+// findSheets reads which part each sheet is in, by the workbook's relationships. A .xlsb has binary parts instead of
+// XML ([MS-XLSB]), which neither we nor the library can read.
 func (w *workbookParts) findSheets() error {
 	main, relations, err := w.Main()
 	if err != nil { // the library may find a workbook that no relation names

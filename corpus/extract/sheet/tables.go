@@ -6,6 +6,8 @@ import (
 )
 
 const (
+	// Columns are known only when all rows of a table were seen; longer tables take those of their first rows. 16,384
+	// columns is the most that Excel has.
 	lookAhead  = 2000 // rows of a table that are looked at before its columns are known
 	maxColumns = 16_384
 )
@@ -28,6 +30,8 @@ func (r row) used() (columns []int) {
 
 // tables writes the rows of a sheet as tables. A blank row ends a table; what stands alone above a table, such as its
 // title, is one of its own, so that the table's first row is its head. Columns that nothing stands in are left out.
+// People put several tables on a sheet, with notes and titles around them; each has to have a head of its own for
+// questions about its columns.
 type tables struct {
 	w       *doctext.Writer
 	name    string // of the sheet
@@ -37,7 +41,9 @@ type tables struct {
 	last    int   // number of the last row
 }
 
-// add adds the next row; a blank one may be left out.
+// add adds the next row; a blank one may be left out. Rows come in the order of their numbers. While the columns are
+// known, rows are written at once; a row with a value in a column that the table doesn't have begins another table.
+// Without columns rows wait.
 func (t *tables) add(n int, cells []string) {
 	r := row{n, cells[:min(len(cells), maxColumns)]}
 	used := r.used()
@@ -61,7 +67,7 @@ func (t *tables) add(n int, cells []string) {
 	}
 }
 
-// flush ends the table at work.
+// flush ends the table at work. It is called at a gap and at the end of the sheet.
 func (t *tables) flush() {
 	t.begin()
 	t.w.End()
@@ -87,7 +93,8 @@ func (t *tables) writeDrawn(lines []string) {
 	t.w.End()
 }
 
-// begin writes the rows that wait.
+// begin writes the rows that wait. Single cells at their top are taken off first, each a table of its own. Then the
+// columns are those in which any waiting row has something.
 func (t *tables) begin() {
 	rows := t.waiting
 	if t.waiting = nil; len(rows) == 0 {
@@ -117,7 +124,8 @@ func (t *tables) begin() {
 	}
 }
 
-// alone reports whether rows are a list: none has more than one cell.
+// alone reports whether rows are a list: none has more than one cell. A list has no title that could be told from its
+// items.
 func alone(rows []row) bool {
 	for _, r := range rows {
 		if len(r.used()) > 1 {
@@ -127,11 +135,13 @@ func alone(rows []row) bool {
 	return true
 }
 
+// open begins a table of these columns, which its grid names.
 func (t *tables) open(columns []int) {
 	t.columns = columns
 	t.w.Begin(corpus.Block{Kind: corpus.BlockTable, Grid: &corpus.Grid{Columns: columns}})
 }
 
+// writeRow writes the cells of a row below the table's columns.
 func (t *tables) writeRow(r row) {
 	t.w.SheetRow(r.n)
 	for _, c := range t.columns {

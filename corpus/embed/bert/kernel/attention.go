@@ -5,11 +5,13 @@ import "math"
 // Mix sets out to the values of all tokens, mixed for each token by how well its query fits their keys: for each head
 // by itself, by the softmax of the products. All have size floats a token, of which each head has width. A bias that is
 // not nil is added to the products: of n tokens it has for each head 2n-1 floats, by how far the key's token is behind
-// the query's, from 1-n to n-1.
+// the query's, from 1-n to n-1. Tokens go through in groups, as many as a tile has rows: scores of the group with all
+// keys, softmax, then their sum of values. So the scores of all pairs are never in memory at once.
 func Mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
 	best.mix(out, query, key, value, bias, size, width, s)
 }
 
+// mix turns keys and values into the form that tiles read: keys as columns, values side by side, both padded.
 func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
 	count := len(query) / size
 	height, wide := padded(count), padded(width)
@@ -51,7 +53,8 @@ func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Sc
 }
 
 // softmax puts e to the power of each of count scores, less the greatest, in its place, 0 in those behind, and returns
-// the inverse of the sum.
+// the inverse of the sum. Taking off the greatest keeps the powers from overflowing. The sum is divided by later, over
+// fewer numbers.
 func (k *set) softmax(scores []float32, count int) float32 {
 	for i := count; i < len(scores); i++ {
 		scores[i] = float32(math.Inf(-1))

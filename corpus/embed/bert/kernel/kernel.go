@@ -15,7 +15,8 @@ const (
 	mostRows = 12 // of a tile of any kind
 )
 
-// set is the routines for a kind of processor.
+// set is the routines for a kind of processor. There is one for each kind of processor, see routines_amd64.go and its
+// neighbours; best is the one of this machine, and tests run all that it can.
 type set struct {
 	name    string
 	outputs int // of a tile
@@ -63,7 +64,8 @@ func (k *set) groups(count int) iter.Seq2[int, int] {
 }
 
 // store has tile write rows of a tile at column from of y, whose rows have size floats: into y itself, or into memory
-// from which what belongs to y is copied. The stride is in bytes.
+// from which what belongs to y is copied. The stride is in bytes. Outputs that fill no tile are why memory is needed: a
+// tile always writes its whole width.
 func (k *set) store(y []float32, from, size, rows int, s *Scratch, tile func(y *float32, stride uintptr)) {
 	if from+k.outputs <= size {
 		tile(&y[from], bytesOf(size))
@@ -75,10 +77,13 @@ func (k *set) store(y []float32, from, size, rows int, s *Scratch, tile func(y *
 	}
 }
 
+// bytesOf is how many bytes floats take.
 func bytesOf(floats int) uintptr { return uintptr(4 * floats) }
 
+// padded is the next multiple of a block, so that loops need no rest.
 func padded(n int) int { return (n + block - 1) / block * block }
 
+// resize returns n elements, of arbitrary content.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -87,7 +92,7 @@ func resize[T any](s []T, n int) []T {
 }
 
 // turn makes columns of rows: the first width floats of count rows, which are size floats apart. A column has room for
-// height floats; what is left of it is 0.
+// height floats; what is left of it is 0. Four columns are written at once, as each row is then read in runs of four.
 func turn(columns, x []float32, count, height, size, width int) {
 	d := 0
 	for ; d+4 <= width; d += 4 {
@@ -111,6 +116,7 @@ func turn(columns, x []float32, count, height, size, width int) {
 // Gelu puts x·½(1 + erf(x/√2)) in the place of each x.
 func Gelu(x []float32) { best.geluAll(x) }
 
+// geluAll runs over whole blocks, and over a copy of the rest.
 func (k *set) geluAll(x []float32) {
 	whole := len(x) / block * block
 	if whole > 0 {

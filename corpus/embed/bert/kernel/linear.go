@@ -5,7 +5,9 @@ import (
 	"math"
 )
 
-// Linear is a layer y = x·Wᵀ + b with weights of 8 bits, as the routines read them. It never changes.
+// Linear is a layer y = x·Wᵀ + b with weights of 8 bits, as the routines read them. It never changes. A weight is
+// code·scale of its output. An input is code·step + low of its row, so that an output is step·scale·Σ(codes) +
+// low·scale·Σ(weights' codes) + bias: the second sum is known when the layer is packed.
 type Linear struct {
 	inputs, outputs int       // as given; codes and columns are of more where tiles are not full
 	codes           []byte    // of tiles: of each group of inputs, those of each output
@@ -62,7 +64,7 @@ type Rows struct {
 	scales []float32 // the step and the lowest of each row
 }
 
-// Set makes the codes of rows of inputs.
+// Set makes the codes of rows of inputs. Inputs are padded with a number of the row, lest its range grows.
 func (r *Rows) Set(x []float32, inputs int, s *Scratch) { best.setRows(r, x, inputs, s) }
 
 func (k *set) setRows(r *Rows, x []float32, inputs int, s *Scratch) {
@@ -82,7 +84,8 @@ func (k *set) setRows(r *Rows, x []float32, inputs int, s *Scratch) {
 	}
 }
 
-// Apply sets y to what the layer makes of rows, a row of outputs for each.
+// Apply sets y to what the layer makes of rows, a row of outputs for each. Tiles of outputs are the outer loop: their
+// codes stay in the processor's cache for all rows.
 func (l *Linear) Apply(y []float32, x *Rows, s *Scratch) { best.apply(l, y, x, s) }
 
 func (k *set) apply(l *Linear, y []float32, x *Rows, s *Scratch) {

@@ -4,6 +4,7 @@ import "golang.org/x/sys/cpu"
 
 var best = choose()
 
+// choose wants the dot product of signed bytes (ARMv8.2's FEAT_DotProd); plain Go is the only other choice.
 func choose() *set {
 	if cpu.ARM64.HasASIMDDP {
 		return &neon
