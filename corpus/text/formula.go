@@ -54,29 +54,53 @@ func ReadFormula(s string, at int) (f Formula, ok, open bool) {
 // spans, which are in order, is passed over.
 func Formulas(s string, passed [][2]int) []Formula {
 	var out []Formula
-	for i := 0; i < len(s); i++ {
-		next := strings.IndexAny(s[i:], `\$`)
-		if next < 0 {
-			break
-		}
-		i += next
-		for len(passed) > 0 && passed[0][1] <= i {
-			passed = passed[1:]
-		}
-		if len(passed) > 0 && i >= passed[0][0] {
-			i = passed[0][1] - 1
-			continue
-		}
-		f, ok, _ := ReadFormula(s, i)
-		switch {
-		case ok:
+	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
+		f, ok, _ := ReadFormula(s, at.byte)
+		if ok {
 			out = append(out, f)
-			i = f.End - 1
-		case s[i] == '\\':
-			i++ // what it escapes
 		}
+		at.leave(f, ok)
 	}
 	return out
+}
+
+// formulaSigns goes through the signs of a text that a formula may begin with, outside of the places that are passed
+// over.
+type formulaSigns struct {
+	text   string
+	passed [][2]int // in bytes and in order; those behind byte
+	byte   int      // where the next sign is, after next
+}
+
+// next goes to the sign at or behind byte. It reports whether there is one.
+func (at *formulaSigns) next() bool {
+	for at.byte < len(at.text) {
+		n := strings.IndexAny(at.text[at.byte:], `\$`)
+		if n < 0 {
+			return false
+		}
+		at.byte += n
+		for len(at.passed) > 0 && at.passed[0][1] <= at.byte {
+			at.passed = at.passed[1:]
+		}
+		if len(at.passed) == 0 || at.byte < at.passed[0][0] {
+			return true
+		}
+		at.byte = at.passed[0][1]
+	}
+	return false
+}
+
+// leave goes behind the sign: behind the formula that began there if one did, else behind what a backslash escapes.
+func (at *formulaSigns) leave(f Formula, ok bool) {
+	switch {
+	case ok:
+		at.byte = f.End
+	case at.text[at.byte] == '\\':
+		at.byte += 2
+	default:
+		at.byte++
+	}
 }
 
 // readBracketed reads from \( to \), or from \[ to \].

@@ -54,28 +54,12 @@ func replaceFormulas(s string, with func(before string, f Formula) string) strin
 // UnfinishedFormula returns where the formula begins, in bytes, in which a text may end. The text is one block of
 // Markdown; what stands in one of the places is passed over.
 func UnfinishedFormula(s string, passed [][2]int) (start int, ok bool) {
-	for i := 0; i < len(s); i++ {
-		next := strings.IndexAny(s[i:], `\$`)
-		if next < 0 {
-			break
+	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
+		f, ok, open := ReadFormula(s, at.byte)
+		if open {
+			return at.byte, true
 		}
-		i += next
-		for len(passed) > 0 && passed[0][1] <= i {
-			passed = passed[1:]
-		}
-		if len(passed) > 0 && i >= passed[0][0] {
-			i = passed[0][1] - 1
-			continue
-		}
-		f, ok, open := ReadFormula(s, i)
-		switch {
-		case open:
-			return i, true
-		case ok:
-			i = f.End - 1
-		case s[i] == '\\':
-			i++
-		}
+		at.leave(f, ok)
 	}
 	return 0, false
 }
