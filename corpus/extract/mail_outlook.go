@@ -28,7 +28,6 @@ const (
 	propAddress   = "0C1F"
 	propTo        = "0E04"
 	propCc        = "0E03"
-	propHeaders   = "007D"
 	propBody      = "1000"
 	propHTML      = "1013"
 	propFile      = "3704"

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/xml"
-	"strings"
 
 	"footnote/corpus"
 	"footnote/corpus/extract/doctext"
@@ -84,7 +83,6 @@ type reader struct {
 	margins  map[string]bool
 	notes    int
 	page     int // of a presentation
-	hidden   []string
 	title    string
 	comments int
 	counters map[string]*counters // of the last list of each style, and of each with an id behind "#"
@@ -121,16 +119,6 @@ func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 	}
 	if r.comments > 0 {
 		x.Meta[corpus.MetaLeftOut] = english.Count(r.comments, "comment")
-	}
-	if len(r.hidden) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(
-			len(r.hidden) == 1,
-			"slide ",
-			"slides ",
-		) + strings.Join(
-			r.hidden,
-			", ",
-		)
 	}
 	return x, nil
 }
