@@ -15,7 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Upload is a file on its way in.
+// Upload is a file on its way in. Body is read once, to its end or to the limit.
 type Upload struct {
 	User      string
 	Namespace string // empty: chat.DefaultNamespace
@@ -31,8 +31,10 @@ type Upload struct {
 
 // Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
 // chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read,
-// and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room
-// for, and with chat.CodeDiskFull while the disk's reserve is reached.
+// and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room for,
+// and with chat.CodeDiskFull while the disk's reserve is reached. The order makes it safe to be cut off anywhere: the
+// bytes are durable first, then the document, then the job. A process that dies between the last two leaves a queued
+// document without a job, which repairUnfinished finds.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
 	name, body, mime, err := l.inspectUpload(u)
 	if err != nil {
@@ -87,7 +89,8 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	return d, duplicate, l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
-// reserveEvery is how many bytes of a file are stored between two looks at the disk's reserve.
+// reserveEvery is how many bytes of a file are stored between two looks at the disk's reserve. Asking costs a system
+// call, which is nothing beside eight megabytes.
 const reserveEvery = 8 << 20
 
 // reservedReader fails once the disk's reserve is reached.
@@ -111,7 +114,8 @@ func (r *reservedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspectUpload returns the name of a file, its bytes from the beginning, and what kind of file it is.
+// inspectUpload returns the name of a file, its bytes from the beginning, and what kind of file it is. The bytes that
+// were looked at are still in body. Nothing is stored yet.
 func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 	if name = cleanName(u.Filename); name == "" {
 		name = lastName(cleanPath(u.Path))
@@ -142,7 +146,8 @@ func (l *Library) Check(name string, head []byte) error {
 	return err
 }
 
-// enqueueRest queues what is left to do for a document.
+// enqueueRest queues what is left to do for a document. enqueue is the queue's Enqueue or Ensure. A document that is
+// done has nothing left.
 func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
 	defer l.changes.wakeWatchers(d.ID)
 	switch d.State {

@@ -18,7 +18,8 @@ const (
 
 // Capture stores a page of the web in a hidden namespace and reads it in at once, so that it can be quoted like a
 // document. It has no vectors. The same bytes in the same namespace return the page that is there. It fails with
-// chat.CodeUnsupported for what can't be read; then nothing is kept.
+// chat.CodeUnsupported for what can't be read; then nothing is kept. A run waits for it, so that it doesn't go through
+// the queue. Pages are shared by nobody: each run has a namespace of its own.
 func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if !chat.IsInternal(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
@@ -54,7 +55,8 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	return l.cfg.Documents.Get(ctx, scope, d.ID)
 }
 
-// readIn makes the content of a document here and now.
+// readIn makes the content of a document here and now. It is what ingestDocument does, without files inside, progress
+// and vectors.
 func (l *Library) readIn(ctx context.Context, d Document) error {
 	e, release, err := l.extractOriginal(
 		ctx,

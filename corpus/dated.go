@@ -8,7 +8,8 @@ import (
 
 // Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days,
 // months or years; an empty one does not restrict. It fails with chat.CodeInvalid, in words that call the date name,
-// for what is no date and when nothing can be in the range that is left.
+// for what is no date and when nothing can be in the range that is left. Called more than once, the ranges are
+// intersected, never widened.
 func (f *Filter) Dated(name, from, to string) error {
 	for _, date := range []string{from, to} {
 		if date != "" && !IsDate(date) {
@@ -38,5 +39,6 @@ func IsDate(text string) bool {
 	return false
 }
 
-// lastDay returns a text that sorts after every day of a year or month and before the year or month that follows.
+// lastDay returns a text that sorts after every day of a year or month and before the year or month that follows. "~"
+// sorts behind every digit and dash, and dates are compared as text.
 func lastDay(date string) string { return date + "~" }

@@ -2,6 +2,21 @@
 // searches them, and gives parts of them to be read. Library is its one entrance. What it needs of the outside are its
 // ports (ports.go): Documents, Lexical, Vectors, Blobs and Queue each have a suite in corpustest that every
 // implementation runs; Extractor and Embedder read files and make vectors.
+//
+// A file's way through the package: add.go stores its bytes and a Document and queues a Job (jobs.go); work.go decides
+// what becomes of a job's errors; ingest.go has the file read, splits it (passages.go) and stores its content;
+// embed_job.go makes its vectors. sweep.go and purge.go look after what was lost and what was deleted, for as long as
+// Run runs.
+//
+// A question's way: search.go asks the indexes, with the words that search_words.go, typos.go and typing.go make of it;
+// results.go reads what was found, place.go says where it stands, rerank.go looks again. read.go, grep.go and find.go
+// give documents to be read without a search. page_images.go and drawn.go show pages.
+//
+// What must never happen: that a document of one user is seen by another (every method takes a chat.Scope and hands it
+// to the stores), that a file that was accepted is lost (it is durable before Add returns), or that a place points to
+// other words than those that were cited (offsets belong to one version's text, which is replaced as a whole).
+//
+// It imports no store: implementations of the ports import it.
 package corpus
 
 import (
@@ -14,7 +29,8 @@ import (
 	"footnote/chat"
 )
 
-// State is where a document is on its way into the library.
+// State is where a document is on its way into the library. Its order is queued, parsing, indexing, ready; failed and
+// cancelled are ends that only adding the file again, or Retry, leaves.
 type State string
 
 // The states of a document. Ready means that its text is searchable.
@@ -30,7 +46,8 @@ const (
 // States are all states of documents.
 var States = []State{StateQueued, StateParsing, StateIndexing, StateReady, StateFailed, StateCancelled}
 
-// Explained fails with CodeInvalid unless a failed document, and no other, has a reason.
+// Explained fails with CodeInvalid unless a failed document, and no other, has a reason. Stores call it, so that
+// neither can be stored without the other.
 func (s State) Explained(reason *Failure) error {
 	if (reason != nil) != (s == StateFailed) {
 		return &chat.Error{
@@ -40,7 +57,8 @@ func (s State) Explained(reason *Failure) error {
 	return nil
 }
 
-// Semantic is the state of a document's vectors, apart from its State.
+// Semantic is the state of a document's vectors, apart from its State. A document is found by its words as soon as it
+// is ready, and by its meaning once this is SemanticReady.
 type Semantic string
 
 // The semantic states.
@@ -53,7 +71,7 @@ const (
 )
 
 // Document is a file in the library. Its id is stable; (User, Namespace, Path) is unique among documents that are not
-// deleted; versions are told apart by SHA256.
+// deleted; versions are told apart by SHA256. A Document is a value: changing a field changes nothing in the library.
 type Document struct {
 	ID        string
 	User      string
@@ -82,7 +100,8 @@ type Document struct {
 }
 
 // Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with
-// CodeInvalid for one without a user, a path or its content's hash.
+// CodeInvalid for one without a user, a path or its content's hash. All stores call it, so that what is left open means
+// the same in each.
 func (d Document) Complete() (Document, error) {
 	if d.User == "" || d.SHA256 == "" || d.Path == "" {
 		return d, &chat.Error{
@@ -96,7 +115,7 @@ func (d Document) Complete() (Document, error) {
 	return d, nil
 }
 
-// Progress says how far the present stage is. Total is 0 while unknown.
+// Progress says how far the present stage is. Total is 0 while unknown. It is for people: nothing is decided by it.
 type Progress struct {
 	// What is being done: queued, parsing, indexing, embedding or ready.
 	Stage string `json:"stage"`
@@ -104,7 +123,8 @@ type Progress struct {
 	Total int    `json:"total"` // How many there are.
 }
 
-// Failure says why a file could not be read. Detail is a sentence for people.
+// Failure says why a file could not be read. Detail is a sentence for people. It is a fault of the file, which another
+// try would not mend; anything else that goes wrong is an ordinary error.
 type Failure struct {
 	// Why the file could not be read.
 	//
@@ -137,7 +157,9 @@ const (
 )
 
 // Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not
-// overlap, and are joined by a blank line.
+// overlap, and are joined by a blank line. Offsets are half-open, [Start, End). Package doctext writes blocks, and its
+// Check says what must hold for them. They are stored as JSON, so that a new field needs a meaning for documents of
+// earlier versions.
 type Block struct {
 	ID      string    `json:"id"` // b1, b2, …
 	Kind    BlockKind `json:"kind"`
@@ -165,7 +187,8 @@ type Block struct {
 	Words Words `json:"-"` // of a PDF block, stored apart
 }
 
-// Grid is the place of a table in a sheet. Cell c of row r stands in row Rows[r] and column Columns[c].
+// Grid is the place of a table in a sheet. Cell c of row r stands in row Rows[r] and column Columns[c]. Blank rows and
+// columns are left out of a table, for which reason the numbers may have gaps.
 type Grid struct {
 	Rows    []int `json:"rows"`    // from 1, ascending; as many as the table has rows
 	Columns []int `json:"columns"` // from 1, ascending; at least as many as a row has cells
@@ -179,7 +202,8 @@ type Mark struct {
 	URL   string `json:"url,omitempty"` // of a link: http, https or mailto only
 }
 
-// Extracted is what an extractor makes of a file.
+// Extracted is what an extractor makes of a file. The library adds nothing to it but the language, if the file says
+// none, and the ids of the files inside.
 type Extracted struct {
 	Title    string // empty: the file name serves
 	Text     string // canonical: UTF-8, LF, no BOM or NUL, NFC left as it is, markup removed, blocks joined by "\n\n"
@@ -204,7 +228,7 @@ type Member struct {
 // Passage is a run of blocks that does not cross a heading of level 2 or above. It has at most 400 tokens, or 490 where
 // headings stand above its first block; the blank lines between blocks do not count. It may be as short as its section.
 // A block that is too long is divided among passages. The id is made from document id, version hash and range, so that
-// indexing again changes nothing that stayed the same.
+// indexing again changes nothing that stayed the same. It is what is indexed, embedded, found and given to a model.
 type Passage struct {
 	ID         string
 	DocumentID string
@@ -220,7 +244,8 @@ type Passage struct {
 	Part       bool // it is a part of the passage of that id: see Passage.Cut. Not stored
 }
 
-// Content is everything made from one version of a document, stored in one transaction.
+// Content is everything made from one version of a document, stored in one transaction. It is made anew from the file
+// whenever the file is read, and depends on nothing else.
 type Content struct {
 	SHA256    string
 	Extracted Extracted
@@ -238,7 +263,8 @@ func (c *Content) EachTerms() iter.Seq[Terms] {
 	return analysedTerms(c.Title, c.Extracted.Language, c.Passages)
 }
 
-// Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise.
+// Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise. Both are
+// made with text.Analyser, by the same rules as the words of a question.
 type Terms struct {
 	Title string // analysed terms of title and section, separated by spaces
 	Body  string // analysed terms of the passage, in order, separated by spaces, so that phrases can be found

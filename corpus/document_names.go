@@ -30,7 +30,8 @@ func (d Document) MetaText(key string) string {
 	return s
 }
 
-// MetaWatched is the key of Meta under which a watched folder says which file a document is of.
+// MetaWatched is the key of Meta under which a watched folder says which file a document is of. Its value is an object
+// of the folder, the path below it and the time of the file, for the program that follows the folder.
 const MetaWatched = "watched"
 
 // MetaPlace and MetaPlaceItem are the keys of Meta under which a place that is followed says that a document is one of
@@ -53,7 +54,8 @@ const MetaLeftOut = "left_out"
 // MetaHidden is the key of Meta under which a reader says which parts of a file its program hides: "slides 3, 7".
 const MetaHidden = "hidden"
 
-// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids.
+// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids. The
+// document itself keeps all of it.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)
 	for _, key := range ownMeta {

@@ -17,6 +17,7 @@ import (
 	"footnote/corpus/align"
 )
 
+// A drawing holds the words of a document and its PDF, so that few are kept; they are made again in seconds.
 const (
 	maxDrawings  = 8 // documents whose PDF is kept
 	drawPatience = 15 * time.Second
@@ -29,7 +30,9 @@ var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
 var stillDrawing = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "The pages of this file are still being drawn. Until then its text is shown: look again in a moment."}
 
-// Drawn is a document as it is printed: the pages of a PDF with a text of their own. It never changes.
+// Drawn is a document as it is printed: the pages of a PDF with a text of their own. It never changes. It has another
+// text than the document: the one was read from the file's own structure, this one from the PDF that was printed. A
+// citation is placed by finding its words in the drawn text, see Place.
 type Drawn struct {
 	Text   string
 	Blocks []Block
@@ -43,7 +46,8 @@ type Drawn struct {
 }
 
 // Place returns where [start, end) of the document's text stands in the drawn one, in pieces: only words that are
-// surely these. None if those are less than half of the words.
+// surely these. None if those are less than half of the words. A place that is half guessed would frame words that
+// nobody cited.
 func (d *Drawn) Place(start, end int) (pieces [][2]int) {
 	first := sort.Search(len(d.own), func(i int) bool { return d.own[i].End > start })
 	all, placed := 0, 0
@@ -102,7 +106,7 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 	return l.drawnOf(ctx, s, d)
 }
 
-// drawnOf is Drawn of a document that is drawn.
+// drawnOf is Drawn of a document that is drawn. The drawing itself is shared by all who wait for it.
 func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn, error) {
 	if kept, ok, err := l.drawings.get(d.SHA256); ok {
 		return kept, err
@@ -122,6 +126,8 @@ func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn
 	}
 }
 
+// drawOffice has the file drawn and reads the PDF as if it were a document, then aligns the words of both texts. The
+// document is asked for once more at the end, so that nothing is kept of one that was deleted meanwhile.
 func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (drawn *Drawn, err error) {
 	dir, err := l.drawings.directory()
 	if err != nil {
@@ -190,7 +196,8 @@ func formsOf(words []align.Word) []string {
 	return forms
 }
 
-// drawings keeps the documents drawn last, with their PDFs in a directory. It is safe for concurrent use.
+// drawings keeps the documents drawn last, with their PDFs in a directory. It is safe for concurrent use. Its directory
+// is temporary and goes with close.
 type drawings struct {
 	slot chan struct{} // holds a token while a document is drawn
 	life context.Context
@@ -268,6 +275,7 @@ func (d *drawings) end(sha256 string, work *drawingWork) {
 	close(work.done)
 }
 
+// get returns what is kept of an original: the drawing, or why there is none, as long as that holds.
 func (d *drawings) get(sha256 string) (_ *Drawn, known bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

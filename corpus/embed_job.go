@@ -10,7 +10,8 @@ import (
 	"footnote/chat"
 )
 
-// MaxBatch is how many texts an Embedder takes at once.
+// MaxBatch is how many texts an Embedder takes at once. A batch is what is made between two looks at whether somebody
+// waits.
 const MaxBatch = 64
 
 // inserter is implemented by Vectors that store new vectors faster than Upsert does.
@@ -19,7 +20,8 @@ type inserter interface {
 	Insert(ctx context.Context, vs []Vector) error
 }
 
-// embedDocument makes the vectors of a ready document.
+// embedDocument makes the vectors of a ready document. It does nothing for a version that was replaced or is ready. A
+// document over which the server died too often is given up, and stays searchable by its words.
 func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}, job.DocumentID)
 	if err != nil {
@@ -47,7 +49,9 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	return l.embedAll(ctx, job, d, l.embedSought)
 }
 
-// embedAll makes the vectors of a document, batch by batch. Between them it calls between.
+// embedAll makes the vectors of a document, batch by batch. Between them it calls between. Vectors of passages that are
+// gone are deleted last, so that a search finds something at any time. A job that was cut off begins again, but texts
+// that have a vector are not embedded twice.
 func (l *Library) embedAll(
 	ctx context.Context, job Job, d Document, between func(context.Context, Document) error,
 ) error {
@@ -159,7 +163,8 @@ func (l *Library) embedBatch(
 }
 
 // embedTexts sets the values of vectors of texts. A text that has a vector already, in this or another document, is not
-// embedded again.
+// embedded again. Values of known texts come from the store, whoever they belong to: a vector gives nothing away but
+// what its text is like.
 func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
 	hashes := make([]string, len(vs))
 	for i, v := range vs {
@@ -201,13 +206,14 @@ func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (
 	return nil
 }
 
-// hashText is 128 bits of a text's SHA-256.
+// hashText is 128 bits of a text's SHA-256. Two texts with the same 128 bits don't happen by chance.
 func hashText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:16])
 }
 
-// EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section.
+// EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section. A
+// passage alone often doesn't say what it is about.
 func EmbeddedText(title string, p Passage) string {
 	if name := joinSection(title, p.Section); name != "" {
 		return name + "\n" + p.Text

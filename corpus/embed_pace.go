@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// paceMemory is how much of the time measured before a batch still counts after it.
+// paceMemory is how much of the time measured before a batch still counts after it. About ten batches are remembered,
+// so that a pause or another model is soon forgotten.
 const paceMemory = 0.9
 
-// embedPace is how fast this process makes vectors of late.
+// embedPace is how fast this process makes vectors of late. It is for telling people how long something will take.
 type embedPace struct {
 	mu       sync.Mutex
 	passages float64

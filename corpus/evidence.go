@@ -9,7 +9,8 @@ import (
 )
 
 // CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place,
-// on its page. found is false when there is no such document any more.
+// on its page. found is false when there is no such document any more. The order of the cases is that of how much is
+// wrong; the first one is told. blocks are those of text, and tell the pages.
 func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blocks []Block) chat.EvidenceResult {
 	r := chat.EvidenceResult{Number: c.Number, Title: c.Title, State: chat.EvidenceChanged}
 	runes := []rune(text)

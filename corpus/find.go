@@ -20,7 +20,9 @@ const (
 	maxHints   = 3
 )
 
-// Find resolves an id, a title or a file name to a document in scope; CodeNotFound says what came nearest.
+// Find resolves an id, a title or a file name to a document in scope; CodeNotFound says what came nearest. An id is
+// looked up first. Names are compared without case, diacritics and extension; a name that is only nearly one must be
+// much nearer to its document than to any other. Of several with the same name the newest is taken.
 func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Document, error) {
 	name := strings.Trim(strings.TrimSpace(idOrTitle), "\"'“”„«»`")
 	if name == "" {
@@ -65,7 +67,8 @@ func exactMatch(docs []Document, name string) (Document, bool) {
 // stemOf folds a name without its extension.
 func stemOf(name string) string { return text.Fold(strings.TrimSuffix(name, path.Ext(name))) }
 
-// nearestMatch returns the one document whose name is most like name, or says which are near.
+// nearestMatch returns the one document whose name is most like name, or says which are near. Hints are given only for
+// names that are somewhat alike, at most maxHints.
 func nearestMatch(docs []Document, name string) (Document, error) {
 	type named struct {
 		Document
@@ -112,6 +115,7 @@ func nameTrigrams(name string) map[string]bool {
 }
 
 // nameLikeness is how much two shapes share, 0–1. A name that is wholly part of the other counts more: people shorten.
+// It is the Dice coefficient, mixed with the share of the shorter name that the other one has.
 func nameLikeness(a, b map[string]bool) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

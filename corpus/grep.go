@@ -23,7 +23,9 @@ const (
 )
 
 // Grep finds exact matches in the text of documents, newest documents first. Case does not matter, unless the pattern
-// says (?-i). More is set when there are more matches than asked for, or when looking took too long.
+// says (?-i). More is set when there are more matches than asked for, or when looking took too long. It reads whole
+// texts, for which there is no index; the time is bounded instead. It fails with chat.CodeInvalid for a pattern that
+// can't be used.
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
 	if g.Max < 0 || g.Max > maxMatches {
 		return Grepped{}, invalidError("Ask for 1 to 100 matches.")
@@ -70,7 +72,8 @@ func (l *Library) grepDocuments(
 }
 
 // compilePattern reads a pattern as RE2, or literally when it is none. One that would cost too much fails with
-// chat.CodeInvalid.
+// chat.CodeInvalid. RE2 takes time that is linear in the text, so that no pattern can hang; only its size has to be
+// bounded. "m" lets ^ and $ stand for lines.
 func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	if strings.TrimSpace(pattern) == "" {
 		return nil, false, invalidError("The pattern is empty. Give the exact words to look for.")
@@ -95,7 +98,8 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 	return re, true, nil
 }
 
-// grepOne adds the matches of one document. One that went away meanwhile has none.
+// grepOne adds the matches of one document. One that went away meanwhile has none. Offsets are counted in runes as the
+// matches come, which are in order, so that the text is walked through once.
 func (l *Library) grepOne(
 	ctx context.Context, s chat.Scope, d Document, pattern *regexp.Regexp, limit int, out *Grepped,
 ) error {
@@ -137,7 +141,8 @@ func (l *Library) grepOne(
 	return l.placeMatches(ctx, s, d, out.Matches[first:])
 }
 
-// placeMatches adds to matches where they stand.
+// placeMatches adds to matches where they stand. The page is that of the match's own words, where the block may go on
+// to the next page.
 func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, matches []Match) error {
 	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	// The two rooms bound what several large files take together, see extractOriginal.
 	progressEvery = 250 * time.Millisecond
 	textRoom      = 64 << 20 // bytes of texts and blocks that may be in memory on their way into the store
 	smallText     = 1 << 20  // bytes of one that does not count
@@ -32,7 +33,9 @@ var (
 			"file and add the parts, or try again when the computer has more free memory."}
 )
 
-// ingestDocument makes a document's content and makes it ready.
+// ingestDocument makes a document's content and makes it ready. It may be done twice, by two processes, or after a
+// crash: each step is the same again, and the store refuses a version that is not wanted any more (chat.CodeConflict),
+// which ends the job. Files inside come before the content is stored, because a ready document is not read again.
 func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
 	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
@@ -103,7 +106,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 
 // wantVectors queues the vectors of a ready document, if there are to be any and they are not there. first says that
 // the document had no content before: then nobody can have stored vectors of it, unless a job for them is at work
-// already.
+// already. The newest document goes before the user's others: it is what people ask about next.
 func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error {
 	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
@@ -134,7 +137,8 @@ func (l *Library) hastenVectors(ctx context.Context, id string) {
 	}
 }
 
-// languageOf returns what a file says its language is, if that is a language's code, else what its text looks like.
+// languageOf returns what a file says its language is, if that is a language's code, else what its text looks like. It
+// is ISO 639-1, or empty.
 func languageOf(e Extracted) string {
 	code, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(e.Language, "_", "-")), "-")
 	if len(code) == 2 && code[0] >= 'a' && code[0] <= 'z' && code[1] >= 'a' && code[1] <= 'z' {
@@ -144,7 +148,8 @@ func languageOf(e Extracted) string {
 }
 
 // extractOriginal reads the original with progress about four times a second. release is called when what was read is
-// no longer needed, unless it fails.
+// no longer needed, unless it fails. members is a directory for the files inside; empty: they are left out. Room is
+// asked for by the reader once it knows how large the result is, which waits until other results were stored.
 func (l *Library) extractOriginal(
 	ctx context.Context, job Job, d Document, members string,
 ) (_ Extracted, release func(), err error) {
@@ -182,7 +187,8 @@ func (l *Library) extractOriginal(
 	return e, release, err
 }
 
-// readFile has a file read.
+// readFile has a file read. Recording progress also finds out whether the version is still wanted; if not, the reading
+// is stopped with that error.
 func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -219,7 +225,8 @@ func (l *Library) recordProgress(ctx context.Context, job Job, state State, p Pr
 	return nil
 }
 
-// onDisk returns the original as a file with a path: the blob's own, or a copy that release removes.
+// onDisk returns the original as a file with a path: the blob's own, or a copy that release removes. A blob store on
+// this disk has files with names; of one elsewhere the bytes are copied.
 func (l *Library) onDisk(ctx context.Context, d Document) (file File, release func(), err error) {
 	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Job is a piece of background work on a document.
+// Job is a piece of background work on a document. It is what is stored in the queue, but for Attempt, Blame and Fresh,
+// which the queue counts itself.
 type Job struct {
 	Kind       JobKind
 	DocumentID string
@@ -31,7 +32,7 @@ const (
 	JobEmbed  JobKind = "embed"  // vectors of a ready document
 )
 
-// Worker does the jobs of a kind.
+// Worker does the jobs of a kind. Do may be called by several goroutines.
 type Worker struct {
 	Jobs int // at once, at least 1
 	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the
@@ -42,7 +43,7 @@ type Worker struct {
 }
 
 // JobLease is how long a job rests when the process that worked on it has died. Then another does it. (The lease of a
-// run, agent.Config.Lease, is another one.)
+// run, agent.Config.Lease, is another one.) It is renewed while a job is at work.
 const JobLease = 20 * time.Second
 
 // What a document is blamed for the end of a process. A server also dies when somebody kills it, and can't tell that
@@ -60,7 +61,8 @@ func BlameWait(blame int) time.Duration { return JobBackoff(blame + 1) }
 // ErrCancelled is the cause of a cancelled job's end.
 var ErrCancelled = errors.New("the job was cancelled")
 
-// JobBackoff is how long a job waits after its attempt-th failure: 2 s, 4 s, 8 s … 5 min.
+// JobBackoff is how long a job waits after its attempt-th failure: 2 s, 4 s, 8 s … 5 min. It doubles with each attempt
+// up to the ninth, which is beyond the bound.
 func JobBackoff(attempt int) time.Duration {
 	return min(time.Second<<min(max(attempt, 1), 10), 5*time.Minute)
 }

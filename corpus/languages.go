@@ -9,8 +9,8 @@ import (
 	"footnote/chat"
 )
 
-// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value
-// is ready.
+// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value is
+// ready. Documents of a language that it doesn't know of yet are found by their unstemmed words for a moment.
 type languages struct {
 	mu    sync.Mutex
 	users map[string]*known
@@ -48,7 +48,8 @@ func (k *known) addLanguage(lang string) {
 }
 
 // languagesOf returns the languages of a user's documents. They are read again when the library changed, at most every
-// two seconds.
+// two seconds. Only the newest documents are looked at; a language that was seen once stays until the process ends, as
+// stemming for one too many costs little.
 func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) ([]string, error) {
 	s := chat.Scope{User: user}
 	now, err := lib.KnownVersion(ctx, s)
@@ -86,7 +87,8 @@ func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) 
 }
 
 // OtherLanguages returns the languages of the documents in reach, those of ids or all, if none of them is in lang or in
-// one that can't be told; otherwise, and of more than 500 documents, none.
+// one that can't be told; otherwise, and of more than 500 documents, none. A question in one language then has to be
+// put in others to be found by its words.
 func (l *Library) OtherLanguages(ctx context.Context, s chat.Scope, ids []string, lang string) ([]string, error) {
 	if len(ids) == 0 {
 		all, err := l.languages.languagesOf(ctx, l, s.User)

@@ -15,7 +15,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required.
+// Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required. What is
+// required has no sensible substitute; all else has one, which its comment names.
 type Config struct {
 	Documents Documents
 	Lexical   Lexical
@@ -55,7 +56,8 @@ func (l *Library) checkReserve() error {
 	return l.cfg.Reserve()
 }
 
-// Library is everything one can do with documents. It is safe for concurrent use.
+// Library is everything one can do with documents. It is safe for concurrent use. Fields are grouped by what they
+// remember; all of them but cfg are safe to lose, as they are made again from the stores.
 type Library struct {
 	cfg       Config
 	changes   changes
@@ -74,7 +76,8 @@ type Library struct {
 	parts     *semaphore.Weighted // textParts
 }
 
-// NewLibrary checks the wiring. Run does the background work.
+// NewLibrary checks the wiring. Run does the background work. It fails with every mistake at once. Nothing is read or
+// started.
 func NewLibrary(cfg Config) (*Library, error) {
 	var errs []error
 	need := func(ok bool, what string) {
@@ -115,7 +118,8 @@ func NewLibrary(cfg Config) (*Library, error) {
 	}, nil
 }
 
-// Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped.
+// Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped. It is called once.
+// Several processes may run one library: the queue divides the work among them.
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
@@ -174,7 +178,8 @@ func (l *Library) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]st
 	return l.cfg.Documents.Namespaces(ctx, s, limit)
 }
 
-// Version changes whenever anything that a search in scope could see changed. It is cheap.
+// Version changes whenever anything that a search in scope could see changed. It is cheap. Whatever is derived from a
+// search may be kept for as long as it stays the same.
 func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
 	return l.versions.readVersion(ctx, l, s)
 }
@@ -191,7 +196,8 @@ func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 
 // Delete hides a document at once and stops work on it. A minute later, unless it is restored, its text and its
 // original are removed for good. Its words may stay in a segment of the index, where no search finds them, until a
-// quarter of that segment's passages is gone. The files inside it go with it.
+// quarter of that segment's passages is gone. The files inside it go with it. It fails with chat.CodeNotFound for a
+// document that is not in scope, or deleted already.
 func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -214,7 +220,8 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	return nil
 }
 
-// Restore brings a deleted document back, with the files inside it, and its place in the queue.
+// Restore brings a deleted document back, with the files inside it, and its place in the queue. That is possible until
+// it is purged.
 func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Restore(ctx, s, id); err != nil {
 		return err
@@ -249,7 +256,7 @@ func (l *Library) stopWork(ctx context.Context, id string) {
 }
 
 // Retry queues a failed or cancelled document again, one with pages that nothing could read, or the vectors that
-// failed; any other document fails with chat.CodeConflict.
+// failed; any other document fails with chat.CodeConflict. It does not wait for the work.
 func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -307,7 +314,7 @@ func (l *Library) PageSizes(ctx context.Context, s chat.Scope, id string) ([][2]
 	return l.cfg.Documents.PageSizes(ctx, s, id)
 }
 
-// Original opens the document's file.
+// Original opens the document's file. The caller closes it.
 func (l *Library) Original(ctx context.Context, s chat.Scope, id string) (Document, io.ReadSeekCloser, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {

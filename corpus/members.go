@@ -43,7 +43,8 @@ func (d Document) depth() int {
 
 // addMembers makes documents of the files inside one, which lie in dir, and removes those of files that are no longer
 // in it. It is done before the container is ready, so that a process that ends meanwhile loses none; each is there once
-// however often it is done. Files that can't be taken are counted in the container's metadata.
+// however often it is done. Files that can't be taken are counted in the container's metadata. A document that was made
+// for a file inside is an ordinary one: it can be found, read and deleted by itself.
 func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir string) error {
 	before, err := l.membersOf(ctx, d)
 	if err != nil {
@@ -96,7 +97,8 @@ func isRefusal(err error) bool {
 	return code == chat.CodeUnsupported || code == chat.CodeInvalid || code == chat.CodeTooLarge
 }
 
-// addMember makes a document of a file inside d.
+// addMember makes a document of a file inside d. The same bytes inside two files are one document, which keeps the
+// container that it had first.
 func (l *Library) addMember(ctx context.Context, d Document, m Member, name string) (id string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -162,7 +164,8 @@ func (l *Library) membersOf(ctx context.Context, d Document) (ids []string, err 
 }
 
 // Family returns the document that d was inside, nil if there is none any more, and the first documents made of the
-// files inside d, of which there are count in all, as far as they are there.
+// files inside d, of which there are count in all, as far as they are there. Documents that the scope may not see are
+// not among them.
 func (l *Library) Family(ctx context.Context, s chat.Scope, d Document, most int) (
 	parent *Document, inside []Document, count int, err error,
 ) {

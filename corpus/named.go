@@ -10,7 +10,8 @@ import (
 
 // CheckNamed refuses with chat.CodeNotFound what a question or a search is narrowed to and is not there: a namespace
 // without documents of the scope's user, or documents that are not in it. Somebody else's are refused in the same
-// words. An empty namespace is all of them, and chat.DefaultNamespace is always there.
+// words. An empty namespace is all of them, and chat.DefaultNamespace is always there. A question about a document that
+// was deleted would otherwise be answered from all others, or from none.
 func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string, ids []string) error {
 	s = s.In(namespace)
 	if len(ids) == 0 {

@@ -19,7 +19,8 @@ const (
 	maxPath = 1000 // runes of a path
 )
 
-// cleanName returns the last part of a file name without what could lead out of a directory or disturb a display.
+// cleanName returns the last part of a file name without what could lead out of a directory or disturb a display. It is
+// "" for a name of nothing but points, and "unnamed" with its extension for one that shows nothing.
 func cleanName(name string) string {
 	given := lastName(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(given, "")))
@@ -38,12 +39,12 @@ func cleanName(name string) string {
 const unnamed = "unnamed"
 
 // Batch are the files of one upload: those of one name that differ are kept apart. The zero value is ready; one
-// goroutine uses it at a time.
+// goroutine uses it at a time. A folder may hold two files whose names become equal when they are cleaned.
 type Batch struct{ taken map[string]string } // path → SHA256
 
 // unusedPath returns the path under which a file of the batch is stored: its own, or, if another file of the batch or
 // the library has that path, its own with a number. A file without a readable name is never the new version of another
-// one.
+// one. Numbers begin with " (2)". A file with the same bytes keeps the path that it has.
 func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
@@ -96,7 +97,8 @@ func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool,
 // CleanPath is the path that a document gets when this one is given for it.
 func CleanPath(p string) string { return cleanPath(p) }
 
-// cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out.
+// cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out. A part that ends with
+// a colon, such as a drive of Windows, is left out. A path that is too long loses its first parts.
 func cleanPath(p string) string {
 	var parts []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {

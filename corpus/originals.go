@@ -8,8 +8,10 @@ import (
 	"footnote/chat"
 )
 
-// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the
-// original went meanwhile, because it was also that of a document that was removed.
+// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the original
+// went meanwhile, because it was also that of a document that was removed. Both hold a lock, this one for reading, so
+// that no original goes between being found and being stored. Other processes are kept apart by the minute that passes
+// before a purge.
 func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
 	l.originals.RLock()
 	defer l.originals.RUnlock()
@@ -29,7 +31,7 @@ func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document
 	return l.cfg.Documents.Put(ctx, d)
 }
 
-// dropOriginal removes an original that no document has.
+// dropOriginal removes an original that no document has. It is asked under the lock, and may be called for any hash.
 func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 	l.originals.Lock()
 	defer l.originals.Unlock()

@@ -27,7 +27,8 @@ const (
 
 // PageImage returns page n of a PDF, a picture, or an Office file that is drawn, as PNG of the given width in pixels,
 // from a cache when it was drawn before. A page that can't be drawn fails with chat.CodeUndrawable; for a while it then
-// fails at once, at widths above half of the one that was tried. Each user has one page drawn at a time.
+// fails at once, at widths above half of the one that was tried. Each user has one page drawn at a time. The order
+// keeps repeated requests cheap: the cache is asked before and after waiting for the user's turn.
 func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -97,12 +98,14 @@ func (l *Library) Undrawable(d Document, n, width int) string {
 	return ""
 }
 
+// pageKey is a page of certain bytes, whichever document has them, turned by some quarters.
 type pageKey struct {
 	sha256 string
 	page   int
 	turn   int
 }
 
+// keyOf is the key of a document's page n.
 func keyOf(d Document, n int) pageKey { return pageKey{d.SHA256, n, d.TurnOf(n)} }
 
 // imageKey is a drawn page: of these bytes, at a width in pixels.
@@ -112,7 +115,7 @@ type imageKey struct {
 }
 
 // refusal is why a page was not drawn. Narrower pictures take less memory and time: those of at most half the width are
-// tried all the same.
+// tried all the same. It is remembered because a page that takes ten seconds to fail would be tried with each scroll.
 type refusal struct {
 	err   error
 	width int
@@ -129,7 +132,8 @@ type images struct {
 	turns   map[string]*turn // of the users who have pages drawn
 }
 
-// turn is a user's right to have a page drawn.
+// turn is a user's right to have a page drawn. A user who scrolls through a book would otherwise keep all others
+// waiting.
 type turn struct {
 	taken chan struct{} // holds a token
 	users int           // who have it or wait for it
@@ -181,7 +185,7 @@ func (c *images) putImage(key imageKey, png []byte, err error) {
 	}
 }
 
-// enter waits for a user's turn, which ends with leave.
+// enter waits for a user's turn, which ends with leave. It fails with the error of ctx when that ends first.
 func (c *images) enter(ctx context.Context, user string) (leave func(), err error) {
 	c.mu.Lock()
 	t := c.turns[user]

@@ -40,7 +40,8 @@ func joinLines(words []WordBox) (out []Line) {
 }
 
 // continuesIn reports whether a word goes on with a line: turned the same way on the same page, and as one reads it at
-// the same height for the most part, to its right, and not far from it, as the next column would be.
+// the same height for the most part, to its right, and not far from it, as the next column would be. "Not far" is four
+// times the height of the letters.
 func (l *Line) continuesIn(w WordBox) bool {
 	if l.Box[0] != w.Box[0] || l.Turn != w.Turn {
 		return false
@@ -54,7 +55,8 @@ func (l *Line) continuesIn(w WordBox) bool {
 	return word[1]-line[3] < 4*max(line[4]-line[2], word[4]-word[2])
 }
 
-// uprightBox is a box of a page that is turned back by so many quarters.
+// uprightBox is a box of a page that is turned back by so many quarters. Coordinates are shares of the page, so that a
+// quarter turn swaps them and counts one from the other end.
 func uprightBox(b chat.Box, quarters int) chat.Box {
 	for range quarters & 3 {
 		b = chat.Box{b[0], b[2], 1 - b[3], b[4], 1 - b[1]}

@@ -8,7 +8,8 @@ import (
 )
 
 // Cut is a part of a passage as a passage of its own: [start, end), rune offsets in the document's text, as far as the
-// passage holds them. It keeps the id. section names what stands there.
+// passage holds them. It keeps the id. section names what stands there. A citation of one sentence is one. The id is
+// that of the whole passage, which is what stores know.
 func (p Passage) Cut(start, end int, section string) Passage {
 	start, end = max(start, p.Start), min(end, p.End)
 	block := p.BlockAt(start)

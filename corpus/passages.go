@@ -14,6 +14,7 @@ import (
 
 // Sizes of passages in tokens.
 const (
+	// Embedding models read 256 to 512 tokens at once, and a passage should be about one thing.
 	enoughTokens = 240 // a passage of so many ends with its block
 	maxTokens    = 400 // a passage has at most so many, but for headings above its first block; a longer block is cut
 	scrapTokens  = 90  // a rest of so few joins the passage before it
@@ -24,9 +25,10 @@ const (
 // sectionJoint separates the headings of Passage.Section.
 const sectionJoint = " › "
 
-// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or
-// rows, a sentence that is too long between words. A heading belongs to what is below it. Where a table goes on in
-// another passage, its header row ends the section's name.
+// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or rows,
+// a sentence that is too long between words. A heading belongs to what is below it. Where a table goes on in another
+// passage, its header row ends the section's name. It depends on nothing but its arguments: reading a file again gives
+// the same passages with the same ids.
 func Split(docID, sha256 string, e Extracted) []Passage {
 	s := splitter{docID: docID, sha256: sha256, text: walker{text: e.Text}}
 	for _, b := range e.Blocks {
@@ -36,7 +38,7 @@ func Split(docID, sha256 string, e Extracted) []Passage {
 	return s.out
 }
 
-// splitter builds one passage at a time.
+// splitter builds one passage at a time. Blocks come in order; a passage is open while Tokens is above 0.
 type splitter struct {
 	docID, sha256 string
 	text          walker
@@ -90,7 +92,8 @@ func (s *splitter) addHeading(b Block, title string, n int) {
 	s.extendPassage(b, b.Start, b.End, n, title)
 }
 
-// splitLong cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings.
+// splitLong cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings. The
+// rest of a table gets its header row into the section's name, so that a row can be understood without the first part.
 func (s *splitter) splitLong(b Block, body string) {
 	if s.cur.Tokens > 0 && !s.bare {
 		s.flushPassage()
@@ -166,7 +169,8 @@ func (s *splitter) sealPassage(p *Passage) {
 	p.Text = s.text.sliceRunes(p.Start, p.End)
 }
 
-// passageID returns 128 bits of a hash as 22 characters that are safe in an address.
+// passageID returns 128 bits of a hash as 22 characters that are safe in an address. The zero bytes keep two ids with
+// different parts from being the same text.
 func passageID(docID, version string, start, end int) string {
 	b := make([]byte, 0, 160)
 	b = append(b, docID...)
@@ -185,6 +189,7 @@ func passageID(docID, version string, start, end int) string {
 const maxUnit = 360
 
 // sentenceUnits returns the rune ranges of the statements and rows of s, those that are too long cut between words.
+// Offsets are runes of s.
 func sentenceUnits(s string) [][2]int {
 	var out [][2]int
 	var runes []rune

@@ -11,7 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// Place is where words of a document stand.
+// Place is where words of a document stand. It is made from blocks and boxes when it is asked for, and not stored with
+// a passage.
 type Place struct {
 	Block   string     // the block that they begin in
 	Page    int        // that they begin on, from 1; 0 in a document without pages
@@ -23,7 +24,8 @@ type Place struct {
 	Label string
 }
 
-// Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's.
+// Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's. A
+// place behind the last block has none.
 func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []Block, start, end int) (Place, error) {
 	i := blockAtOrAfter(blocks, start)
 	if i < 0 {
@@ -74,8 +76,9 @@ func (p Passage) SectionAt(place Place) string {
 	return place.Section
 }
 
-// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and
-// stand apart by a blank line; where a block holds blank lines itself, the passage's first one has to do.
+// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and stand
+// apart by a blank line; where a block holds blank lines itself, the passage's first one has to do. It saves reading a
+// document's blocks for each hit.
 func (p Passage) BlockAt(at int) string {
 	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
 	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))
@@ -97,6 +100,7 @@ func blockAtOrAfter(blocks []Block, at int) int {
 }
 
 // pageOf returns the page of words in block i: their own where the block may go on to the next page, else the block's.
+// Only then their boxes are read, which takes a statement.
 func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []Block, i, start, end int) (int, error) {
 	page := blocks[i].Page
 	if page == 0 || start <= blocks[i].Start || i+1 < len(blocks) && blocks[i+1].Page == page {

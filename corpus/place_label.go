@@ -15,7 +15,8 @@ func (l *Library) pageLabel(d Document, page int) string {
 }
 
 // cellLabel names the cell or the rows of a sheet that [start, end) lies in: "Invoices, cell B7", "Invoices, row 12",
-// "Invoices, rows 12–14". The sheet's name is the last of the headings above.
+// "Invoices, rows 12–14". The sheet's name is the last of the headings above. Only a single cell is named as one;
+// otherwise rows are.
 func (b Block) cellLabel(start, end int) string {
 	first, last, cells, column := -1, -1, 0, 0
 	for r, row := range b.Cells {
@@ -44,7 +45,7 @@ func (b Block) cellLabel(start, end int) string {
 }
 
 // rowLabel names the rows of a table without a grid, block i of a document, that [start, end) lies in: "row 12", "Fees,
-// rows 3–4". They are counted from the first block of the table.
+// rows 3–4". They are counted from the first block of the table. The head is row 1.
 func rowLabel(blocks []Block, i, start, end int) string {
 	first, last := 0, 0
 	for r, row := range blocks[i].Cells {
@@ -68,7 +69,8 @@ func rowLabel(blocks []Block, i, start, end int) string {
 	return at
 }
 
-// lineLabel names the lines of a file that [start, end) of the document's text covers: "line 40", "lines 40–44".
+// lineLabel names the lines of a file that [start, end) of the document's text covers: "line 40", "lines 40–44". Line
+// breaks are counted in the text of the block.
 func (b Block) lineLabel(text string, start, end int) string {
 	w := walker{text: text}
 	before := strings.Count(w.sliceRunes(b.Start, max(start, b.Start)), "\n")
@@ -76,6 +78,7 @@ func (b Block) lineLabel(text string, start, end int) string {
 	return spanLabel("line", b.Line+before, b.Line+before+within)
 }
 
+// spanLabel is "row 3" or "rows 3–5".
 func spanLabel(what string, first, last int) string {
 	if first == last {
 		return what + " " + strconv.Itoa(first)

@@ -9,7 +9,7 @@ import (
 	"footnote/chat"
 )
 
-// Filter selects documents. Zero fields do not restrict.
+// Filter selects documents. Zero fields do not restrict. All that are set must hold.
 type Filter struct {
 	Text    string // in title or file name, without case
 	States  []State
@@ -151,7 +151,7 @@ type Documents interface {
 	Watched(ctx context.Context, s chat.Scope, since time.Time) ([]Watched, error)
 }
 
-// Hit is a passage found by one way of searching.
+// Hit is a passage found by one way of searching. What was not asked is zero.
 type Hit struct {
 	PassageID  string
 	DocumentID string
@@ -195,7 +195,8 @@ type LexicalQuery struct {
 	Documents []string   // only in these; empty: anywhere
 }
 
-// Vector is a passage's embedding, of unit length.
+// Vector is a passage's embedding, of unit length. User and namespace stand in it, so that a store can search in a
+// scope without asking the database.
 type Vector struct {
 	PassageID  string
 	DocumentID string
@@ -236,6 +237,7 @@ type Embedded struct {
 }
 
 // Embedder turns texts into unit vectors. Some models read a query in another way than what it is to find.
+// Implementations are safe for concurrent use.
 type Embedder interface {
 	Model() string
 	// Embed returns one vector of unit length for each passage, in order. At most MaxBatch passages.
@@ -250,7 +252,7 @@ type Reranker interface {
 	Scores(ctx context.Context, query string, passages []string) ([]float64, error)
 }
 
-// Blobs keeps originals under their SHA256.
+// Blobs keeps originals under their SHA256. corpustest.TestBlobs is this contract as tests. Safe for concurrent use.
 type Blobs interface {
 	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex)
 	// and size. The same bytes twice are one blob.
@@ -260,7 +262,7 @@ type Blobs interface {
 	Delete(ctx context.Context, sha256 string) error
 }
 
-// File is an original to extract.
+// File is an original to extract. Only values are sent to the processes that read; Room stays here.
 type File struct {
 	Path     string // of the bytes on disk
 	Filename string
@@ -305,7 +307,8 @@ type Formats interface {
 }
 
 // Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
-// A file whose pages are pictures of text may come back without text: see Extracted.Scans.
+// A file whose pages are pictures of text may come back without text: see Extracted.Scans. It is safe for concurrent
+// use, unless it says otherwise.
 type Extractor interface {
 	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)
 }

@@ -15,7 +15,8 @@ const (
 	retryEvery = 20 * time.Second // while something could not be removed; see Documents.Removals
 )
 
-// purgeDeleted removes deleted documents for good until ctx ends.
+// purgeDeleted removes deleted documents for good until ctx ends. A deletion wakes it up a minute later; several within
+// that minute are removed together.
 func (l *Library) purgeDeleted(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -49,7 +50,8 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 }
 
 // doRemovals does the removals that are due: vectors, and originals that no document has. One that fails is due again
-// later and keeps no other, except that all wait for a server that is away.
+// later and keeps no other, except that all wait for a server that is away. Each removal is told as done only
+// afterwards, so that a crash repeats it.
 func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
@@ -86,7 +88,7 @@ func (l *Library) removeOne(ctx context.Context, r Removal) error {
 }
 
 // repairUnfinished queues what an earlier life left unfinished: documents without content, and vectors since an
-// embedder is set.
+// embedder is set. Ensure leaves those alone that are queued or at work.
 func (l *Library) repairUnfinished(ctx context.Context) error {
 	states := []State{StateQueued, StateParsing, StateIndexing}
 	if l.Semantic() {

@@ -2,7 +2,7 @@ package corpus
 
 import "footnote/corpus/search"
 
-// SearchMode says which indexes answer a query.
+// SearchMode says which indexes answer a query. The empty mode is hybrid.
 type SearchMode string
 
 // The search modes. Hybrid falls back to lexical while there are no vectors.
@@ -33,7 +33,7 @@ type Query struct {
 	Places bool
 }
 
-// Results are the passages found, best first.
+// Results are the passages found, best first. An empty result is no error; a note may say why.
 type Results struct {
 	Results []Result
 	Notes   []string // for people and models: "semantic search is off", "did you mean …"
@@ -42,12 +42,12 @@ type Results struct {
 	Corrected map[string]string
 }
 
-// Result is a passage found, with its document.
+// Result is a passage found, with its document. Its Snippet's matches are what a page marks.
 type Result struct {
 	Passage  Passage
 	Document Document
-	// 0–1: the similarity in semantic mode, what the second look came to when reranked, else RRF ÷ the best possible
-	// RRF
+	// 0–1: the similarity in semantic mode, what the second look came to when reranked, else what search.Fuse made of
+	// words and meaning
 	Score float64
 	// Cosine is how near the passage is to the query in meaning, -1 to 1. It is nil where that is not known: without
 	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
@@ -72,7 +72,8 @@ type ReadRequest struct {
 	Holding  string // id of a passage: the reading page that has it, instead of Part
 }
 
-// Reading is a part of a document as passages, in document order.
+// Reading is a part of a document as passages, in document order. Passages stand in the order of the document also when
+// they were chosen by a focus.
 type Reading struct {
 	Document Document
 	Passages []Passage

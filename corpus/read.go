@@ -18,7 +18,8 @@ const (
 	maxOutline   = 200
 )
 
-// Read returns a part of a document.
+// Read returns a part of a document. It fails with chat.CodeConflict for a document that is not read in, in a sentence
+// that says why, and with chat.CodeNotFound for a part behind the last.
 func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
 	if r.Part < 0 || r.MaxRunes < 0 {
 		return Reading{}, invalidError("Reading pages are counted from 1.")
@@ -92,7 +93,8 @@ func notReady(d Document) error {
 // mostFocused is how many passages that bear on a question are read first.
 const mostFocused = 50
 
-// focusPassages returns the passages that bear on a question, best first, each followed by its neighbours.
+// focusPassages returns the passages that bear on a question, best first, each followed by its neighbours. Neighbours
+// are what a passage can't be understood without.
 func (l *Library) focusPassages(
 	ctx context.Context, s chat.Scope, id, question string, passages []Passage,
 ) ([]Passage, error) {
@@ -114,7 +116,8 @@ func (l *Library) focusPassages(
 	return out, nil
 }
 
-// cutParts cuts passages into pages of at most size runes; a page has at least one passage.
+// cutParts cuts passages into pages of at most size runes; a page has at least one passage. The order of the passages
+// stays.
 func cutParts(passages []Passage, size int) [][]Passage {
 	var pages [][]Passage
 	from, runes := 0, 0

@@ -13,7 +13,7 @@ import (
 	"footnote/corpus/text"
 )
 
-// mostReranked is how many passages are looked at a second time.
+// mostReranked is how many passages are looked at a second time. Each costs a look at its sentences.
 const mostReranked = 50
 
 // mostScored is how many of these a reranker reads: a small one of six layers reads some ten a second on two cores.
@@ -22,7 +22,7 @@ const mostScored = 20
 const defaultRerankTime = 3 * time.Second
 
 // rerankResults runs a search that looks a second time at twice as many results as are wanted, and keeps the best of
-// them.
+// them. Cosines are added first, as both looks use them.
 func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
 	se.query.Limit = min(mostReranked, 2*limit)
@@ -46,7 +46,8 @@ func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 }
 
 // scoreAgain puts the best results in the order of the reranker's scores, if there is one, and makes these their
-// scores. The others stay behind them. A reranker that fails or is slow changes nothing but the notes.
+// scores. The others stay behind them. A reranker that fails or is slow changes nothing but the notes. Scores of those
+// behind are lowered to the least of the reranker's, so that scores fall from the first to the last.
 func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 	reranker := se.library.cfg.Reranker
 	if reranker == nil || len(found.Results) == 0 {
@@ -85,7 +86,8 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 	return nil
 }
 
-// addCosines gives every result its cosine, where the index of vectors answers and has the passage.
+// addCosines gives every result its cosine, where the index of vectors answers and has the passage. It asks the index
+// again, among the documents of the results only.
 func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	if !se.library.Semantic() || se.partial {
 		return nil
@@ -124,7 +126,7 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 }
 
 // Rerank returns results by a closer look at each, with that as their score. Where some have a cosine, one without is
-// far from the query in meaning, unless its document has no vectors yet.
+// far from the query in meaning, unless its document has no vectors yet. hits stay as they are.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
 	look := search.NewLook(query)

@@ -11,7 +11,8 @@ import (
 )
 
 // readResults looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped,
-// and so is a passage that repeats another one's text, and one without a quoted phrase.
+// and so is a passage that repeats another one's text, and one without a quoted phrase. Hits are looked up in batches
+// of a little more than are wanted, since some are dropped. Places are read side by side, four at a time.
 func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
 	defer func() {
@@ -73,7 +74,8 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	return out, se.library.labelHits(ctx, se.scope, out)
 }
 
-// moveBehind returns up to limit results with pieces of tables of contents and of indexes behind all others.
+// moveBehind returns up to limit results with pieces of tables of contents and of indexes behind all others. Their
+// scores are lowered to that of the last text, so that scores fall.
 func moveBehind(out, directories []Result, limit int) []Result {
 	for _, r := range directories[:min(len(directories), limit-len(out))] {
 		if n := len(out); n > 0 {

@@ -13,7 +13,7 @@ const Likened = 8
 const sameEnough = 0.9
 
 // SameModel reports whether an embedder may have made some vectors, by having it embed their texts again. It may have
-// made none.
+// made none. Two models give one text vectors that are far from each other, even where they have the same length.
 func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
 	if len(some) == 0 {
 		return true, nil

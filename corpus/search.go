@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	// vectorTimeout is for the embedder and the index together.
 	defaultLimit  = 5
 	searchDepth   = 60              // hits asked of each index, at least
 	scoreDepth    = 200             // with a MinScore: so many cosines are known
@@ -22,7 +23,8 @@ const (
 	maxQueryRunes = 32000
 )
 
-// Search finds passages.
+// Search finds passages. It fails with chat.CodeInvalid for a query that can't be asked, and with chat.CodeUnavailable
+// if only meaning was asked for and does not answer. While words answer, a failure of the vectors is a note.
 func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, error) {
 	q, err := checkQuery(q)
 	if err != nil {
@@ -140,7 +142,8 @@ func intersectIDs(a, b []string) []string {
 	return out
 }
 
-// activeSearch is one search under way.
+// activeSearch is one search under way. It is used by one search; the vectors are asked for in a goroutine beside it,
+// which touches only values, vectorErr and scale, each under its Once.
 type activeSearch struct {
 	library   *Library
 	scope     chat.Scope
@@ -161,7 +164,8 @@ type activeSearch struct {
 	scale     search.Scale // what cosines mean; set with the first hits by meaning
 }
 
-// runSearch finds what has the quoted phrases, and when nothing has them, what has their words.
+// runSearch finds what has the quoted phrases, and when nothing has them, what has their words. The notes of the first
+// attempt are dropped with it.
 func (se *activeSearch) runSearch(ctx context.Context) (Results, error) {
 	found, err := se.searchOnce(ctx)
 	if err != nil || len(found.Results) > 0 || len(se.phrases) == 0 {
@@ -287,7 +291,8 @@ type fused struct {
 	score float64
 }
 
-// rankHits orders what the indexes found: by both, by meaning, or by words.
+// rankHits orders what the indexes found: by both, by meaning, or by words. A hit of words that is not among the
+// nearest vectors is at most as near as the farthest of these, which is taken.
 func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	if !byWords {
 		out := make([]fused, len(byVector))
@@ -333,7 +338,8 @@ func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool
 // addNote adds a sentence for people about how the search was made.
 func (se *activeSearch) addNote(s string) { se.notes = append(se.notes, s) }
 
-// applyThreshold sets the scores of semantic mode and drops what lies under MinScore.
+// applyThreshold sets the scores of semantic mode and drops what lies under MinScore. A hit without a cosine falls
+// under any threshold.
 func (se *activeSearch) applyThreshold(ranked []fused) []fused {
 	kept := ranked[:0]
 	for _, f := range ranked {

@@ -13,7 +13,7 @@ import (
 )
 
 // searchLexical finds passages by the query's words and the terms that correct them. A phrase is looked for as
-// documents of each language would hold it.
+// documents of each language would hold it. Of a passage that several languages found, the best share counts.
 func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, error) {
 	q := LexicalQuery{Documents: se.query.Documents, Words: se.wordTerms()}
 	if len(q.Words) == 0 {
@@ -92,7 +92,8 @@ func appendNew(list []string, more ...string) []string {
 const maxCorrected = 6
 
 // correctWords returns the words of the query that no document has, with the indexed words that were likely meant. A
-// word that was seen in a result needs no look.
+// word that was seen in a result needs no look. A typed last word is completed rather than corrected. At most
+// maxCorrected words are looked at, each of which costs a few statements.
 func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
 		return nil, nil // what is quoted is meant

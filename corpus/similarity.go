@@ -15,7 +15,8 @@ const (
 )
 
 // similarities measures what the cosines of the embedder mean, once: the same embedder has the same scale in every
-// process. What was embedded before an attempt failed, or ran out of time, is there for the next one.
+// process. What was embedded before an attempt failed, or ran out of time, is there for the next one. The queries and
+// passages are those of search.SimilarityPairs.
 type similarities struct {
 	turn              chan struct{} // full while somebody measures; what is below is theirs
 	queries, passages []string
@@ -42,7 +43,8 @@ func newSimilarities() *similarities {
 	return s
 }
 
-// scaleOf returns the scale of the embedder, the fixed one with an error if it can't be measured.
+// scaleOf returns the scale of the embedder, the fixed one with an error if it can't be measured. Whoever comes second
+// waits for the first.
 func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, error) {
 	select {
 	case s.turn <- struct{}{}:

@@ -18,7 +18,8 @@ const (
 
 // Suggestions yields questions that a document answers, each of another section, in its language. Only a question whose
 // own section is what a search by words finds first is among them. Passages from the middle of the document come first:
-// openings are seldom what one asks about. A document that just went has none.
+// openings are seldom what one asks about. A document that just went has none. It reads and searches only as far as its
+// caller goes on, at most mostTried passages.
 func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		asked, looked := make(map[string]bool), make(map[int]bool)
@@ -55,7 +56,8 @@ func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) ite
 }
 
 // suggestion makes a question from a passage; "" if there is none that finds its section first, or if another section
-// is asked about in the same words.
+// is asked about in the same words. A question with a note, such as one about a typing error, is none that people would
+// ask.
 func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Passage) (string, error) {
 	question := QuestionOf(d, p)
 	if question == "" {

@@ -33,7 +33,8 @@ type modelless interface {
 	Name(ctx context.Context) error
 }
 
-// sweepVectors has missing vectors made, those of a new embedding model and those that were lost, until ctx ends.
+// sweepVectors has missing vectors made, those of a new embedding model and those that were lost, until ctx ends. It
+// compares counts, not vectors: a document has as many as it has passages, or it is embedded again.
 func (l *Library) sweepVectors(ctx context.Context) {
 	var lost <-chan struct{}
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
@@ -78,7 +79,7 @@ func (l *Library) sweepVectors(ctx context.Context) {
 }
 
 // sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on
-// its way.
+// its way. Complete is called only when nothing is missing, because it lets the vectors of earlier models go.
 func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
 	done := l.waiting.presentOwners() // and then those of them that are not met again as waiting
@@ -166,8 +167,8 @@ func (l *Library) embedAgain(ctx context.Context, d Document) error {
 	return l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure)
 }
 
-// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes
-// on as soon as it is back.
+// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes on
+// as soon as it is back. It is told once in the log.
 func (l *Library) awaitVectors(ctx context.Context) error {
 	vectors, ok := l.cfg.Vectors.(remoteVectors)
 	if !ok {

@@ -17,7 +17,8 @@ const (
 	mostCompletion = 16 // terms that complete a word
 )
 
-// isTyped reports whether a word of the query is its end, so that it may be the beginning of a longer one.
+// isTyped reports whether a word of the query is its end, so that it may be the beginning of a longer one. A space
+// behind it ends a word.
 func (se *activeSearch) isTyped(w text.Word) bool {
 	return se.query.Typing && strings.HasSuffix(se.query.Text, w.Text) &&
 		(w.Gram || utf8.RuneCountInString(w.Text) >= typedFrom)
@@ -37,7 +38,7 @@ func (se *activeSearch) completeWord(ctx context.Context, w text.Word) (complete
 
 // preferAllWords returns up to the query's limit of passages that hold all of its words, those that hold them in a row
 // first; without any the passages that hold some. A passage that was found by its title's words alone is left out: the
-// document is found by its name.
+// document is found by its name. found is in the order of the search, which is kept within each group.
 func (se *activeSearch) preferAllWords(found []Result) []Result {
 	var row, all, some []Result
 	phrase := []string{strings.TrimFunc(se.query.Text, unicode.IsPunct)}

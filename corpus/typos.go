@@ -22,7 +22,9 @@ const maxLooked = 5
 type candidate struct{ term, word string }
 
 // meantWord returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
-// documents have them are compared, by the typing errors between them and the word typed.
+// documents have them are compared, by the typing errors between them and the word typed. One error is allowed, two in
+// words of seven letters and more. Of several the one with fewest errors is meant. The zero candidate means that none
+// is near.
 func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 1
@@ -59,7 +61,7 @@ func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, 
 	return best, nil
 }
 
-// wordsOf finds for each term a word of a document that has it.
+// wordsOf finds for each term a word of a document that has it. Terms are stems; people must be shown a word.
 func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidate, error) {
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it

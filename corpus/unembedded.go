@@ -6,7 +6,8 @@ import (
 )
 
 // unembedded are the ready documents whose vectors are on their way, as far as this process knows: a search must not
-// take a document without vectors for one that is far from the query.
+// take a document without vectors for one that is far from the query. It is filled from the queue's side and by the
+// sweep, and may lag behind other processes.
 type unembedded struct {
 	mu     sync.Mutex
 	owners map[string]string // users, by document

@@ -13,7 +13,8 @@ const (
 	maxVersions = 10_000           // users; past it, all are forgotten
 )
 
-// versions remembers the versions of users' libraries. The zero value is ready.
+// versions remembers the versions of users' libraries. The zero value is ready. Almost every request asks for a
+// version, and most users ask for theirs many times in a row.
 type versions struct {
 	mu    sync.Mutex
 	users map[string]knownVersion
@@ -53,7 +54,8 @@ type reading struct {
 }
 
 // readVersion asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that
-// was there when they asked: the more ask at once, the less each costs.
+// was there when they asked: the more ask at once, the less each costs. The reading goes on when its caller leaves, as
+// others may wait for it.
 func (v *versions) readVersion(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
 	v.mu.Lock()
 	next := v.next[s.User]

@@ -8,7 +8,8 @@ import (
 	"footnote/chat"
 )
 
-// changes wakes those who watch documents. The zero value is ready.
+// changes wakes those who watch documents. The zero value is ready. A channel is made for a watcher and closed once:
+// whoever is woken asks for the next.
 type changes struct {
 	mu  sync.Mutex
 	one map[string]chan struct{} // by document; closed and removed at its next change
@@ -96,7 +97,8 @@ func (l *Library) Changed(id string) {
 	l.changes.wakeWatchers(id)
 }
 
-// Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change.
+// Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change. It is for commands and
+// tests. Changes of other processes are seen within a second.
 func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
 	var last Counts
 	for first := true; ; first = false {

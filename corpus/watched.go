@@ -44,7 +44,8 @@ const (
 )
 
 // SetWatched keeps what a program saw of a folder, in the place of what it saw before. It fails with chat.CodeInvalid
-// for one that is too large. LookedAt is now, whatever w says.
+// for one that is too large. LookedAt is now, whatever w says. Watchers are woken only if something is another than
+// before, apart from the time.
 func (l *Library) SetWatched(ctx context.Context, user string, w Watched) error {
 	if err := w.check(); err != nil {
 		return err
@@ -92,6 +93,7 @@ func (l *Library) Watched(ctx context.Context, s chat.Scope) ([]Watched, error) 
 // WatchedChanges is another number whenever this process was told something else of a folder.
 func (l *Library) WatchedChanges() int64 { return l.watched.Load() }
 
+// check fails with chat.CodeInvalid and a sentence for the program's author.
 func (w Watched) check() error {
 	if err := chat.CheckNamespace(w.Namespace); err != nil {
 		return err

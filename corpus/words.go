@@ -24,7 +24,8 @@ type Words []byte
 const boxUnits = 65535
 
 // PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within
-// 1/65535. The length of a turned word is negative and has the turn in its last two bits.
+// 1/65535. The length of a turned word is negative and has the turn in its last two bits. A box is its page and then
+// four coordinates.
 func PackWords(words []WordBox) Words {
 	if len(words) == 0 {
 		return nil
@@ -88,7 +89,8 @@ type WordPiece struct {
 	Start, End int
 }
 
-// WordPieces packs the words of blocks anew, n at a time.
+// WordPieces packs the words of blocks anew, n at a time. Stores keep a piece in a row, and read only those that a
+// place needs. n is at least 1.
 func WordPieces(blocks []Block, n int) iter.Seq2[WordPiece, error] {
 	return func(yield func(WordPiece, error) bool) {
 		var piece []WordBox

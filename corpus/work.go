@@ -29,7 +29,8 @@ func (l *Library) jobWorkers() map[JobKind]Worker {
 	return all
 }
 
-// guardedWork makes a Worker's Do of what may panic, and decides which errors end a job.
+// guardedWork makes a Worker's Do of what may panic, and decides which errors end a job. Recording how a job ended must
+// not fail because the job was stopped, for which it has time of its own.
 func (l *Library) guardedWork(do func(context.Context, Job) error) func(context.Context, Job) error {
 	return func(ctx context.Context, job Job) error {
 		defer l.changes.wakeWatchers(job.DocumentID)
@@ -53,7 +54,9 @@ func catchPanic(do func() error) (err error) {
 	return do()
 }
 
-// settleJob returns nil when a job that failed with err is over, or why it has to be tried again.
+// settleJob returns nil when a job that failed with err is over, or why it has to be tried again. The file is to blame
+// for a *Failure, and for killing its readers often enough. Whatever passes by itself is tried again, for ever if it is
+// the disk or a server; other errors are tried maxAttempts times.
 func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)

@@ -5,13 +5,20 @@ import (
 	"strings"
 )
 
-// Range is [From, To) among the words of the other text; the zero Range is none.
+// Range is [From, To) among the words of the other text; the zero Range is none. Both count words, from 0, and not
+// runes or bytes.
 type Range struct{ From, To int }
 
 // Find returns where each word of text stands in other. Runs of words that occur once in both are found first, wherever
 // they stand, the longest before shorter ones, and then grow while the words beside them are equal. What lies between
 // two of them in both texts is searched in the same way, for runs of two words and more that keep their order. A word
 // that could stand in several places is not found, nor is one alone: a repeated word is told only by its neighbours.
+// The result has one Range for each word of text. It is used to find the words of a recognised or rewritten page again,
+// where an ordinary comparison of lines (diff) fails, because whole columns may have changed places.
+//
+// Steps with long runs come first: what they match is nearly certain, and keeps the shorter runs, which may stand
+// anywhere, from being matched with the wrong place. Time grows with the words of both texts together, not with their
+// product.
 func Find(text, other []string) []Range {
 	f := newFinding(text, other)
 	f.matchOnce(12)
@@ -26,7 +33,8 @@ func Find(text, other []string) []Range {
 	return f.ranges()
 }
 
-// finding is an alignment on its way. Words are numbered: equal ones have the same number.
+// finding is an alignment on its way. Words are numbered: equal ones have the same number. taken tells which words of b
+// are matched, so that no two words of a stand in one place. Slices are as long as the texts.
 type finding struct {
 	text, other  []string
 	a, b         []int
@@ -35,12 +43,14 @@ type finding struct {
 	onceA, onceB map[[maxRun]int]int // scratch of matchOnce
 }
 
-// maxRun is how many words a run has at most that is searched for.
+// maxRun is how many words a run has at most that is searched for. It is the size of the array that a run is looked up
+// by; longer runs are found as several that overlap, and grow together.
 const maxRun = 12
 
-// window is a part of both texts.
+// window is a part of both texts. Both parts are searched as if they were whole texts.
 type window struct{ a, b Range }
 
+// newFinding numbers the words of both texts, so that runs of them can be compared and looked up as integers.
 func newFinding(text, other []string) *finding {
 	numbers := map[string]int{}
 	number := func(words []string) []int {
@@ -65,7 +75,8 @@ func newFinding(text, other []string) *finding {
 	return f
 }
 
-// once returns where each run of k words begins that a part of a text has once; -1 of those that it has more often.
+// once returns where each run of k words begins that a part of a text has once; -1 of those that it has more often. The
+// map is given to be filled again, as it is needed for many windows.
 func once(words []int, part Range, k int, into map[[maxRun]int]int) map[[maxRun]int]int {
 	if into == nil {
 		into = map[[maxRun]int]int{}
@@ -101,7 +112,8 @@ func (f *finding) pairs(w window, k int) (pairs [][2]int) {
 	return pairs
 }
 
-// match matches runs of k words, but for words that are matched with others.
+// match matches runs of k words, but for words that are matched with others. A run is matched as a whole or not at all.
+// It reports whether that matched any word that was not matched before.
 func (f *finding) match(pairs [][2]int, k int) (found bool) {
 	for _, p := range pairs {
 		fits := true
@@ -116,9 +128,11 @@ func (f *finding) match(pairs [][2]int, k int) (found bool) {
 	return found
 }
 
+// isFree reports whether neither word is matched yet.
 func (f *finding) isFree(i, j int) bool { return f.at[i] < 0 && !f.taken[j] }
 
-// growAll matches equal words before and behind those that are matched.
+// growAll matches equal words before and behind those that are matched. One pass goes down and one goes up, so that a
+// run grows at both of its ends as far as it can.
 func (f *finding) growAll() {
 	for i := 1; i < len(f.a); i++ {
 		f.growTo(i, f.at[i-1]+1, f.at[i-1] >= 0)
@@ -128,6 +142,7 @@ func (f *finding) growAll() {
 	}
 }
 
+// growTo matches word i with place j, if the neighbour of i is matched beside j and both words are equal and free.
 func (f *finding) growTo(i, j int, beside bool) {
 	if beside && j >= 0 && j < len(f.b) && f.a[i] == f.b[j] && f.isFree(i, j) {
 		f.at[i], f.taken[j] = j, true
@@ -135,7 +150,8 @@ func (f *finding) growTo(i, j int, beside bool) {
 }
 
 // freeDoubtful gives up words at the ends of runs of matches, in one direction, that could as well belong to the run
-// that follows in either text: an equal word stands before that.
+// that follows in either text: an equal word stands before that. Growing goes as far as words are equal, and may have
+// taken a word from its neighbour: then nothing tells where it belongs, and a wrong place is worse than none.
 func (f *finding) freeDoubtful(step int) {
 	owner := make([]int, len(f.b))
 	for j := range owner {
@@ -186,7 +202,8 @@ func (f *finding) fillGaps() {
 	}
 }
 
-// gaps are the parts without a match between two matches.
+// gaps are the parts without a match between two matches. Only gaps in which both texts have words, and none of b's is
+// matched from elsewhere, are returned.
 func (f *finding) gaps() (gaps []window) {
 	last, place := -1, -1
 	for i := 0; i <= len(f.a); i++ {
@@ -205,7 +222,9 @@ func (f *finding) gaps() (gaps []window) {
 	return gaps
 }
 
-// longestAscending is the longest run of pairs whose second numbers ascend, of pairs whose first ones do.
+// longestAscending is the longest run of pairs whose second numbers ascend, of pairs whose first ones do. That is the
+// longest increasing subsequence, found with binary search in n·log n steps: pairs that cross each other can't both be
+// right inside a gap.
 func longestAscending(pairs [][2]int) [][2]int {
 	before := make([]int, len(pairs))
 	var tails []int // of the best run of each length, by index
@@ -232,7 +251,7 @@ func longestAscending(pairs [][2]int) [][2]int {
 }
 
 // ranges are the matches, with those words that one text writes in several pieces: what lies between two matches has
-// the same letters in both.
+// the same letters in both. A word may then stand in several words of the other text, or several in one.
 func (f *finding) ranges() []Range {
 	out := make([]Range, len(f.a))
 	for i, j := range f.at {

@@ -1,4 +1,7 @@
 // Package align finds the words of one text in another that says the same in another order, with other words between.
+//
+// Words are compared by their forms alone, so that punctuation, capitals and ways to write a letter make no difference.
+// It knows no documents and no pages, and is a leaf.
 package align
 
 import (
@@ -8,13 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Word is a run of letters and digits.
+// Word is a run of letters and digits. End is behind its last rune.
 type Word struct {
 	Start, End int    // rune offsets in its text
 	Form       string // in small letters, NFKC
 }
 
-// Words returns the words of a text. Each letter of a script without spaces is one.
+// Words returns the words of a text. Each letter of a script without spaces is one. Marks and soft hyphens inside a
+// word belong to it.
 func Words(text []rune) (words []Word) {
 	start := -1
 	end := func(at int) {
@@ -42,6 +46,8 @@ func Words(text []rune) (words []Word) {
 	return words
 }
 
+// formOf is what words are compared by: compatibility forms replaced (NFKC), in small letters, without format
+// characters.
 func formOf(word []rune) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

@@ -1,6 +1,10 @@
 // Package blobs keeps originals as files, each under the SHA-256 of its bytes. A file is complete and durable before it
 // has its name, so a crash leaves nothing half written under one. Equal bytes are one file. blobs/s3 keeps the same
 // promises in a bucket.
+//
+// The folder has a directory for the first two hexadecimal digits of a hash, since file systems get slow with hundreds
+// of thousands of names in one, and the directory incoming for what is being written. What a name is made of is
+// checked, and all paths are opened below the folder (os.Root), so that none leads out of it.
 package blobs
 
 import (
@@ -25,19 +29,22 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// incoming is the directory of files that are still being written.
+// incoming is the directory of files that are still being written. It lies on the same file system as the blobs, so
+// that renaming is one step.
 const incoming = "incoming"
 
-// abandonedAfter is the age at which a file in incoming counts as left behind by a crash.
+// abandonedAfter is the age at which a file in incoming counts as left behind by a crash. No upload takes a day, and a
+// file of another process that is still writing must not be removed.
 const abandonedAfter = 24 * time.Hour
 
-// Directory is the blobs in one directory, "ab/cdef…" for the hash abcdef…. It is safe for concurrent use.
+// Directory is the blobs in one directory, "ab/cdef…" for the hash abcdef…. It is safe for concurrent use. Several
+// processes may use the same folder.
 type Directory struct{ root *os.Root }
 
 var _ corpus.Blobs = Directory{}
 
 // Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File,
-// whose Name is its path.
+// whose Name is its path. What an earlier process left in incoming is removed.
 func Open(dir string) (Directory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -58,7 +65,8 @@ func Open(dir string) (Directory, error) {
 	return d, nil
 }
 
-// Reach reports whether the directory is there, under its name.
+// Reach reports whether the directory is there, under its name. A folder on a disk that was taken away still opens
+// where it was mounted, which is another directory then: both are compared.
 func (d Directory) Reach(context.Context) error {
 	named, err := os.Stat(d.root.Name())
 	if err == nil {
@@ -91,8 +99,8 @@ func (d Directory) clearUnfinished(before time.Time) error {
 	return nil
 }
 
-// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind
-// when it fails.
+// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind when
+// it fails. An error of r comes back as it is; a full disk is chat.CodeDiskFull.
 func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	temp := path.Join(incoming, rand.Text())
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -116,7 +124,8 @@ func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 }
 
 // Write copies r, at most limit bytes (else chat.CodeTooLarge), to f, waits until the disk has it, and returns its
-// SHA-256 (hex) and size.
+// SHA-256 (hex) and size. Waiting for the disk (fsync) comes before the file gets its name: otherwise a power cut could
+// leave a name without bytes.
 func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
 	sum := sha256.New()
 	size, err := io.Copy(writerTo{io.MultiWriter(f, sum)}, io.LimitReader(cancellable{ctx, r}, limit+1))
@@ -132,7 +141,8 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 }
 
 // keepFile gives a finished file its name and makes that durable. The same bytes may be there already: then they are
-// replaced by equals.
+// replaced by equals. A rename is durable only once the directory is written, and a new directory only once the one
+// above it is.
 func (d Directory) keepFile(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
@@ -159,7 +169,8 @@ func (d Directory) keepFile(temp, hash string) error {
 	return nil
 }
 
-// Name returns the name of the blob with a hash, below where all lie; ok is false for what is no hash.
+// Name returns the name of the blob with a hash, below where all lie; ok is false for what is no hash. It is the same
+// below a folder and in a bucket, so that one can be copied to the other.
 func Name(hash string) (name string, ok bool) {
 	if !validHash.MatchString(hash) {
 		return "", false
@@ -167,12 +178,14 @@ func Name(hash string) (name string, ok bool) {
 	return hash[:2] + "/" + hash[2:], true
 }
 
+// validHash is a SHA-256 in small hexadecimal digits, as Write returns it; no other string names a blob.
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // ErrNone is what Open returns for an unknown hash.
 var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
 
-// Open opens a blob; see corpus.Blobs.
+// Open opens a blob; see corpus.Blobs. The caller closes it. It stays readable when the blob is deleted meanwhile,
+// where the system is Unix.
 func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := Name(hash)
 	if !ok {
@@ -200,7 +213,7 @@ func (d Directory) Delete(_ context.Context, hash string) error {
 	return nil
 }
 
-// cancellable ends a copy when ctx does.
+// cancellable ends a copy when ctx does. A read that is under way is not ended, only the next one.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
@@ -213,7 +226,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// writerTo tells errors of the disk from those of the reader.
+// writerTo tells errors of the disk from those of the reader. io.Copy returns both in the same way.
 type writerTo struct{ w io.Writer }
 
 func (w writerTo) Write(p []byte) (int, error) {
@@ -221,7 +234,8 @@ func (w writerTo) Write(p []byte) (int, error) {
 	return n, translateError(err)
 }
 
-// translateError gives a disk's error the code and the sentence that people need.
+// translateError gives a disk's error the code and the sentence that people need. Everything else is returned as it is:
+// ours, or the caller's.
 func translateError(err error) error {
 	switch {
 	case err == nil:

@@ -17,7 +17,7 @@ import (
 	"footnote/sql/sqlite"
 )
 
-// Library is a library with what tests look into.
+// Library is a library with what tests look into. It is the real thing over SQLite: tests see what a server would.
 type Library struct {
 	*corpus.Library
 	DB    *sqlite.DB
@@ -40,7 +40,8 @@ func Open(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *Li
 	return Over(t, db, filepath.Join(dir, "blobs"), change)
 }
 
-// Over opens a library over a database that is the caller's to close, with originals in a folder.
+// Over opens a library over a database that is the caller's to close, with originals in a folder. It is for tests that
+// need two libraries over one database, as two replicas are.
 func Over(t testing.TB, db *sqlite.DB, originals string, change func(*corpus.Config, *sqlite.DB)) *Library {
 	t.Helper()
 	files, err := blobs.Open(originals)

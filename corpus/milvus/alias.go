@@ -14,7 +14,8 @@ import (
 // Earlier versions also made collections with the words of passages.
 var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
-// servingCollection returns the collection that the alias names, empty if there is no alias.
+// servingCollection returns the collection that the alias names, empty if there is no alias. Milvus describes an alias
+// as the collection behind it.
 func (s *Store) servingCollection(ctx context.Context) (string, error) {
 	return callServer(ctx, s, "look at alias "+s.cfg.Collection,
 		func(ctx context.Context, c client.Client) (string, error) {
@@ -29,9 +30,9 @@ func (s *Store) servingCollection(ctx context.Context) (string, error) {
 		})
 }
 
-// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was
-// ours and is not any more, another Footnote has moved on to another model, and this one must not fill the old one
-// again.
+// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was ours
+// and is not any more, another Footnote has moved on to another model, and this one must not fill the old one again.
+// Nothing happens if the collection serves already.
 func (s *Store) claimAlias(ctx context.Context, name string) error {
 	serving, err := s.servingCollection(ctx)
 	if err != nil {
@@ -75,7 +76,8 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	return nil
 }
 
-// swapAlias moves the alias from one collection to another, in one step, and drops the first.
+// swapAlias moves the alias from one collection to another, in one step, and drops the first. A search during that sees
+// the one or the other.
 func (s *Store) swapAlias(ctx context.Context, to, from string) error {
 	err := s.runCall(ctx, "move alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 		return c.AlterAlias(ctx, to, s.cfg.Collection)
@@ -87,14 +89,15 @@ func (s *Store) swapAlias(ctx context.Context, to, from string) error {
 	return s.dropCollection(ctx, from)
 }
 
+// noteServed remembers that the alias was on our model's collection.
 func (s *Store) noteServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.served = true
 }
 
-// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those
-// of earlier models and versions go.
+// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of
+// earlier models and versions go. Collections that are not Footnote's are never touched: names must be like ours.
 func (s *Store) Complete(ctx context.Context) error {
 	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil {

@@ -14,12 +14,14 @@ import (
 )
 
 const (
+	// Both are what a user reads.
 	saysNothing = "Milvus, which keeps the vectors, does not answer."
 	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
 )
 
 // callServer does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are
-// chat.Errors.
+// chat.Errors. do runs in a goroutine of its own, which Close waits for; the client may not heed ctx. If the caller's
+// own context was cancelled, its error comes back and the server gets no rest for it.
 func callServer[T any](
 	ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error),
 ) (out T, err error) {
@@ -58,7 +60,7 @@ func callServer[T any](
 	return out, s.explainError(fmt.Errorf("%s: %w", what, err))
 }
 
-// beginCall counts a call in, unless the server rests.
+// beginCall counts a call in, unless the server rests. The caller must see to it that calls.Done follows.
 func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +83,9 @@ func (s *Store) isResting() bool {
 	return time.Now().Before(s.rest)
 }
 
-// explainError makes an error for the caller of what the client returned. Without an answer the server gets a rest.
+// explainError makes an error for the caller of what the client returned. Without an answer the server gets a rest. A
+// refused password is told as such, and does not make the server rest. Any other answer than that of a server which is
+// away has the collection looked for again, as it may have been dropped.
 func (s *Store) explainError(err error) error {
 	if _, ours := errors.AsType[*chat.Error](err); ours {
 		return err

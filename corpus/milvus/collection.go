@@ -24,6 +24,8 @@ const (
 	fieldText      = "text"    // hash of what it was made of, in hex; empty: that is not known
 	withWords      = "_words"  // how the names of earlier versions' collections with the words of passages end
 
+	// partitions is how many a collection is cut into by namespace (Milvus' partition key). M and efConstruction are
+	// HNSW's (Malkov and Yashunin 2016): 16 and 200 are usual values for embeddings.
 	partitions = 16 // over which namespaces are spread
 	graphEdges = 16 // HNSW's M
 	graphBuild = 200
@@ -31,7 +33,7 @@ const (
 	lookEvery  = 50 * time.Millisecond
 )
 
-// index is a collection that is there and loaded.
+// index is a collection that is there and loaded. It never changes, apart from what written holds.
 type index struct {
 	name      string
 	dimension int
@@ -39,7 +41,8 @@ type index struct {
 	written   *written // what it may hold; nil: anything
 }
 
-// namePrefix is how the names of our model's collections begin: one for each number of dimensions.
+// namePrefix is how the names of our model's collections begin: one for each number of dimensions. Eight hexadecimal
+// digits of a hash stand for the model, whose name may have any characters.
 func (s *Store) namePrefix() string {
 	sum := sha256.Sum256([]byte(s.cfg.Model))
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
@@ -58,7 +61,7 @@ func (s *Store) dimensionOf(name string) int {
 }
 
 // findCollection returns the collection that takes part, nil if there is none yet. While the embedder's dimension is
-// unknown it is the one that serves, or else any of our model's.
+// unknown it is the one that serves, or else any of our model's. It never makes one: a search must not.
 func (s *Store) findCollection(ctx context.Context) (*index, error) {
 	s.mu.Lock()
 	known, dimension, creating := s.index, s.dimension, s.creating
@@ -118,7 +121,8 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// adoptCollection takes an existing collection, once it can be searched.
+// adoptCollection takes an existing collection, once it can be searched. Only a loaded collection is searched in;
+// loading takes Milvus seconds.
 func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, error) {
 	ix := &index{name: s.nameFor(dimension), dimension: dimension}
 	if err := s.loadCollection(ctx, ix.name); err != nil {
@@ -155,7 +159,8 @@ func (s *Store) noteMissing() {
 	}
 }
 
-// startFinding is startMaking, but does not wait for a collection that is being made: then alone is false.
+// startFinding is startMaking, but does not wait for a collection that is being made: then alone is false. It looks
+// every lookEvery whether somebody began to make one.
 func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
@@ -176,6 +181,7 @@ func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
 	}
 }
 
+// waitError is the failure of somebody who waited for the collection until his context ended.
 func waitError(ctx context.Context) error {
 	return unavailableError(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
 }
@@ -192,7 +198,8 @@ func (s *Store) startMaking(ctx context.Context) error {
 
 func (s *Store) endMaking() { <-s.making }
 
-// makeCollection returns the collection for vectors of a dimension, made new if it is not there.
+// makeCollection returns the collection for vectors of a dimension, made new if it is not there. Another process may
+// make the same one at the same moment, which is no error.
 func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, error) {
 	if err := s.startMaking(ctx); err != nil {
 		return nil, err
@@ -231,7 +238,8 @@ func (s *Store) setCreating(now bool) {
 	s.creating = now
 }
 
-// loadCollection makes a collection searchable.
+// loadCollection makes a collection searchable. It asks for the state again and again, since Milvus only begins to load
+// when told to.
 func (s *Store) loadCollection(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
@@ -279,7 +287,8 @@ func (s *Store) hasCollection(ctx context.Context, name string) (bool, error) {
 	)
 }
 
-// listCollections returns the names of the collections that are ours, of any model.
+// listCollections returns the names of the collections that are ours, of any model. A name is ours if it begins with
+// the alias's and goes on as familyLike says.
 func (s *Store) listCollections(ctx context.Context) ([]string, error) {
 	return callServer(ctx, s, "list collections",
 		func(ctx context.Context, c client.Client) (names []string, err error) {

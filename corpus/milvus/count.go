@@ -11,7 +11,9 @@ import (
 // rowsPerCount bounds what is read at once to count by document.
 const rowsPerCount = 10000
 
-// CountVectors returns how many vectors each of documents has; those without any are left out.
+// CountVectors returns how many vectors each of documents has; those without any are left out. Milvus can't group, so
+// that rows are read and counted here; documents that have too many rows together are halved until they fit. All that
+// was written before is seen.
 func (s *Store) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	documents = onlyPlain(documents)
 	ix, err := s.findCollection(ctx)

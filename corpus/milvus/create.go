@@ -9,7 +9,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// createCollection makes the collection for vectors of a dimension, and its indexes.
+// createCollection makes the collection for vectors of a dimension, and its indexes. All strings have at most 64 bytes,
+// which storedKey and plainLike see to. The vectors' index is HNSW with cosines.
 func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	text := func(name string) *entity.Field {
 		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
@@ -48,6 +49,7 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	return nil
 }
 
+// indexField asks for an index and doesn't wait until it is built: until then Milvus searches without it.
 func (s *Store) indexField(ctx context.Context, collection, field string, kind entity.Index) error {
 	return s.runCall(ctx, "index "+field+" of collection "+collection,
 		func(ctx context.Context, c client.Client) error {

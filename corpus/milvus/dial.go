@@ -11,9 +11,10 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// dialOptions do not wait for the connection. Nothing is sent while there are no calls: servers with gRPC's own
-// limits, as Milvus Lite, end a connection on which they are asked for a sign of life too often without one. The
-// first call after a pause asks for it, so that a connection that leads nowhere is given up as soon as that call.
+// dialOptions do not wait for the connection. Nothing is sent while there are no calls: servers with gRPC's own limits,
+// as Milvus Lite, end a connection on which they are asked for a sign of life too often without one. The first call
+// after a pause asks for it, so that a connection that leads nowhere is given up as soon as that call. Answers may have
+// 64 MiB: 16,384 hits, or 10,000 vectors.
 func dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: callTime}),
@@ -27,7 +28,8 @@ func dialOptions() []grpc.DialOption {
 	}
 }
 
-// dialServer connects; it is the attempt that ends done.
+// dialServer connects; it is the attempt that ends done. It runs in a goroutine that connectClient started and Close
+// waits for. A client that can't tell the server's version is not kept.
 func (s *Store) dialServer(done chan struct{}) {
 	defer s.calls.Done()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)

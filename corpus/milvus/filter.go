@@ -15,7 +15,8 @@ const everything = fieldID + ` != ""`
 // plainLike is what is written as it is in a filter. All else is hashed, so that no name can end a string in one.
 var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// storedKey is a user's or a namespace's name as it is stored and asked for.
+// storedKey is a user's or a namespace's name as it is stored and asked for. A name that is hashed begins with "~",
+// which no plain one has, so that both can't meet.
 func storedKey(name string) string {
 	if plainLike.MatchString(name) {
 		return name
@@ -24,7 +25,8 @@ func storedKey(name string) string {
 	return "~" + hex.EncodeToString(sum[:16])
 }
 
-// scopeFilter selects what a scope may see, of documents only if there are any. ok is false when nothing can match.
+// scopeFilter selects what a scope may see, of documents only if there are any. ok is false when nothing can match. No
+// namespaces mean all but the internal ones, whose names begin with a point.
 func scopeFilter(s chat.Scope, documents []string) (expression string, ok bool) {
 	parts := []string{fieldUser + " == " + quoteKey(storedKey(s.User))}
 	if len(s.Namespaces) > 0 {
@@ -57,6 +59,7 @@ func onlyPlain(ids []string) []string {
 	return plain
 }
 
+// oneOf selects what has one of the keys in a field.
 func oneOf(field string, keys []string) string {
 	var b strings.Builder
 	b.WriteString(field + " in [")

@@ -15,13 +15,16 @@ import (
 )
 
 const (
+	// mostHits is the most that Milvus gives. ef is how many candidates HNSW keeps: at least as many as hits are
+	// wanted.
 	searchAhead = 16  // hits asked for beyond the last one, so that equals there are chosen by id
 	leastEffort = 128 // HNSW's ef
 	mostHits    = 16384
 )
 
-// SearchVectors finds passages by meaning; see corpus.Vectors. It sees what this process wrote, and what others wrote
-// a moment later.
+// SearchVectors finds passages by meaning; see corpus.Vectors. It sees what this process wrote, and what others wrote a
+// moment later. More hits are asked for than wanted, because Milvus orders equal ones as it likes. Rounding and sorting
+// are done here.
 func (s *Store) SearchVectors(
 	ctx context.Context, scope chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {
@@ -57,7 +60,8 @@ func (s *Store) SearchVectors(
 	return hits[:min(k, len(hits))], nil
 }
 
-// toSearch returns the collection for a query, nil if there is nothing to find.
+// toSearch returns the collection for a query, nil if there is nothing to find. A query of another dimension than the
+// embedder's finds nothing in an empty index, and is an error otherwise.
 func (s *Store) toSearch(ctx context.Context, dimension int) (*index, error) {
 	s.mu.Lock()
 	known := s.dimension

@@ -3,6 +3,15 @@
 // model fills its collection while the old one still answers. No call waits for the server longer than three seconds,
 // and the server need not be up at the start; whatever may have gone missing on it is told by Lost, and the library's
 // sweep makes it again.
+//
+// store.go is the Store and its settings; dial.go and call.go reach the server and decide how long it may take;
+// collection.go, create.go and alias.go choose and make the collection; write.go, written.go, search.go, stored.go and
+// count.go are the methods of corpus.Vectors; filter.go writes the expressions that select. Milvus knows documents,
+// users and namespaces only as strings of a vector: what exists is the database's to know.
+//
+// Two things about Milvus shape the code. It is eventually consistent, so that each read says how much it must see: its
+// own session's writes, or everybody's. And its client answers late or never when the server is away, so that every
+// call has a timer of ours.
 package milvus
 
 import (
@@ -22,7 +31,7 @@ import (
 	"footnote/corpus"
 )
 
-// Config says where the vectors are kept. Address and Model are required.
+// Config says where the vectors are kept. Address and Model are required. Check says what the others must look like.
 type Config struct {
 	Address    string // HOST:PORT, or a URL with http or https
 	User       string
@@ -35,6 +44,7 @@ type Config struct {
 	Log        *slog.Logger
 }
 
+// A search also uses words, and is better late without vectors than waiting for them.
 const (
 	defaultCollection = "footnote"
 	// callTime is the longest that one call may take. It is held by a timer of ours, since the client heeds its
@@ -44,8 +54,8 @@ const (
 	restTime = 2 * time.Second
 )
 
-// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe
-// for concurrent use.
+// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe for
+// concurrent use. Fields below mu are guarded by it; it is never held during a call to the server.
 type Store struct {
 	cfg   Config
 	lost  chan struct{} // something may be missing on the server
@@ -123,9 +133,10 @@ func (s *Store) About() string {
 }
 
 // Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is
-// for one reader.
+// for one reader. Several losses before it is read are one.
 func (s *Store) Lost() <-chan struct{} { return s.lost }
 
+// tellLost wakes the reader of Lost. A signal that waits already is enough.
 func (s *Store) tellLost() {
 	select {
 	case s.lost <- struct{}{}:
@@ -133,7 +144,8 @@ func (s *Store) tellLost() {
 	}
 }
 
-// Reach reports whether the server answers and our collection can be searched.
+// Reach reports whether the server answers and our collection can be searched. It is what the server's health check
+// asks.
 func (s *Store) Reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
 	defer cancel()
@@ -152,7 +164,8 @@ func (s *Store) Reach(ctx context.Context) error {
 	return err
 }
 
-// Close ends the connection and waits for the calls under way, which takes three seconds at most.
+// Close ends the connection and waits for the calls under way, which takes three seconds at most. Calls afterwards fail
+// with errClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -9,7 +9,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// Stored returns the vectors of passages, as far as our collection has them: all that anybody wrote is seen.
+// Stored returns the vectors of passages, as far as our collection has them: all that anybody wrote is seen. The
+// command that moves vectors to another store asks it what is there already.
 func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]float32, error) {
 	ix, err := s.findCollection(ctx)
 	if err != nil {
@@ -22,7 +23,8 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 	return s.readVectors(ctx, ix, fieldID, passages, rowsPerCount, entity.ClStrong)
 }
 
-// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors.
+// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors. Hashes are bytes, and are
+// stored in hexadecimal.
 func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil || !ix.texts {

@@ -12,11 +12,13 @@ import (
 	"footnote/corpus"
 )
 
-// bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions.
+// bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions. It is well below the 64 MiB that Milvus takes
+// in one call, and keeps a call within callTime.
 const bytesPerWrite = 4 << 20
 
 // Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there.
-// Ids have letters, digits, ".", "_" and "-" only, at most 64.
+// Ids have letters, digits, ".", "_" and "-" only, at most 64. The collection is made with the first vectors. It fails
+// with CodeInvalid for vectors of different dimensions.
 func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return s.storeVectors(ctx, vs, false)
 }
@@ -27,6 +29,7 @@ func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error {
 	return s.storeVectors(ctx, vs, true)
 }
 
+// storeVectors checks all vectors before it stores the first.
 func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bool) error {
 	if len(vs) == 0 {
 		return nil
@@ -60,6 +63,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 	return nil
 }
 
+// writeVectors stores as many as one call takes. Milvus has no update: what is there already is deleted first.
 func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
 	texts := func(of func(corpus.Vector) string) []string {
@@ -136,7 +140,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	return s.findCollection(ctx)
 }
 
-// DeleteVectors removes a document's vectors; see corpus.Vectors.
+// DeleteVectors removes a document's vectors; see corpus.Vectors. An id that no vector can have removes nothing.
 func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
 	if !plainLike.MatchString(documentID) {
 		return nil
@@ -155,7 +159,8 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 	return nil
 }
 
-// deleteVectors removes what an expression selects.
+// deleteVectors removes what an expression selects. Ids are looked up and then deleted, at most rowsPerCount at a time,
+// until none is left.
 func (s *Store) deleteVectors(ctx context.Context, ix *index, expression string) error {
 	// the second look waits until the servers that search know of the delete
 	for level := entity.ClSession; ; level = entity.ClStrong {

@@ -8,11 +8,14 @@ import (
 	"footnote/corpus/text"
 )
 
-// maxWindows bounds how many places are compared letter by letter.
+// maxWindows bounds how many places are compared letter by letter. Comparing takes the product of both lengths, for
+// each place.
 const maxWindows = 12
 
 // findAlike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it
-// unchanged: the places where pieces are found are the candidates, those with most pieces first.
+// unchanged: the places where pieces are found are the candidates, those with most pieces first. That is the pigeonhole
+// principle: k edits can damage at most k of k+1 pieces. Ends are moved to the edges of words afterwards, and the
+// result is measured once more as a whole.
 func (l levelled) findAlike(q []rune) (a, b int, ok bool) {
 	if len(q) < minApproximate || len(q) > maxApproximate {
 		return 0, 0, false
@@ -33,14 +36,16 @@ func (l levelled) findAlike(q []rune) (a, b int, ok bool) {
 	return a, b, ok
 }
 
-// alikeness returns how alike two runs are as wholes, 0–1.
+// alikeness returns how alike two runs are as wholes, 0–1. It is 1 minus the share of edits in the longer of both.
 func alikeness(run, q []rune) float64 {
 	a, b, edits := closestPart(run, q, len(q)+1)
 	edits += len(run) - (b - a) // what stands around the match counts as well
 	return 1 - float64(edits)/float64(max(len(run), len(q)))
 }
 
-// candidateStarts returns the starts of the places where q may stand, most promising first.
+// candidateStarts returns the starts of the places where q may stand, most promising first. Pieces are looked up by a
+// rolling hash (Karp and Rabin 1987), so that the text is walked through once. Places that differ by less than the
+// number of edits are one.
 func (l levelled) candidateStarts(q []rune, edits int) []int {
 	size := len(q) / (edits + 1)
 	if len(l.runes) < size {
@@ -86,6 +91,7 @@ func (l levelled) candidateStarts(q []rune, edits int) []int {
 	return places
 }
 
+// hashOf is the polynomial hash of a run, whose window candidateStarts moves.
 func hashOf(r []rune) uint64 {
 	var h uint64
 	for _, c := range r {
@@ -94,7 +100,9 @@ func hashOf(r []rune) uint64 {
 	return h
 }
 
-// closestPart returns the part [a, b) of run with the fewest edits to q, and their number; it gives up at limit.
+// closestPart returns the part [a, b) of run with the fewest edits to q, and their number; it gives up at limit. It is
+// the usual table of edit distances with a first row of zeros, so that a match may begin anywhere (Sellers 1980).
+// Memory is one column.
 func closestPart(run, q []rune, limit int) (a, b, edits int) {
 	// Sellers' algorithm: a column for each rune of run, with free ends; from holds where each alignment began.
 	cost, from := make([]int, len(q)+1), make([]int, len(q)+1)
@@ -148,11 +156,12 @@ func (l levelled) widenToWords(a, b int) (int, int) {
 }
 
 // sameFacts reports whether two texts have the same numbers and negate as often: a text that differs in these is not
-// alike, however few letters that takes.
+// alike, however few letters that takes. Comparing them in order also tells "5 of 10" from "10 of 5".
 func sameFacts(x, y []rune) bool {
 	return minuses(x) == minuses(y) && slices.Equal(facts(string(x)), facts(string(y)))
 }
 
+// facts are the terms of a text that have digits or negate, in order.
 func facts(s string) []string {
 	var out []string
 	for _, t := range text.Terms(s, "") {

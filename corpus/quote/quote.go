@@ -1,7 +1,10 @@
 // Package quote finds quotes in stored text: where a quote stands, and whether word for word or only alike. Texts are
-// compared as readers see them: white space, kinds of quotation marks and hyphens at a line's end do not count,
-// words, numbers, signs and negations do. Positions are runes of the text as it is stored. Everything here is a pure
-// function.
+// compared as readers see them: white space, kinds of quotation marks and hyphens at a line's end do not count, words,
+// numbers, signs and negations do. Positions are runes of the text as it is stored. Everything here is a pure function.
+//
+// quote.go levels both texts and looks for the quote as it is; alike.go looks for what is nearly the same. A citation
+// is shown as verified because of what is decided here, so that the rules err on the side of not found: a quote with
+// another number or without a "not" is no quote.
 package quote
 
 import (
@@ -13,17 +16,20 @@ import (
 	"footnote/corpus/text"
 )
 
+// Below twelve runes 85 % would allow for one or two letters, which is another word. Above 2000 runes the comparison
+// would take too long.
 const (
 	minApproximate = 12   // runes: a shorter quote is found word for word or not at all
 	maxApproximate = 2000 // runes: a longer one too
 	minAlike       = 0.85
 )
 
-// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands
-// there word for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count,
-// nor do marks around the quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 %
-// alike, with the same numbers and negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is
-// never a match.
+// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands there
+// word for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count, nor do
+// marks around the quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 % alike,
+// with the same numbers and negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is never a
+// match. start and end are rune offsets in text. Of several places the first counts for an exact match, and the one
+// with fewest edits for an approximate one.
 func Find(text []rune, quote string, from, to int) (start, end int, check chat.Check) {
 	if to <= 0 || to > len(text) {
 		to = len(text)
@@ -63,6 +69,7 @@ func trimQuote(q string) string {
 	})
 }
 
+// trimStop takes marks off the end of a quote, which writers add to end their own sentence.
 func trimStop(q []rune) []rune {
 	for len(q) > 0 && strings.ContainsRune(".,;:…", q[len(q)-1]) {
 		q = q[:len(q)-1]
@@ -76,6 +83,8 @@ type levelled struct {
 	at    []int
 }
 
+// level brings a text to the form that is compared. Runs of white space become one space; a hyphen between letters is
+// dropped together with a line break, so that a divided word meets a whole one; a dash stays.
 func level(src []rune) levelled {
 	l := levelled{make([]rune, 0, len(src)), make([]int, 0, len(src))}
 	add := func(r rune, i int) { l.runes, l.at = append(l.runes, r), append(l.at, i) }
@@ -131,11 +140,14 @@ func gap(src []rune, i int) (end int, hyphen bool) {
 	return end, hyphen
 }
 
+// isSpace adds two narrow spaces that Unicode does not count as white space everywhere.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u202f' || r == '\u2009' }
 
+// isHyphen takes hyphens, dashes and the minus sign.
 func isHyphen(r rune) bool { return r == '-' || r >= 0x2010 && r <= 0x2015 || r == 0x2212 }
 
-// exact finds the first occurrence of q that does not cut a word or a number.
+// exact finds the first occurrence of q that does not cut a word or a number. It goes on behind a match that cuts a
+// word: "art" must not be found in "part".
 func (l levelled) exact(q []rune) (a, b int, ok bool) {
 	hay, needle := string(l.runes), string(q)
 	for done := 0; ; {
@@ -153,7 +165,8 @@ func (l levelled) exact(q []rune) (a, b int, ok bool) {
 	}
 }
 
-// whole reports whether [a, b) starts and ends at the edges of words and numbers.
+// whole reports whether [a, b) starts and ends at the edges of words and numbers. "5" is not a match in "1.5", nor in
+// "-5".
 func (l levelled) whole(a, b int) bool {
 	r := l.runes
 	if a > 0 && l.inWord(a) || b < len(r) && l.inWord(b) {

@@ -13,7 +13,8 @@ import (
 // 42 documents, from 0.3 to 0.4: docs/quality.md.
 const MeaningWeight = 0.35
 
-// A Fit is how well a passage fits a query.
+// A Fit is how well a passage fits a query. A passage that only one of both searches found has 0 for the other, unless
+// Unknown says why.
 type Fit struct {
 	ID      string
 	Words   float64 // the share of the query's words that it has: 1 for each of them once; 0: none
@@ -30,11 +31,11 @@ type Ranked struct {
 // Fuse ranks passages by a weighted sum of how well they fit by words and by meaning. Both are measured against what is
 // possible, not against the best that was found: so words that fit nothing well leave the order to the meaning, and the
 // other way round (the convex combination of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
-// Retrieval", ACM TOIS 42, 2023, section 5). Beside meaning, words count less the fewer of them the best passage
-// has, by the root of its share: a query of which no passage has most words was put in others, and those that are there
-// by chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning
-// is not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word
-// once, scores are shares of its own.
+// Retrieval", ACM TOIS 42, 2023, section 5). Beside meaning, words count less the fewer of them the best passage has,
+// by the root of its share: a query of which no passage has most words was put in others, and those that are there by
+// chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning is
+// not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word
+// once, scores are shares of its own. The result has all passages, best first, in a new slice.
 func Fuse(fits []Fit) []Ranked {
 	byWords := 0.0
 	for _, f := range fits {

@@ -10,20 +10,22 @@ import (
 
 // What the parts of a second look at a passage weigh.
 const (
+	// The first three add up to 1, so that a score stays within 0 to 1.
 	weightWords    = 0.4 // the query's words in the passage, its heading and its document's title
 	weightTogether = 0.3 // the query's words in one sentence
 	weightRank     = 0.3 // what the search thought
 	weightMeaning  = 0.6 // the cosine against all of these, where there are vectors
 )
 
-// Look is a closer look at passages with one query in mind. It may not be used by several goroutines.
+// Look is a closer look at passages with one query in mind. It may not be used by several goroutines. It is worth its
+// time for the few passages that a search shows: it reads each one's sentences.
 type Look struct {
 	query string
 	words []text.Word
 	judge *support.Judge
 }
 
-// NewLook prepares a look.
+// NewLook prepares a look. The query is taken for English where its language can't be told.
 func NewLook(query string) *Look {
 	words := text.QueryWords(query, []string{cmp.Or(text.Detect(query), "en")})
 	return &Look{query: query, words: words, judge: support.NewJudge()}
@@ -46,7 +48,8 @@ func WithMeaning(score float64, cosine *float64) float64 {
 	return weightMeaning*near + (1-weightMeaning)*score
 }
 
-// ShareOfWords is how much of a query stands in a passage or what stands over it, 0–1.
+// ShareOfWords is how much of a query stands in a passage or what stands over it, 0–1. A word counts once, however
+// often it stands there.
 func ShareOfWords(words []text.Word, passage, heading string) float64 {
 	if len(words) == 0 {
 		return 0

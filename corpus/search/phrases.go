@@ -6,7 +6,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// HasPhrases reports whether a text holds every phrase word for word, case and diacritics apart.
+// HasPhrases reports whether a text holds every phrase word for word, case and diacritics apart. Stores find phrases by
+// stems; here words must be those that were typed, but for case and diacritics.
 func HasPhrases(s string, phrases []string) bool {
 	if len(phrases) == 0 {
 		return true
@@ -20,6 +21,7 @@ func HasPhrases(s string, phrases []string) bool {
 	return true
 }
 
+// containsRun reports whether a list holds a run of terms one behind the other; an empty run is in each list.
 func containsRun(list, run []string) bool {
 	for i := 0; i+len(run) <= len(list); i++ {
 		if slices.Equal(list[i:i+len(run)], run) {

@@ -16,7 +16,8 @@ const leastApart = 0.001
 var similarityPairs string
 
 // SimilarityPairs returns questions and, in the same order, the passage that answers each and no other. Where an
-// embedder places them says what its cosines mean.
+// embedder places them says what its cosines mean. They are embedded in the program, as they belong to it like a
+// ruler's marks.
 func SimilarityPairs() (queries, passages []string) {
 	for pair := range strings.SplitSeq(strings.TrimSpace(similarityPairs), "\n\n") {
 		query, passage, _ := strings.Cut(pair, "\n")
@@ -26,6 +27,7 @@ func SimilarityPairs() (queries, passages []string) {
 }
 
 // Scale says what the cosines of one embedder mean. The zero value takes the cosine as it is, as far as it is positive.
+// Cosines of one model lie between 0.1 and 0.7, of another between 0.7 and 0.95: as numbers they say nothing to people.
 type Scale struct {
 	far, near float64 // the mean cosine of passages that don't answer, and of those that do
 	middle    float64 // the cosine that is as likely of a passage that answers as of one that doesn't
@@ -51,9 +53,9 @@ func (s Scale) Nearness(cosine float64) float64 {
 }
 
 // MeasureScale returns the scale of the embedder that made the vectors of SimilarityPairs: both kinds of cosine, of a
-// query with the passage that answers it and with the others, are taken as normally distributed with one variance.
-// Then the odds are a logistic function of the cosine. An embedder that does not tell the two apart has no scale of
-// its own.
+// query with the passage that answers it and with the others, are taken as normally distributed with one variance. Then
+// the odds are a logistic function of the cosine. An embedder that does not tell the two apart has no scale of its own.
+// The slope is that of linear discriminant analysis with equal variances: the distance of the means by the variance.
 func MeasureScale(queries, passages [][]float32) Scale {
 	var answers, others []float64
 	for i, query := range queries {
@@ -74,7 +76,8 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	return Scale{far: far, near: near, middle: (near + far) / 2, slope: (near - far) / variance}
 }
 
-// meanAndVariance returns the mean of some values and their variance around it.
+// meanAndVariance returns the mean of some values and their variance around it. It divides by n-1. Fewer than two
+// values have no variance, which comes out as not a number.
 func meanAndVariance(values []float64) (mean, variance float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))

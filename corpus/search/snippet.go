@@ -8,6 +8,7 @@ import (
 	"footnote/corpus/text"
 )
 
+// snippetRunes is how long a snippet is, about three lines of a list.
 const snippetRunes = 260
 
 // Snippet is the part of a passage that matches best, for people.
@@ -20,7 +21,8 @@ type Snippet struct {
 }
 
 // Snip returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage
-// holds.
+// holds. A passage without any of the words gives its beginning. The bits of words wrap around at 64, which is
+// QueryWords' most.
 func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
 	of := make(map[string]int) // term → word
 	for i, w := range words {
@@ -105,7 +107,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 }
 
 // snippetStart returns where a snippet that must show runes[at] starts: at its sentence if that is near, else at a
-// word.
+// word. A sentence is near if it begins within a quarter of a snippet.
 func snippetStart(runes []rune, at int) int {
 	if at <= snippetRunes/8 {
 		return 0

@@ -5,12 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Correctable reports whether a word can be a typing error of another: long enough, and of letters only.
+// Correctable reports whether a word can be a typing error of another: long enough, and of letters only. Every word of
+// three letters is one error away from many others.
 func Correctable(w string) bool {
 	return utf8.RuneCountInString(w) >= 4 && !strings.ContainsAny(w, "0123456789_.")
 }
 
-// Forms returns a word with and without the last letters, which may be another ending than the typed word's.
+// Forms returns a word with and without the last letters, which may be another ending than the typed word's. A stemmed
+// index has words without their endings.
 func Forms(word string) []string {
 	out := []string{word}
 	for r := []rune(word); len(r) > 5 && len(out) < 3; {
@@ -20,7 +22,8 @@ func Forms(word string) []string {
 	return out
 }
 
-// Typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit.
+// Typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit. That is
+// the optimal string alignment distance: a swap of neighbours counts as one.
 func Typos(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > limit || len(y)-len(x) > limit {

@@ -4,7 +4,7 @@ import "strings"
 
 // forms are the questions of a language; $1 and $2 stand for words of the document. A search must find by those words
 // alone: all others are words that it leaves out, which the test of this package holds. Languages without a list of
-// such words have the words of the document alone.
+// such words have the words of the document alone. Quotation marks are those of the language.
 type forms struct {
 	section string // about $1, a heading
 	words   string // about $1, words of a sentence
@@ -25,7 +25,7 @@ var languages = map[string]forms{
 	"zh": {"“$1”是什么？", "“$1”是什么？", "“$2”的“$1”是什么？"},
 }
 
-// formsOf returns the forms of a language.
+// formsOf returns the forms of a language. Unknown languages have the words themselves with a question mark.
 func formsOf(language string) forms {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	if language == "nb" || language == "nn" {

@@ -16,7 +16,8 @@ const (
 )
 
 // subject is what the passage's sentences say most of: of the neighbouring words in them that are no stop words those
-// that the passage has most often, the first of equals. "" if there are none.
+// that the passage has most often, the first of equals. "" if there are none. How often a run is said is the mean over
+// its terms, so that longer runs have no advantage. Only whole sentences are looked at.
 func (p Passage) subject() string {
 	often := map[string]int{}
 	for _, term := range text.Terms(p.Text, p.Language) {
@@ -42,7 +43,8 @@ func (p Passage) subject() string {
 }
 
 // neighbours are the runs of two or three words of a sentence between its stop words, numbers and marks; in a script
-// without spaces the runs of signs that are not only grammar. A sentence of a few words has none.
+// without spaces the runs of signs that are not only grammar. A sentence of a few words has none. A comma or a bracket
+// ends a run.
 func neighbours(sentence, language string) (runs []string) {
 	words := text.QueryWords(sentence, []string{language})
 	telling, grams := map[string]bool{}, 0

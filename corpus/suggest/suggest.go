@@ -1,6 +1,9 @@
 // Package suggest makes questions that a passage answers, in the language of its document: about its heading, a cell of
 // its table, or words of its first sentence. Whether a search finds the passage for them is the library's to see. It is
 // a leaf beside text, and its functions are pure.
+//
+// suggest.go decides what is asked about, subject.go finds words in sentences, forms.go has the questions. No model is
+// asked: suggestions are made while a page is loaded, and must cost nothing.
 package suggest
 
 import (
@@ -32,7 +35,8 @@ type Passage struct {
 }
 
 // Question returns a question that the passage answers, or "" if there is nothing in it to ask about. The heading that
-// the document has its title from is asked about last: all of the document is about it.
+// the document has its title from is asked about last: all of the document is about it. A cell of a table comes first,
+// as its answer is the shortest, then a heading, then words of the text.
 func (p Passage) Question() string {
 	named := innermost(p.Section)
 	forms := formsOf(p.Language)
@@ -73,7 +77,7 @@ func innermost(section string) string {
 	return strings.TrimSpace(section)
 }
 
-// says reports whether the passage has more than a heading.
+// says reports whether the passage has more than a heading. A heading above an empty section is no answer.
 func (p Passage) says(heading string) bool {
 	return len(text.Terms(strings.Replace(p.Text, heading, "", 1), p.Language)) >= wholeSentence
 }
@@ -106,7 +110,8 @@ func askable(s string, longest int) bool {
 }
 
 // cell picks a cell of the passage's table: its column's head, and the label of its row, which is another cell that no
-// other row has. Only a row without empty cells will do.
+// other row has. Only a row without empty cells will do. The search begins in the middle of the table, so that neither
+// its first row nor its sum is asked about.
 func (p Passage) cell() (head, label string) {
 	lines := strings.Split(p.Text, "\n")
 	for i, line := range lines {

@@ -13,7 +13,8 @@ import (
 )
 
 // values reads the cells of one column: numbers in the form, and dates in the order, that its cells or else those of
-// the columns beside it have.
+// the columns beside it have. Reading a column needs all of its cells first: "1.234" alone may be a thousand or a
+// little more than one.
 type values struct {
 	table  *Table
 	column int
@@ -24,7 +25,7 @@ type values struct {
 	dates  bool   // more of its cells are dates than numbers
 }
 
-// looksValue reports whether a cell is a number or a date in any form.
+// looksValue reports whether a cell is a number or a date in any form. It doesn't say which.
 func looksValue(cell string) bool {
 	for _, f := range []form{pointForm, commaForm} {
 		if _, ok := readNumber(cell, f); ok {
@@ -63,7 +64,8 @@ type votes struct {
 	sheetDates               bool // some dates are as a spreadsheet program writes those without a form of their own
 }
 
-// count reads the cells of a column in both forms and both orders, once.
+// count reads the cells of a column in both forms and both orders, once. Cells that read the same in both ways tell
+// nothing, and the first that doesn't is kept as an example.
 func (t *Table) count(column int) (v votes) {
 	if v, known := t.counted[column]; known {
 		return v
@@ -101,6 +103,7 @@ func (t *Table) count(column int) (v votes) {
 	return v
 }
 
+// countDate counts a cell that is a date, in one order or both.
 func (v *votes) countDate(cell string) (d date, ok bool) {
 	d, isDay := readDate(cell, dayFirst)
 	m, isMonth := readDate(cell, monthFirst)
@@ -123,7 +126,8 @@ func (v *votes) countDate(cell string) (d date, ok bool) {
 }
 
 // read makes out how a column is written. lang is the document's language: it decides where no cell of the table does,
-// but for dates in English, which are written in both orders.
+// but for dates in English, which are written in both orders. The column's own cells go before those beside it, and
+// both before the language. A contradiction among its own cells is a doubt even if one form has more of them.
 func (t *Table) read(column int, lang string) *values {
 	own := t.count(column)
 	v := &values{table: t, column: column, form: pointForm, order: dayFirst, dates: own.dates > own.numbers}
@@ -163,7 +167,7 @@ func (t *Table) read(column int, lang string) *values {
 	return v
 }
 
-// formOf is the form of a language, by the Unicode Consortium's data.
+// formOf is the form of a language, by the Unicode Consortium's data. golang.org/x/text has CLDR's data.
 func formOf(lang string) form {
 	tag, err := language.Parse(lang)
 	if err == nil && strings.ContainsRune(message.NewPrinter(tag).Sprint(numbers.Decimal(1.5)), ',') {
@@ -172,7 +176,7 @@ func formOf(lang string) form {
 	return pointForm
 }
 
-// number reads a cell as a number.
+// number reads a cell as a number. A cell that only fits the other form is read in that: it can't mean anything else.
 func (v *values) number(cell string) (number, bool) {
 	if n, ok := readNumber(cell, v.form); ok {
 		return n, true
@@ -209,7 +213,8 @@ func (v *values) refuseDoubt(dates bool) error {
 	return nil
 }
 
-// show writes a number as the column does: its form, its groups and its unit.
+// show writes a number as the column does: its form, its groups and its unit. like is a number of the column, whose
+// form the result has.
 func (v *values) show(value *big.Rat, like number, decimals int) string {
 	s := decimal(value, decimals)
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
@@ -239,7 +244,7 @@ func (v *values) show(value *big.Rat, like number, decimals int) string {
 // mostShown is how many digits of a number are written; a longer one is written with an exponent.
 const mostShown = 40
 
-// decimal writes a value with some decimals, in the form of JSON.
+// decimal writes a value with some decimals, in the form of JSON. Fifteen digits are kept then.
 func decimal(value *big.Rat, decimals int) string {
 	s := value.FloatString(decimals)
 	if len(s) <= mostShown {

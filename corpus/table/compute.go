@@ -14,7 +14,7 @@ import (
 // mostMean is how many decimals a mean has that goes on for ever.
 const mostMean = 6
 
-// Total is a value that was computed.
+// Total is a value that was computed. value is nil for a date, whose day is at.
 type Total struct {
 	Label string // "sum of Amount", "count"
 	Shown string // as the column writes it: "4.500,00 €"
@@ -38,7 +38,8 @@ func (t *Table) label(a Aggregate) string {
 	return string(a.Function) + " of " + t.Columns[c].Title()
 }
 
-// compute computes what the query asks for of some rows. Numbers of different units have a total each.
+// compute computes what the query asks for of some rows. Numbers of different units have a total each. Totals come in
+// the order of the query.
 func (a *asking) compute(rows []Row) (totals []Total, err error) {
 	for _, g := range a.query.Compute {
 		more, err := a.aggregate(g, rows)
@@ -50,6 +51,7 @@ func (a *asking) compute(rows []Row) (totals []Total, err error) {
 	return totals, nil
 }
 
+// aggregate computes one function. Count and Distinct take any cells, the others numbers or dates.
 func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	label := a.table.label(g)
 	if g.Column == "" {
@@ -82,12 +84,14 @@ func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 		text.Shorten(string(g.Function), 30))
 }
 
+// count is a total of rows or cells.
 func count(label string, n int) Total {
 	shown := fmt.Sprint(n)
 	return Total{Label: label, Shown: shown, Plain: shown, Exact: true, Cells: n, value: big.NewRat(int64(n), 1)}
 }
 
-// pot is the numbers of one unit.
+// pot is the numbers of one unit. Adding euros to dollars, or hours to percents, would make a number that means
+// nothing.
 type pot struct {
 	like     number // how the first one is written
 	decimals int    // of the one that has most
@@ -97,7 +101,8 @@ type pot struct {
 	cells    int
 }
 
-// reckon computes of the numbers, or for Min and Max of the dates, of a column.
+// reckon computes of the numbers, or for Min and Max of the dates, of a column. Empty cells are passed over, and cells
+// that are no numbers are told of. No numbers at all sum up to 0, and have no mean.
 func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Total, error) {
 	v := a.valuesOf(column)
 	if f == Min || f == Max {
@@ -160,6 +165,7 @@ func (a *asking) noteLeft(title string, left []string) {
 	}
 }
 
+// add takes a number into a pot.
 func (p *pot) add(n number) {
 	p.cells++
 	p.sum.Add(&p.sum, n.value)
@@ -175,7 +181,8 @@ func (p *pot) add(n number) {
 	}
 }
 
-// total is a result with as many decimals as the numbers have; a mean has more if it needs them.
+// total is a result with as many decimals as the numbers have; a mean has more if it needs them. A mean that ends
+// within mostMean decimals is exact.
 func (p *pot) total(f Function, label string, v *values) Total {
 	t := Total{Label: label, Unit: p.like.unit, Cells: p.cells, Exact: true, value: new(big.Rat).Set(&p.sum)}
 	decimals := p.decimals
@@ -197,7 +204,7 @@ func (p *pot) total(f Function, label string, v *values) Total {
 	return t
 }
 
-// dates is the first or the last day of a column.
+// dates is the first or the last day of a column. The result is shown as its cell has it.
 func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
 	if err := v.refuseDoubt(true); err != nil {
 		return nil, err
@@ -229,6 +236,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 
 // withoutTotals leaves out the last row of the table if it adds up what stands above it: each number in it is the sum
 // of its column, and a cell is empty that all other rows fill. Such a row without an empty cell is only told of.
+// Counting it would double each sum. Only a row that is among the rows of the result can be left out.
 func (a *asking) withoutTotals(rows []Row) []Row {
 	all := a.table.Rows
 	n := len(rows)

@@ -17,7 +17,7 @@ const (
 	monthFirst order = "month-day-year"
 )
 
-// date is a day, or a moment of one.
+// date is a day, or a moment of one. at is in UTC, which stands for no zone: cells name none.
 type date struct {
 	at time.Time
 	// inNumbers: its month is a number, and stands before or behind the day as the order of its column says
@@ -27,6 +27,8 @@ type date struct {
 }
 
 const (
+	// Smaller numbers are more often parts of codes than years; the century's edge follows what spreadsheet programs
+	// do.
 	maxDate  = 40   // bytes of a cell that may be a date
 	leastAge = 1000 // years before it are none
 	century  = 30   // two digits below it are of this century, the others of the last
@@ -35,7 +37,9 @@ const (
 var dateSigns = strings.NewReplacer("年", "-", "月", "-", "日", "", "년", "-", "월", "-", "일", "")
 
 // readDate reads a cell as a date in an order: 2026-03-12, 12.03.2026, 3/12/26, 12-Mar-26, 12 March 2026, 2026年3月12日,
-// each with a time of the day behind it or without.
+// each with a time of the day behind it or without. A date with points is always day first, as no language writes it
+// otherwise; slashes and dashes leave the order open. Days that don't exist, such as the 31st of April, make it no
+// date.
 func readDate(cell string, o order) (d date, ok bool) {
 	s := strings.TrimSpace(cell)
 	if len(s) > maxDate || strings.IndexAny(s, "0123456789") < 0 {
@@ -105,7 +109,7 @@ func yearOf(s string) (year int, ok bool) {
 	}
 }
 
-// cutClock takes the time of the day off a date.
+// cutClock takes the time of the day off a date. ok is false for something with a colon that is no time.
 func cutClock(s string) (day string, clock time.Duration, ok bool) {
 	at := strings.IndexByte(s, ':')
 	if at < 0 {
@@ -125,7 +129,8 @@ func cutClock(s string) (day string, clock time.Duration, ok bool) {
 	return "", 0, false
 }
 
-// period is the days that a condition names: one day, a month or a year, in the form of ISO 8601.
+// period is the days that a condition names: one day, a month or a year, in the form of ISO 8601. A moment counts to
+// its day.
 type period struct{ from, to time.Time } // [from, to)
 
 // readPeriod reads 2026-03-12, 2026-03 and 2026.

@@ -12,7 +12,8 @@ import (
 // maxNamed is how many names a refusal lists.
 const maxNamed = 30
 
-// Refusal says in sentences why a question can't be answered, and what to ask instead.
+// Refusal says in sentences why a question can't be answered, and what to ask instead. It is an error, so that it goes
+// the way of one up to the tool, which gives it to the model as text.
 type Refusal string
 
 // Error returns the sentences.
@@ -29,7 +30,7 @@ func tableName(i, all int) string {
 }
 
 // Choose picks the table that a query is about: the one of that name or number, else the only one that has all columns
-// that the query names. It fails with a Refusal that lists the tables.
+// that the query names. It fails with a Refusal that lists the tables. Names are compared without case and diacritics.
 func Choose(tables []*Table, q Query) (*Table, error) {
 	if len(tables) == 0 {
 		return nil, refuse("The document has no table.")
@@ -93,7 +94,7 @@ func (t *Table) listColumns(most int) string {
 }
 
 // column finds a column by its name, whatever its case, else by its letter. It fails with a Refusal that lists the
-// columns.
+// columns. Two columns of one name can only be asked for by their letters.
 func (t *Table) column(name string) (int, error) {
 	asked := text.Fold(oneLine(name))
 	found := -1
@@ -131,7 +132,8 @@ func (t *Table) hasColumns(q Query) error {
 	return nil
 }
 
-// runeWalker cuts a text by rune offsets; those near the last ones are found fast.
+// runeWalker cuts a text by rune offsets; those near the last ones are found fast. Cells come in order, so that the
+// whole text is walked through about once.
 type runeWalker struct {
 	text        string
 	runes, byte int

@@ -14,7 +14,8 @@ const (
 	currencyLetters = 3   // of a currency such as EUR; of a unit before a number at most
 )
 
-// form is how a column writes its numbers: which sign stands before the decimals.
+// form is how a column writes its numbers: which sign stands before the decimals. The other sign may then stand between
+// groups of digits.
 type form rune
 
 // The forms.
@@ -23,7 +24,8 @@ const (
 	commaForm form = ',' // 1.234,50
 )
 
-// number is a number with its unit: a currency, "%", "kg"; empty if it has none.
+// number is a number with its unit: a currency, "%", "kg"; empty if it has none. decimals are those that it is written
+// with, so that a sum can be shown with as many.
 type number struct {
 	value    *big.Rat
 	unit     string
@@ -52,7 +54,8 @@ func plainNumeral(s string) string {
 }
 
 // readNumber reads a cell in a form. What is no number in that form is not ok: words, dates, and codes with leading
-// zeros, which are names.
+// zeros, which are names. The digits are found first; what stands around them must be signs and one unit. Parentheses
+// of accounts and a minus at either side make it negative, but not both.
 func readNumber(cell string, f form) (n number, ok bool) {
 	if len(cell) > maxNumeral {
 		return n, false
@@ -95,7 +98,7 @@ func readNumber(cell string, f form) (n number, ok bool) {
 
 // readUnit is what stands before or behind the digits of a number, on one side only: a sign of a currency or of a
 // share, or a word. A word stands apart from the digits, but for a currency of three capitals, and one before them is
-// short: “Room 12” is no number.
+// short: “Room 12” is no number. Four runes that are neither letters nor signs may be in it, as in "km/h" or "m²".
 func readUnit(before, after string) (unit string, first, space, ok bool) {
 	unit = strings.TrimSpace(before)
 	first = unit != ""
@@ -129,7 +132,7 @@ func readUnit(before, after string) (unit string, first, space, ok bool) {
 }
 
 // readDigits reads the digits of a number, in groups of three (of two and three in India) or in one run, with decimals
-// and an exponent.
+// and an exponent. The whole exponent counts towards maxDigits, so that "1e999" can't fill memory.
 func (n *number) readDigits(s string, f form) bool {
 	mantissa, exponent := s, 0
 	if at := strings.IndexAny(s, "eE"); at >= 0 {
@@ -169,7 +172,8 @@ func (n *number) readDigits(s string, f form) bool {
 	return true
 }
 
-// joinGroups joins the groups of a whole number's digits.
+// joinGroups joins the groups of a whole number's digits. All groups have one sign between them, the first has one to
+// three digits and no leading zero. Between the others of India there are two digits, "12,34,567".
 func (n *number) joinGroups(s string, f form) (digits string, ok bool) {
 	if strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0 {
 		return s, true

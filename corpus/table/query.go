@@ -16,7 +16,8 @@ const (
 	MaxRows     = 100
 )
 
-// Query is a question about one table. Columns are named by their heads, in any case, or by their letters.
+// Query is a question about one table. Columns are named by their heads, in any case, or by their letters. A model
+// fills it in. Conditions all hold; there is no "or" but In.
 type Query struct {
 	Sheet   string // name or number of the sheet or table; empty: the one that has the columns
 	Where   []Condition
@@ -98,7 +99,8 @@ func (q Query) columns() (names []string) {
 	return names
 }
 
-// Answer is what a query came to.
+// Answer is what a query came to. Used and the rows of groups are what is cited: a result that can't be traced to its
+// rows is worth little.
 type Answer struct {
 	Table   *Table
 	Columns []int // of the table, that the query names, in the order of the table
@@ -120,7 +122,7 @@ type Group struct {
 	Rows   []Row
 }
 
-// asking is a query at work.
+// asking is a query at work. It serves one call of Ask.
 type asking struct {
 	ctx    context.Context
 	table  *Table
@@ -131,7 +133,8 @@ type asking struct {
 }
 
 // Ask answers a query. lang is the document's language, ISO 639-1 or empty. It fails with a Refusal for what can't be
-// asked, and with the context's error when that ends.
+// asked, and with the context's error when that ends. Nothing is computed of a table that was cut, as the result would
+// be wrong without looking so.
 func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 	a := &asking{ctx: ctx, table: t, query: q, lang: lang, known: map[int]*values{}, answer: Answer{Table: t}}
 	for _, name := range q.columns() {
@@ -176,6 +179,7 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 	return a.answer, err
 }
 
+// note adds a sentence for the reader, once.
 func (a *asking) note(format string, args ...any) {
 	a.answer.Notes = text.AppendNew(a.answer.Notes, fmt.Sprintf(format, args...))
 }
@@ -207,7 +211,8 @@ func (a *asking) matching() (rows []Row, err error) {
 	return rows, nil
 }
 
-// group computes for each group of rows.
+// group computes for each group of rows. Values are compared without case and diacritics, and shown as the first row
+// has them. Without anything to compute, rows are counted.
 func (a *asking) group(rows []Row, limit int) error {
 	var columns []int
 	for _, name := range a.query.GroupBy {

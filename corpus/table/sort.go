@@ -7,7 +7,8 @@ import (
 	"footnote/corpus/text"
 )
 
-// sort puts rows in the query's order. Numbers and dates come by their size, before words; empty cells come last.
+// sort puts rows in the query's order. Numbers and dates come by their size, before words; empty cells come last. Cells
+// are read once for each row, before they are compared. Equal ones stay in the order of the table.
 func (a *asking) sort(rows []Row) error {
 	a.query.OrderBy = slices.DeleteFunc(slices.Clone(a.query.OrderBy), func(o Order) bool {
 		_, err := a.table.column(o.Column)
@@ -52,6 +53,7 @@ func (a *asking) compareKeys(x, y []key) int {
 	return 0
 }
 
+// keyKind is what a key is; the order of the constants is that of cells of different kinds.
 type keyKind int
 
 const (
@@ -83,6 +85,7 @@ func (v *values) key(cell string) key {
 	return key{kind: keyWords, words: text.Fold(oneLine(cell))}
 }
 
+// compare puts smaller numbers, earlier dates and words in the order of their folded bytes first.
 func (k key) compare(o key) int {
 	switch {
 	case k.kind != o.kind:
@@ -97,7 +100,7 @@ func (k key) compare(o key) int {
 }
 
 // sortGroups puts groups in the query's order: by a column that they are made of, or by what is computed. Without one
-// they stay in the order of their first rows.
+// they stay in the order of their first rows. A name that is both a column of the groups and a total means the column.
 func (a *asking) sortGroups(columns []int) error {
 	if len(a.query.OrderBy) == 0 {
 		return nil

@@ -2,6 +2,13 @@
 // many there are, and what their numbers come to. It reads numbers, currencies, percents and dates in the forms that a
 // column's cells have, and refuses a column that can be read in two ways. A question is a fixed set of fields (Query);
 // there is no code in it. It knows no store.
+//
+// table.go finds tables among blocks and tells their heads; column.go, number.go and date.go read what cells say;
+// where.go, compute.go and sort.go do what a query asks, which query.go describes and puts together; names.go finds
+// columns by their names and words refusals; written.go knows how people write a result.
+//
+// Numbers are exact (big.Rat): a sum of amounts has no rounding error. What can't be answered for certain is refused
+// with a sentence for the model that asked (Refusal), which can then ask otherwise.
 package table
 
 import (
@@ -21,7 +28,8 @@ const (
 	sectionJoint = " › "
 )
 
-// Table is a table of a document, with the blocks that it goes on in.
+// Table is a table of a document, with the blocks that it goes on in. It is read once and not changed afterwards, but
+// for what is counted of its columns: it is not safe for concurrent use.
 type Table struct {
 	Name    string // the heading above it, which is the name of its sheet; else "table 2"
 	Section string // path of the headings above it, joined by sectionJoint
@@ -41,7 +49,7 @@ type Column struct {
 	Name   string // of the head, empty if it has none
 }
 
-// Row is a row of a table.
+// Row is a row of a table. Offsets are half-open, as those of blocks are, so that a row can be cited.
 type Row struct {
 	Number     int      // in its sheet; in other documents counted from the head, which is 1
 	Cells      []string // one for each column of the table
@@ -51,7 +59,9 @@ type Row struct {
 	columns    []int    // of the table, in which its block has cells
 }
 
-// Read returns the tables of a document, in order. What stands alone above a table, such as its title, is none.
+// Read returns the tables of a document, in order. What stands alone above a table, such as its title, is none. A table
+// may go on in several blocks, which doctext cuts where a block gets too long; in a sheet also behind a blank row. Text
+// directly below a sheet's table is what went beyond the most cells.
 func Read(body string, blocks []corpus.Block) []*Table {
 	var tables []*Table
 	var open *Table
@@ -116,7 +126,8 @@ func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 }
 
 // takes reports whether a block goes on with the table: it says so itself, or it stands below it in its sheet, in the
-// same columns, and has numbers where the table has some from its first row on.
+// same columns, and has numbers where the table has some from its first row on. Two tables of a sheet that stand below
+// each other have heads of their own, in words.
 func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	if b.Columns != "" {
 		return true
@@ -139,7 +150,8 @@ func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	return shared
 }
 
-// mostlyValues reports whether most of what stands in a column so far, below its first row, are numbers or dates.
+// mostlyValues reports whether most of what stands in a column so far, below its first row, are numbers or dates. At
+// most sampled rows are looked at.
 func (t *Table) mostlyValues(column int) bool {
 	filled, values := 0, 0
 	for _, r := range t.all[min(1, len(t.all)):min(len(t.all), sampled)] {
@@ -152,7 +164,7 @@ func (t *Table) mostlyValues(column int) bool {
 	return 2*values > filled
 }
 
-// add takes over the rows of a block, each cell in its column.
+// add takes over the rows of a block, each cell in its column. Columns that the table doesn't have yet are added to it.
 func (t *Table) add(b *corpus.Block, rows []Row) {
 	place := map[int]int{}
 	for i, n := range t.numbers {
@@ -221,7 +233,7 @@ func (r Row) different() int {
 }
 
 // findHead tells the head from what stands above it and from the rows below. A first row that has numbers where the
-// others have some is a row like them.
+// others have some is a row like them. A table without a head has columns with letters only.
 func (t *Table) findHead() {
 	head := t.headRow()
 	named := !t.isData(head)
@@ -251,7 +263,8 @@ func (t *Table) findHead() {
 }
 
 // headRow is where the head stands: of the rows above the first one with a number in a column of numbers the one that
-// fills most columns, each in its own words, and more than half of them; else that first row itself.
+// fills most columns, each in its own words, and more than half of them; else that first row itself. At most titleRows
+// are looked at: below them there is no head.
 func (t *Table) headRow() int {
 	var numbers []int
 	for c := range t.numbers {

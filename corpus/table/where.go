@@ -12,7 +12,8 @@ type test struct {
 	fits   func(cell string) bool
 }
 
-// wanted is a value as it is compared: as words, and as a number or as days if it is one.
+// wanted is a value as it is compared: as words, and as a number or as days if it is one. All three may be set, as
+// "2026" is words, a number and a year.
 type wanted struct {
 	words  string // folded
 	number *number
@@ -20,7 +21,8 @@ type wanted struct {
 }
 
 // testOf makes a condition ready. It fails with a Refusal for a condition that makes no sense, and for one that
-// compares numbers or dates of a column in which these can be read in two ways.
+// compares numbers or dates of a column in which these can be read in two ways. Comparing sizes needs a number or a
+// date; equality also takes words, without case and diacritics.
 func (a *asking) testOf(c Condition) (test, error) {
 	column, err := a.table.column(c.Column)
 	if err != nil {
@@ -133,7 +135,8 @@ func (v *values) isAny(cell string, want []wanted) bool {
 	return false
 }
 
-// compare reports whether a cell is equal to a value, or below it. A cell of another kind or unit is not comparable.
+// compare reports whether a cell is equal to a value, or below it. A cell of another kind or unit is not comparable. A
+// value without a unit is comparable with cells of any unit.
 func (v *values) compare(cell string, w wanted) (same, below, ok bool) {
 	switch {
 	case cell == "":

@@ -12,7 +12,8 @@ import (
 const mostRounded = 2
 
 // Written are the ways in which people write a total that is given in the form of JSON, or a date in that of ISO 8601:
-// with and without zeros at the end, rounded to a few decimals, with each sign between groups and before decimals.
+// with and without zeros at the end, rounded to a few decimals, with each sign between groups and before decimals. An
+// answer is checked by them: a number in it must be one of these ways to write a total.
 func Written(plain string) (out []string) {
 	if day, err := time.Parse(time.DateOnly, plain); err == nil {
 		return []string{plain, day.Format("2 January 2006"), day.Format("January 2, 2006"), day.Format("02.01.2006")}

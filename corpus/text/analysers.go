@@ -8,8 +8,8 @@ const idleAnalysers = 2
 // maxLanguages bounds how many languages they wait for.
 const maxLanguages = 16
 
-// Analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is
-// safe for concurrent use.
+// Analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is safe
+// for concurrent use. A server has one for all its requests. Nobody has to put an analyser back.
 type Analysers struct {
 	mu   sync.Mutex
 	idle map[string][]*Analyser

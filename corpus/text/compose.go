@@ -6,7 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Compose returns the one rune that a base letter and a combining mark make, if there is one.
+// Compose returns the one rune that a base letter and a combining mark make, if there is one. The marks are the
+// combining diacritical marks (U+0300 to U+036F) and the two of kana. PDFs often have letter and mark apart.
 func Compose(base, mark rune) (rune, bool) {
 	if mark < 0x0300 || mark > 0x036f && mark != 0x3099 && mark != 0x309a {
 		return 0, false

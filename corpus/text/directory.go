@@ -15,7 +15,8 @@ const (
 
 // Directory reports whether a text is a piece of a table of contents or of an index: it says on which pages something
 // is said, and states nothing itself. The first has lines with leaders, the second names in alphabetical order, each
-// with its pages behind a comma.
+// with its pages behind a comma. Such pieces match many questions by their words and answer none, so that searches put
+// them behind others.
 func Directory(s string) bool {
 	leaders, led, all := 0, 0, 0
 	for line := range strings.Lines(s) {
@@ -27,6 +28,8 @@ func Directory(s string) bool {
 	return leaders >= fewLeaders && led*2 >= all || isIndex(s)
 }
 
+// isIndex reports whether a text is of entries like "roof, 12, 47–49". Words are taken as they come, since lines may
+// have been joined.
 func isIndex(s string) bool {
 	words := strings.Fields(s)
 	entries, ordered := 0, 0

@@ -9,7 +9,8 @@ import (
 )
 
 // Fold returns s in lower case, without diacritics on Latin and Greek letters, with compatibility forms (ﬁ, Ａ, ①)
-// replaced by their plain ones. Offsets do not carry over.
+// replaced by their plain ones. Offsets do not carry over. It compares what people type with what is written, and is
+// also what terms end in.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -17,6 +18,7 @@ func Fold(s string) string {
 	return foldLower(strings.ToLower(norm.NFKC.String(s)))
 }
 
+// isASCII reports whether nothing has to be folded but capitals.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -26,7 +28,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldLower removes the diacritics of a text in lower case.
+// foldLower removes the diacritics of a text in lower case. Marks of other scripts stay: in Hindi or Thai they are
+// vowels.
 func foldLower(s string) string {
 	if isASCII(s) {
 		return s
@@ -86,11 +89,13 @@ func cleanToken(t string) string {
 	return t
 }
 
+// inTerm reports whether a rune may stand in a term. Stores rely on it: no term has a space or a sign of their own.
 func inTerm(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == '_' || r == '.'
 }
 
-// plainNumber writes 1,000 as 1000 and 3,5 as 3.5.
+// plainNumber writes 1,000 as 1000 and 3,5 as 3.5. What follows the last comma are decimals if it is shorter than three
+// digits.
 func plainNumber(t string) string {
 	if i := strings.LastIndexByte(t, ','); i >= 0 && len(t)-i-1 < 3 {
 		return strings.ReplaceAll(t[:i], ",", "") + "." + t[i+1:]

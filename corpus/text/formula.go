@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Formula is a TeX formula between \( and \), \[ and \], two dollars, or two pairs of dollars.
+// Formula is a TeX formula between \( and \), \[ and \], two dollars, or two pairs of dollars. The delimiters are those
+// that models write and that pages with mathematics have.
 type Formula struct {
 	Start, End int    // bytes, with its delimiters
 	TeX        string // between them
@@ -17,7 +18,8 @@ type Formula struct {
 // MaxFormula is the length of the longest formula in bytes, with its delimiters; longer ones are text.
 const MaxFormula = 64 << 10
 
-// MaxOpenFormula is how many bytes of an unfinished formula there may be while more text is waited for.
+// MaxOpenFormula is how many bytes of an unfinished formula there may be while more text is waited for. A reader who
+// watches an answer being written must not wait long for a dollar to be closed that never will be.
 const MaxOpenFormula = 4000
 
 // Behind a single dollar, which is money more often, both are shorter.
@@ -27,7 +29,8 @@ const (
 )
 
 // ReadFormula reads the formula that begins at a byte of s, which is one block of Markdown outside of code; a formula
-// ends before a blank line. open means that text which follows s may make one of what is none yet, or the reverse.
+// ends before a blank line. open means that text which follows s may make one of what is none yet, or the reverse. ok
+// says that there is one. s[at] must be a backslash or a dollar; other bytes begin none.
 func ReadFormula(s string, at int) (f Formula, ok, open bool) {
 	rest := s[at:min(len(s), at+MaxFormula)]
 	switch {
@@ -51,7 +54,8 @@ func ReadFormula(s string, at int) (f Formula, ok, open bool) {
 }
 
 // Formulas returns the formulas of one block of Markdown, in order. What stands in one of the places, such as code
-// spans, which are in order, is passed over.
+// spans, which are in order, is passed over. They don't overlap. A backslash that begins no formula takes the sign
+// behind it away: "\$" is a dollar.
 func Formulas(s string, passed [][2]int) []Formula {
 	var out []Formula
 	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
@@ -103,7 +107,8 @@ func (at *formulaSigns) leave(f Formula, ok bool) {
 	}
 }
 
-// readBracketed reads from \( to \), or from \[ to \].
+// readBracketed reads from \( to \), or from \[ to \]. A second opening before the end, a blank line, and a formula of
+// nothing but white space make it text.
 func readBracketed(s string, closing byte) (f Formula, ok, open bool) {
 	opening := s[1]
 	for i := 2; i < len(s); i++ {
@@ -129,7 +134,9 @@ func isDisplayTeX(tex string) bool {
 	return strings.ContainsAny(tex, `\^_=<>+`) || strings.ContainsAny(tex[:1], " \t\n")
 }
 
-// readDollars reads from $ to $, or from $$ to $$, with the rules that keep prices apart: $5 and $10, US$ 5, 5$.
+// readDollars reads from $ to $, or from $$ to $$, with the rules that keep prices apart: $5 and $10, US$ 5, 5$. The
+// rules are those of Pandoc's extension tex_math_dollars, and a few more: no space behind the first dollar or before
+// the second one, no digit behind that. before is the byte that stands before the first one.
 func readDollars(s string, before byte) (f Formula, ok, open bool) {
 	if before == '$' || before == '\\' {
 		return Formula{}, false, false
@@ -203,6 +210,7 @@ func isBlankLine(s string) bool {
 // runOf is how many times a character stands at the beginning of s.
 func runOf(s string, char byte) int { return len(s) - len(strings.TrimLeft(s, string(char))) }
 
+// isASCIIWord reports whether a byte is a letter or a digit of ASCII.
 func isASCIIWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

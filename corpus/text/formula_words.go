@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// WithoutFormulas returns a text without its formulas, which are no words. One that is only a number stays a number.
+// WithoutFormulas returns a text without its formulas, which are no words. One that is only a number stays a number. A
+// share that is written as $5\%$ can then be found and compared.
 func WithoutFormulas(s string) string {
 	return replaceFormulas(s, func(_ string, f Formula) string {
 		if numberOnly.MatchString(f.TeX) {
@@ -18,10 +19,12 @@ func WithoutFormulas(s string) string {
 // numberOnly is a formula that is a number, with a percent sign maybe.
 var numberOnly = regexp.MustCompile(`^\s*[-−]?[0-9](?:[0-9.,]|\{,\}|\{\.\}|\\,)*\s*(?:\\%)?\s*$`)
 
+// texInNumber takes out what TeX needs around a number's signs.
 var texInNumber = strings.NewReplacer("{", "", "}", "", `\,`, "", `\%`, "%")
 
 // MaskFormulas returns a text of as many runes with a word instead of each formula, so that no stop or break in one
-// ends a sentence. The word has a capital where a sentence may begin.
+// ends a sentence. The word has a capital where a sentence may begin. Offsets of runes in the result are those of the
+// text.
 func MaskFormulas(s string) string {
 	return replaceFormulas(s, func(before string, f Formula) string {
 		before = strings.TrimRight(before, " \t\r\n")
@@ -52,7 +55,8 @@ func replaceFormulas(s string, with func(before string, f Formula) string) strin
 }
 
 // UnfinishedFormula returns where the formula begins, in bytes, in which a text may end. The text is one block of
-// Markdown; what stands in one of the places is passed over.
+// Markdown; what stands in one of the places is passed over. Whoever shows a text while it is written holds it back
+// from there on.
 func UnfinishedFormula(s string, passed [][2]int) (start int, ok bool) {
 	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
 		f, ok, open := ReadFormula(s, at.byte)

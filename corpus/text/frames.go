@@ -11,7 +11,7 @@ const frameRunes = 80
 
 // Frames reports whether a line by itself only frames a text, by its form: a salutation, the closing of a letter, a
 // name below it, a title. Such a line begins with a capital letter, has no figure and no colon, and does not end as a
-// sentence does.
+// sentence does. No list of salutations is needed for that, in any language.
 func Frames(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return unicode.IsUpper(first) && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line) &&
@@ -23,7 +23,8 @@ func statesSomething(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ':' || r == ';' })
 }
 
-// EndsSentence reports whether a text ends as a sentence does, quotation marks and brackets behind it aside.
+// EndsSentence reports whether a text ends as a sentence does, quotation marks and brackets behind it aside. Unicode's
+// property Sentence_Terminal says what ends one in each script.
 func EndsSentence(s string) bool {
 	s = strings.TrimRightFunc(s, func(r rune) bool {
 		return r == '"' || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Z)
@@ -48,6 +49,7 @@ func MostlySmall(s string) bool {
 	return small > capitals
 }
 
+// letterCases counts capital and small letters; a script without cases has neither.
 func letterCases(s string) (capitals, small int) {
 	for _, r := range s {
 		switch {

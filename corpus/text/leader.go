@@ -13,7 +13,8 @@ const leaderMarks = 5
 var leaderDots = strings.Repeat(".", leaderMarks)
 
 // Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page
-// number behind it. Such a line names something that stands elsewhere and states nothing itself.
+// number behind it. Such a line names something that stands elsewhere and states nothing itself. Marks may have spaces
+// between them. Something with a letter must stand before them.
 func Leader(line string) bool {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	if at := strings.LastIndexFunc(line, unicode.IsSpace); pageNumber(line[at+1:]) {

@@ -9,6 +9,8 @@ import (
 )
 
 var (
+	// entity is a character reference of HTML, lineStart what means something at the beginning of a line, tagStart the
+	// beginning of a tag, and webWord that of an address which readers of Markdown make a link of by themselves.
 	entity    = regexp.MustCompile(`^&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]*);`)
 	lineStart = regexp.MustCompile(`^(?:#{1,6}(?:\s|$)|[-+>=]|\d{1,9}[.)](?:\s|$))`)
 	tagStart  = regexp.MustCompile(`^<[A-Za-z/!?]`)
@@ -17,7 +19,8 @@ var (
 
 // EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list
 // item or a heading. It escapes only what would mean something, so that most sentences stay as they are. Formulas in
-// TeX stay formulas. It is not for a cell of a table, where a bar would end the cell, nor for code.
+// TeX stay formulas. It is not for a cell of a table, where a bar would end the cell, nor for code. CommonMark 0.31 has
+// the rules (§2.4 for backslashes); strikethrough and autolinks are GitHub's.
 func EscapeMarkdown(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if !strings.ContainsAny(s, "\\`*_[<&~#-+>=:.)$") {
@@ -38,9 +41,9 @@ func EscapeMarkdown(s string) string {
 	return unlinkAddress(b.String())
 }
 
-// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them.
-// Formulas have
-// backslashes of their own and stay, and so does what stands in the places that are passed over: code spans, in order.
+// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them. Formulas
+// have backslashes of their own and stay, and so does what stands in the places that are passed over: code spans, in
+// order. It is not the reverse of EscapeMarkdown in every case: white space stays collapsed.
 func UnescapeMarkdown(s string, passed [][2]int) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -65,6 +68,7 @@ func UnescapeMarkdown(s string, passed [][2]int) string {
 	return b.String()
 }
 
+// escapeFrom writes s from a byte on. A star between spaces and an underscore inside a word mean nothing, and stay.
 func escapeFrom(b *strings.Builder, s string, from int) {
 	for i := from; i < len(s); i++ {
 		c := s[i]
@@ -109,6 +113,7 @@ func inAddress(before string) bool {
 	return strings.Contains(word, "://") || strings.Contains(strings.ToLower(word), "www.")
 }
 
+// isWord reports whether a rune is a letter or a digit.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // unlinkAddress keeps an address that holds an escape from becoming a link, which would end at the escape.

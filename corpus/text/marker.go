@@ -8,7 +8,8 @@ import (
 // maxMarker is the longest text that is taken for a marker, in bytes.
 const maxMarker = 60
 
-// Marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]".
+// Marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]". Numbers are in their
+// order, ranges written out.
 type Marker struct {
 	Size    int // bytes of it
 	Numbers []int
@@ -16,7 +17,8 @@ type Marker struct {
 }
 
 // ReadMarker reads the marker that text begins with. A zero Size without Partial means that there is none. Partial asks
-// for more text: who reads a text as it comes holds the beginning of what may become a marker until it is clear.
+// for more text: who reads a text as it comes holds the beginning of what may become a marker until it is clear. The
+// text must begin with "[" or "【", the latter being how OpenAI's models mark sources.
 func ReadMarker(text string) Marker {
 	_, open := utf8.DecodeRuneInString(text)
 	closing := "]"

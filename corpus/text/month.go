@@ -9,6 +9,7 @@ import (
 const longestMonth = 12 // runes of a month's name
 
 // monthBeginnings are their names, or how these begin, in languages of the product that write them with letters.
+// The first line has January and February, and so on. Beginnings may be shared by languages, never by months.
 var monthBeginnings = [12][]string{
 	{"jan", "ene", "gen", "янв", "sty", "oca"}, {"feb", "fev", "fév", "фев", "lut", "şub"},
 	{"mar", "mär", "mrz", "maa", "мар", "mrt"}, {"apr", "avr", "abr", "апр", "kwi", "nis"},
@@ -18,7 +19,8 @@ var monthBeginnings = [12][]string{
 	{"nov", "ноя", "lis", "kas"}, {"dec", "dez", "déc", "dic", "дек", "gru", "ara"},
 }
 
-// Month is the month of a name or of its beginning, 0 for other words.
+// Month is the month of a name or of its beginning, 0 for other words. It is 1 to 12. Case and diacritics make no
+// difference.
 func Month(word string) int {
 	if first, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(first) {
 		return 0

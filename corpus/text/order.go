@@ -11,7 +11,8 @@ var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
 	`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}` +
 	`|(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*:\s*(?:\S+\s+){7,}\S+[.!]["”’)]*\s*$)`)
 
-// Further finds a question that has no subject of its own and wants more of what the last answer was about.
+// Further finds a question that has no subject of its own and wants more of what the last answer was about. It has
+// English and German forms. Questions in other languages are searched for as they are.
 var Further = regexp.MustCompile(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
 	`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
 	`(?:about|on) (?:it|this|that|them|these|those))?|` +

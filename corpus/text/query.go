@@ -7,16 +7,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Word is a content word of a question, or a bigram of one, with the terms it may have been indexed under.
+// Word is a content word of a question, or a bigram of one, with the terms it may have been indexed under. Terms are
+// alternatives: a passage has the word if it has one of them.
 type Word struct {
 	Text  string // as typed
 	Terms []string
 	Gram  bool // a bigram of a script without spaces
 }
 
-// QueryWords returns the content words of a question. Stop words of the question's language are dropped unless
-// nothing else is left. langs are the languages (ISO 639-1) that documents were analysed in: each word has a term for
-// each of them and its plain form.
+// QueryWords returns the content words of a question. Stop words of the question's language are dropped unless nothing
+// else is left. langs are the languages (ISO 639-1) that documents were analysed in: each word has a term for each of
+// them and its plain form. A word that is typed twice counts once. A question of stop words alone, such as "who is
+// who", keeps them.
 func QueryWords(q string, langs []string) []Word {
 	var all []Word
 	var lowers []string
@@ -76,7 +78,8 @@ func QueryTerms(q string, langs []string) []string {
 }
 
 // stopsOf picks the language that most of the words are stop words of and returns its test. English wins a draw, then
-// the order of langs.
+// the order of langs. The question's language need not be that of the documents: langs may be many, and the question is
+// short.
 func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	best, most := "en", 0
 	for _, lang := range append([]string{"en"}, langs...) {
@@ -103,7 +106,8 @@ func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	}
 }
 
-// termVariants returns every term that a cleaned word may have been indexed under.
+// termVariants returns every term that a cleaned word may have been indexed under. German has one more for words that
+// were typed with "ae" for "ä".
 func termVariants(lower string, gram bool, langs []string) []string {
 	if gram {
 		return []string{lower}
@@ -130,7 +134,8 @@ func termVariants(lower string, gram bool, langs []string) []string {
 // umlauts reads the spelling of keyboards without umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü")
 
-// Phrases returns what stands in double quotes ("…", “…”, „…“, «…»), without empty ones.
+// Phrases returns what stands in double quotes ("…", “…”, „…“, «…»), without empty ones. Any two of these signs belong
+// together, since keyboards mix them; one that is left open is passed over.
 func Phrases(q string) []string {
 	var out []string
 	start := -1

@@ -26,7 +26,9 @@ var (
 // QuoteMarkdown returns a Markdown quotation of lines as they are, the white space in each collapsed. Lines that are
 // items of a list become items; of all other signs, those that would be drawn as something else are escaped, and no
 // more, so that nearly every quotation reads the same drawn and as text. Formulas in TeX stay formulas. What follows it
-// in its last line must begin with a space.
+// in its last line must begin with a space. An answer's quotation is compared with the document's text later, for which
+// reason nothing may be lost in drawing it, and no more signs may be added than needed. Where all lines are quoted
+// already, their marks are kept as levels.
 func QuoteMarkdown(lines []string) string {
 	lines = collapsed(lines)
 	e := newEscaper(lines)
@@ -65,7 +67,7 @@ func collapsed(lines []string) []string {
 }
 
 // list is the list that is open at a line of a quotation: what marks its items, and the number of its last one. The
-// zero value is that of none.
+// zero value is that of none. It is a value, which takeLine changes.
 type list struct {
 	mark   string // "-", "+", "*", "." or ")"
 	number int
@@ -94,7 +96,8 @@ func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	return m[0], false
 }
 
-// escapedStart is where a backslash belongs in the beginning of a line that would mean something; -1 for none.
+// escapedStart is where a backslash belongs in the beginning of a line that would mean something; -1 for none. An
+// item's number is escaped behind its digits, other marks at their first sign.
 func escapedStart(line string) int {
 	if m := counter.FindStringSubmatch(line); m != nil {
 		return len(m[1])
@@ -105,13 +108,15 @@ func escapedStart(line string) int {
 	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
 }
 
-// escaper escapes the signs within the lines of one block.
+// escaper escapes the signs within the lines of one block. A sign without a partner means nothing and needs no
+// backslash.
 type escaper struct {
 	stars, lines, tildes, ticks bool // of these there are some that belong together
 	brackets                    bool // of which one is that of a link
 	dollars                     bool // that would make a formula of two lines
 }
 
+// newEscaper looks at all lines, since emphasis and code may go over a line's end.
 func newEscaper(lines []string) escaper {
 	whole := strings.Join(lines, "\n")
 	within := 0 // formulas that stand in one line
@@ -132,7 +137,8 @@ func newEscaper(lines []string) escaper {
 // linkBracket is the end of what is a link, a picture or a note.
 var linkBracket = regexp.MustCompile(`\][(\[:]`)
 
-// pairs reports whether a run of a sign may begin and a later one may end something, as emphasis does.
+// pairs reports whether a run of a sign may begin and a later one may end something, as emphasis does. It is more
+// careful than CommonMark, which also counts how long both runs are.
 func pairs(s string, sign byte) bool {
 	begun := false
 	for i := 0; i < len(s); {
@@ -155,7 +161,7 @@ func pairs(s string, sign byte) bool {
 }
 
 // flanks reports whether a run of signs between two texts may begin and may end something. strict is for underscores,
-// which do neither within a word.
+// which do neither within a word. These are CommonMark's left- and right-flanking delimiter runs (§6.2).
 func flanks(before, after string, strict bool) (begins, ends bool) {
 	b, _ := utf8.DecodeLastRuneInString(before)
 	a, _ := utf8.DecodeRuneInString(after)

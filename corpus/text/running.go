@@ -20,7 +20,8 @@ var (
 
 // IsRunning reports whether a bracket right behind a text stands in running text, so that "[2]" may be a footnote: not
 // in an address, in the target or the title of a link, behind a name of program code or a backslash that escapes it.
-// Code between backticks and in blocks is not looked for.
+// Code between backticks and in blocks is not looked for. Only the line before the bracket is looked at, and of that
+// the last maxAddress bytes.
 func IsRunning(before string) bool {
 	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
 		return false
@@ -45,7 +46,8 @@ func IsRunning(before string) bool {
 }
 
 // behindTarget returns what follows a link's target, from behind its parenthesis. open means that the target or its
-// title has not ended; a space that no title follows ends it too.
+// title has not ended; a space that no title follows ends it too. A target may hold parentheses if they are balanced,
+// as CommonMark has it (§6.3).
 func behindTarget(s string) (rest string, open bool) {
 	if strings.HasPrefix(s, "<") && !strings.Contains(s, ">") {
 		return "", true

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Run is an unbroken run of a script that is written without spaces.
+// Run is an unbroken run of a script that is written without spaces. Bigrams find words without knowing where these
+// begin; what of a run is grammar must be known, or any two questions would have terms in common.
 type Run struct {
 	Runes   []rune   // as typed
 	Terms   []string // Terms[i] stands for Runes[i] and Runes[i+1]; of a run of one rune there is one
@@ -15,7 +16,8 @@ type Run struct {
 	Letters []bool   // of each rune: it is a letter or a sign, not a mark on one
 }
 
-// Runs returns the runs of a question in scripts without spaces.
+// Runs returns the runs of a question in scripts without spaces. A name in hiragana at the beginning of a sentence is
+// no grammar, see leadingName.
 func Runs(q string) []Run {
 	var out []Run
 	scanTokens(q, func(t token) bool {
@@ -69,7 +71,8 @@ var (
 	japaneseParticles = "のはがをにでともへやか"
 )
 
-// grammarOf tells of each rune of a run whether it carries no subject.
+// grammarOf tells of each rune of a run whether it carries no subject. Hiragana are endings and particles in Japanese;
+// the rest is told by the lists above.
 func grammarOf(runes []rune) []bool {
 	out := make([]bool, len(runes))
 	for i, r := range runes {

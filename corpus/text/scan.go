@@ -1,6 +1,14 @@
 // Package text turns prose of any language into what the library works with: terms for the lexical index, sentences,
 // token counts and languages. All of it is linear in its input and accepts invalid UTF-8. Its functions are safe for
 // concurrent use.
+//
+// scan.go cuts a text into words and runs, fold.go and stem.go make terms of these, terms.go puts both together, and
+// query.go does so for a question. sentences.go and statements.go find what can be read by itself, detect.go tells the
+// language. formula.go and its neighbour know TeX, markdown.go and quote_markdown.go escape Markdown, marker.go and
+// running.go read footnotes of models. The rest are small tests of a line's or a word's form.
+//
+// Documents and questions must go through the same functions: a term that is made in two ways is never found. A change
+// here therefore needs the index to be made anew. It is a leaf: it imports nothing of this module.
 package text
 
 import (
@@ -12,14 +20,16 @@ import (
 // start.
 const maxToken = 96
 
-// token is a word or an unbroken run of a script that is written without spaces. Offsets are bytes.
+// token is a word or an unbroken run of a script that is written without spaces. Offsets are bytes. A number with
+// points or commas in it is one token, see joinSize.
 type token struct {
 	start, end int
 	grams      bool // to be cut in bigrams
 	beside     bool // an apostrophe joins it to its neighbour: l'école, don't
 }
 
-// scanTokens yields the tokens of s in order until yield returns false.
+// scanTokens yields the tokens of s in order until yield returns false. It looks at each byte a bounded number of
+// times. ASCII letters, the most frequent, take a short way.
 func scanTokens(s string, yield func(token) bool) {
 	afterApostrophe := -1 // where a word would have to start to be beside one
 	for i := 0; i < len(s); {
@@ -62,6 +72,7 @@ func scanTokens(s string, yield func(token) bool) {
 	}
 }
 
+// class says what a rune is for words: nothing, part of a word, a sign of a run, or a raised digit.
 type class uint8
 
 const (
@@ -86,6 +97,7 @@ var asciiClass = func() (table [utf8.RuneSelf]class) {
 	return table
 }()
 
+// classifyAt returns the class of the rune at s[i] and its size in bytes. Marks belong to the word that they stand on.
 func classifyAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -104,7 +116,8 @@ func classifyAt(s string, i int) (class, int) {
 }
 
 // isUnspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words
-// carry particles that bigrams see through.
+// carry particles that bigrams see through. The ranges are blocks of Unicode, compared as numbers because it is asked
+// for each rune above ASCII.
 func isUnspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -122,7 +135,8 @@ func isUnspaced(r rune) bool {
 }
 
 // joinSize returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1,
-// the comma of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0.
+// the comma of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0. A comma joins if three digits follow it, as
+// between thousands, or one or two that end the number, as before decimals. In a list such as 1,2,3 it joins nothing.
 func joinSize(s string, start, i, size int) int {
 	switch c := s[i]; {
 	case c == '.' && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1]):
@@ -157,6 +171,7 @@ func apostropheSize(s string, i int) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// countDigits counts the digits from s[i] on, up to four: more than three are no group.
 func countDigits(s string, i int) int {
 	n := 0
 	for i+n < len(s) && n < 4 && isDigit(s[i+n]) {
@@ -178,6 +193,7 @@ func allDigits(s string) bool {
 	return true
 }
 
+// isPlain reports whether s has digits alone.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {

@@ -15,7 +15,8 @@ const longest = 2000
 // end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
 // look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
 // one, nor does anything in a formula. A number that stands alone before what it numbers is part of it, also where
-// blank lines are between them.
+// blank lines are between them. The breaks themselves are those of Unicode's UAX #29; what they get wrong is put
+// together again. White space between two sentences belongs to neither.
 func Sentences(s string) [][2]int {
 	s = MaskFormulas(s)
 	var out [][2]int
@@ -48,7 +49,8 @@ func Sentences(s string) [][2]int {
 	return out
 }
 
-// unwrapLines replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s.
+// unwrapLines replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s. UAX #29
+// ends a sentence at each line break; a space in its place lets it go on, and offsets stay.
 func unwrapLines(s string) string {
 	i := strings.IndexByte(s, '\n')
 	if i < 0 {
@@ -65,6 +67,7 @@ func unwrapLines(s string) string {
 	return string(b)
 }
 
+// nextBreak is where the next line break is behind s[i], -1 if there is none.
 func nextBreak(s string, i int) int {
 	if n := strings.IndexByte(s[i+1:], '\n'); n >= 0 {
 		return i + 1 + n
@@ -72,7 +75,9 @@ func nextBreak(s string, i int) int {
 	return -1
 }
 
-// isWrapped reports whether the text after a line goes on with the line's sentence.
+// isWrapped reports whether the text after a line goes on with the line's sentence. A next line in lower case goes on
+// with the sentence; one that begins with a capital does so only behind a line that is long enough to have been
+// wrapped.
 func isWrapped(line, rest string) bool {
 	trimmed := strings.TrimRight(line, " \r")
 	next := strings.TrimLeft(rest, " ")
@@ -91,7 +96,9 @@ func isWrapped(line, rest string) bool {
 	return len(trimmed) >= wrappedLine && !unicode.IsNumber(first)
 }
 
-// isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence.
+// isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence. Only a point
+// can be one: in an abbreviation, behind an initial or an ordinal number. A day of the month is one if a month's name
+// follows.
 func isUnfinished(piece, rest string) bool {
 	if strings.HasSuffix(piece, "\n") {
 		return false
@@ -143,6 +150,7 @@ func lastWord(s string) string {
 	return ""
 }
 
+// firstWord returns what a text begins with, up to a space or a mark, at most 40 bytes of it.
 func firstWord(s string) string {
 	s = s[:min(len(s), 40)]
 	s = strings.TrimLeft(s, " ")
@@ -173,7 +181,8 @@ func isNumbering(w string) bool {
 	return allDigits(w) || strings.Trim(w, "ivxIVX") == ""
 }
 
-// abbreviations never end a sentence that goes on with a capital or a digit.
+// abbreviations never end a sentence that goes on with a capital or a digit. Those that may also end a sentence, such
+// as "etc.", are not among them.
 var abbreviations = wordSet(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ` +
 	`ca viz
 	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
@@ -184,6 +193,7 @@ var counted = wordSet(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s
 	`jun jul aug sep sept oct
 	nov dec ст п`)
 
+// months are names of months without abbreviations, folded, in English and German.
 var months = wordSet(`januar februar marz april mai juni juli august september oktober november dezember january ` +
 	`february march may june july october
 	december`)

@@ -15,6 +15,7 @@ const (
 // Statements returns the rune ranges of what can be read by itself in s, in order: sentences and, of indented lines
 // such as settings, data or program code, a line with those that are indented below it, down to the bracket that closes
 // it. One of more than longest runes is taken apart; its first line stays with the first part of what is below it.
+// Cutting program code or settings into sentences would part a name from its value.
 func Statements(s string, longest int) [][2]int {
 	o := outline{text: s, longest: longest}
 	lines := indentedLines(s)
@@ -35,7 +36,7 @@ func Statements(s string, longest int) [][2]int {
 	return o.parts
 }
 
-// indentedLine is a line of a text.
+// indentedLine is a line of a text. Offsets in runes are those of the whole text.
 type indentedLine struct {
 	from, to   int // bytes, with its line break
 	begin      int // runes before it
@@ -49,6 +50,7 @@ func (l indentedLine) blank() bool { return l.start == l.end }
 // closes reports whether a line belongs to what began above it.
 func (l indentedLine) closes() bool { return l.first == '}' || l.first == ']' || l.first == ')' }
 
+// indentedLines measures the lines of a text once.
 func indentedLines(s string) []indentedLine {
 	var lines []indentedLine
 	at, runes := 0, 0
@@ -86,13 +88,14 @@ func isIndented(lines []indentedLine) bool {
 	return deeper
 }
 
-// outline collects the parts of a text.
+// outline collects the parts of a text. Parts are rune ranges in the order of the text.
 type outline struct {
 	text    string
 	longest int
 	parts   [][2]int
 }
 
+// addSentences adds the sentences of lines that stand together.
 func (o *outline) addSentences(lines []indentedLine) {
 	if len(lines) == 0 {
 		return
@@ -103,7 +106,8 @@ func (o *outline) addSentences(lines []indentedLine) {
 	}
 }
 
-// addOutline adds the parts of lines without blank ones.
+// addOutline adds the parts of lines without blank ones. A line that is indented the least begins a tree if deeper
+// lines or closing ones follow.
 func (o *outline) addOutline(lines []indentedLine) {
 	least := lines[0].indent
 	for _, l := range lines {
@@ -137,7 +141,8 @@ func (o *outline) addAlone(lines []indentedLine) {
 }
 
 // addTree adds a line with those below it and those that close it. Where a text begins inside a tree, the line itself
-// is missing.
+// is missing. A tree that is too long is taken apart below its first line; what closes it goes with its last part if
+// there is room.
 func (o *outline) addTree(lines []indentedLine, least int) {
 	head, last := lines[0], lines[len(lines)-1]
 	if last.end-head.start <= o.longest {

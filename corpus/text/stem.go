@@ -22,7 +22,7 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// language is what is known of a language with a stemmer.
+// language is what is known of a language with a stemmer. Both functions take a word in lower case.
 type language struct {
 	stem func(lower string) string
 	stop func(lower string) bool // nil: no list
@@ -51,6 +51,7 @@ var languages = map[string]language{
 	"tr": {snowballStemmer(turkish.Stem), nil, true},
 }
 
+// snowballStemmer makes a function of a stemmer that works on an environment, as generated Snowball code does.
 func snowballStemmer(stem func(*snowballstem.Env) bool) func(string) string {
 	return func(lower string) string {
 		env := snowballstem.NewEnv(lower)
@@ -59,6 +60,7 @@ func snowballStemmer(stem func(*snowballstem.Env) bool) func(string) string {
 	}
 }
 
+// languageOf finds a language by its tag, of which the first part counts. Both forms of Norwegian have one stemmer.
 func languageOf(lang string) (language, bool) {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	if lang == "nb" || lang == "nn" {
@@ -68,7 +70,8 @@ func languageOf(lang string) (language, bool) {
 	return l, ok
 }
 
-// termOf returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole.
+// termOf returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole. A
+// word of one or two bytes has no ending.
 func (l language) termOf(lower string) string {
 	if l.stem == nil || len(lower) < 3 || !isStemmable(lower) {
 		return foldLower(lower)
@@ -82,6 +85,7 @@ func (l language) termOf(lower string) string {
 	return foldLower(lower)
 }
 
+// isStemmable reports whether a word is one of letters, not a number or a name of program code.
 func isStemmable(w string) bool {
 	for i := range len(w) {
 		if c := w[i]; isDigit(c) || c == '_' || c == '.' {
@@ -92,7 +96,8 @@ func isStemmable(w string) bool {
 }
 
 // germanStem removes the endings of nouns, adjectives and weak verbs from a folded word, so that Dach, Dächer and
-// Dächern meet. At least four letters stay.
+// Dächern meet. At least four letters stay. It takes off one ending, the longest that leaves enough, which Snowball's
+// German stemmer does in three steps with more rules; the light form keeps more words apart.
 func germanStem(w string) string {
 	for _, ending := range []string{"ern", "nen", "em", "en", "er", "es", "e", "n", "s"} {
 		rest, ok := strings.CutSuffix(w, ending)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// germanStop reports whether a word says nothing of a German question's subject.
+// germanStop reports whether a word says nothing of a German question's subject. Other languages with a list have that
+// of their stemmer's package.
 func germanStop(w string) bool {
 	_, ok := germanStops[w]
 	return ok
@@ -43,8 +44,10 @@ var asking = map[string]map[string]struct{}{
 // grammar are the bigrams and signs of Japanese, Chinese and Thai questions that carry no subject.
 var grammar = wordSet(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
 
+// particles are the most frequent signs of Chinese grammar.
 var particles = wordSet(`的 了 是 吗 嗎 呢 么 麼`)
 
+// wordSet makes a set of words that spaces part.
 func wordSet(words string) map[string]struct{} {
 	m := make(map[string]struct{})
 	for w := range strings.FieldsSeq(words) {
@@ -91,6 +94,7 @@ func Stops(langs ...string) func(word string) bool {
 	}
 }
 
+// isStop reports whether a cleaned word is a stop word, or one that only asks.
 func (l language) isStop(lower, lang string) bool {
 	if l.stop == nil {
 		return false

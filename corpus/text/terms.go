@@ -5,14 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on
-// the passages of one document. It is not safe for concurrent use.
+// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on the
+// passages of one document. It is not safe for concurrent use. Texts of a document repeat their words, and stemming is
+// the most expensive step.
 type Analyser struct {
 	lang  language
 	stems map[string]string
 }
 
-// maxStems bounds an Analyser's memory to a few megabytes.
+// maxStems bounds an Analyser's memory to a few megabytes. When they are full, all are forgotten: counting which were
+// used would cost more than stemming again.
 const maxStems = 1 << 15
 
 // NewAnalyser returns an analyser for a language (ISO 639-1). Words of a language without a stemmer are only folded.
@@ -23,14 +25,15 @@ func NewAnalyser(lang string) *Analyser {
 
 // Terms returns the terms of s in order: words in lower case, folded and stemmed, and the bigrams of runs of scripts
 // that are written without spaces. A term has letters, marks, numbers, "_" and "." only, never a space, and at most
-// about 100 bytes.
+// about 100 bytes. Positions in the result are what phrases are searched by, for which reason stop words stay.
 func (a *Analyser) Terms(s string) []string {
 	out := make([]string, 0, len(s)/6+1)
 	a.eachTerm(s, func(term string, _, _ int) { out = append(out, term) })
 	return out
 }
 
-// Line returns the terms of s separated by spaces.
+// Line returns the terms of s separated by spaces. That is the form in which indexes take it, and in which terms can't
+// be mistaken for each other.
 func (a *Analyser) Line(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -49,7 +52,8 @@ type Span struct {
 	Start, End int
 }
 
-// Spans returns the terms of s with their places, in order. The spans of bigrams overlap.
+// Spans returns the terms of s with their places, in order. The spans of bigrams overlap. A snippet's marks are drawn
+// there.
 func (a *Analyser) Spans(s string) []Span {
 	out := make([]Span, 0, len(s)/6+1)
 	runes, bytes := 0, 0 // runes in s[:bytes]
@@ -86,6 +90,7 @@ func (a *Analyser) eachTerm(s string, add func(term string, start, end int)) {
 	})
 }
 
+// cachedTerm is the term of a word, from memory if it was met before.
 func (a *Analyser) cachedTerm(raw string) string {
 	if t, ok := a.stems[raw]; ok {
 		return t
@@ -116,5 +121,5 @@ func eachGram(run string, add func(g string, from, to int)) {
 	}
 }
 
-// Terms returns the terms of s in the language, as Analyser.Terms does.
+// Terms returns the terms of s in the language, as Analyser.Terms does. For more than one text an Analyser is faster.
 func Terms(s, lang string) []string { return NewAnalyser(lang).Terms(s) }

@@ -7,8 +7,9 @@ import (
 )
 
 // Hidden reports whether r shows nothing and means nothing in any text: tag characters, which spell a text that no
-// reader sees, other unassigned signs that are never drawn, deprecated format controls and the controls of
-// annotations. The flags of England, Scotland and Wales as emoji are written with tags and lose them.
+// reader sees, other unassigned signs that are never drawn, deprecated format controls and the controls of annotations.
+// The flags of England, Scotland and Wales as emoji are written with tags and lose them. Tag characters are U+E0000 to
+// U+E007F, which have been used to hide orders for models in documents.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -33,8 +34,8 @@ func isInvisible(r rune) bool {
 }
 
 // Sieve decides rune by rune what of a text a reader could see. Besides what is Hidden it leaves out a variation
-// selector behind another and, of any invisible signs in a row, all but the first two: writing needs no more, and
-// such runs can spell out a text. The zero value is ready.
+// selector behind another and, of any invisible signs in a row, all but the first two: writing needs no more, and such
+// runs can spell out a text. The zero value is ready. A text goes through one Sieve from its beginning to its end.
 type Sieve struct {
 	run      int // invisible signs right before
 	selector bool
@@ -61,7 +62,8 @@ func (s *Sieve) Keep(r rune) bool {
 	return true
 }
 
-// Visible returns s without what a Sieve leaves out. Most texts come back as they are.
+// Visible returns s without what a Sieve leaves out. Most texts come back as they are. Nothing is copied as long as
+// everything stays.
 func Visible(s string) string {
 	var check Sieve
 	for i, r := range s {

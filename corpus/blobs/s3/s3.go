@@ -1,4 +1,7 @@
 // Package s3 keeps originals in a bucket of an S3-compatible storage, each under the SHA-256 of its bytes.
+//
+// Names in the bucket are those of package blobs below a prefix. Objects are written once and never changed, which is
+// why nothing has to be locked, and why a second upload of the same bytes is skipped.
 package s3
 
 import (
@@ -23,10 +26,12 @@ import (
 	"footnote/corpus/blobs"
 )
 
-// Scheme begins the URL of a bucket.
+// Scheme begins the URL of a bucket. The rest is a bucket's name, a folder in it and settings, see Open.
 const Scheme = "s3://"
 
 const (
+	// Uploads get time by their size, since a large file over a slow line is no failure. Parts have the least size that
+	// S3 allows.
 	tries     = 3                // of a request that failed
 	silence   = 10 * time.Second // before an answer begins, or between two reads of a body
 	shortTime = 15 * time.Second // for a request without a body, its retries included
@@ -36,7 +41,7 @@ const (
 	amazon = "https://s3.amazonaws.com"
 )
 
-// Store is a corpus.Blobs in a bucket.
+// Store is a corpus.Blobs in a bucket. It is safe for concurrent use. prefix ends with a slash, or is empty.
 type Store struct {
 	client    *minio.Client
 	transport *http.Transport
@@ -113,7 +118,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Reach reports whether the bucket answers.
+// Reach reports whether the bucket answers. The server's health check asks it.
 func (s *Store) Reach(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
@@ -146,7 +151,8 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (hash string,
 	return hash, size, nil
 }
 
-// sendFile uploads a file unless its bytes are there.
+// sendFile uploads a file unless its bytes are there. An object of another size under its name, which an interrupted
+// upload could have left, is written again.
 func (s *Store) sendFile(ctx context.Context, hash string, size int64, f io.Reader) error {
 	name, _ := blobs.Name(hash)
 	limited, cancel := context.WithTimeout(ctx, shortTime+time.Duration(size/slowest)*time.Second)
@@ -166,7 +172,8 @@ func (s *Store) sendFile(ctx context.Context, hash string, size int64, f io.Read
 	return translateError(ctx, err)
 }
 
-// Open opens a blob; see corpus.Blobs. It can be read until ctx ends.
+// Open opens a blob; see corpus.Blobs. It can be read until ctx ends. The first request is made here, so that a missing
+// object is told at once; later ones fetch where Seek leads.
 func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := blobs.Name(hash)
 	if !ok {
@@ -189,7 +196,8 @@ func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error
 	return &reader{object: object, ctx: ctx, idle: idle, cancel: cancel}, nil
 }
 
-// reader gives up on a body that has stopped coming.
+// reader gives up on a body that has stopped coming. The timer runs only while a read waits for the storage, not while
+// its caller is slow.
 type reader struct {
 	object *minio.Object
 	ctx    context.Context
@@ -236,7 +244,7 @@ func (s *Store) Delete(ctx context.Context, hash string) error {
 }
 
 // translateError gives an error of the storage the code and the sentence that people need. The end of the caller's own
-// ctx stays what it is.
+// ctx stays what it is. Codes are those of S3's error responses and of MinIO's.
 func translateError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,8 @@
 // Package child bounds the programs of others that read files.
+//
+// LibreOffice and tesseract are large programs in C++ that read what strangers made. They are started with a few named
+// variables of our environment, in a process group of their own that can be ended as a whole, with limits that the
+// kernel holds, and where that is possible without a network. Outside of Linux only the time limits are left.
 package child
 
 import (
@@ -18,7 +22,7 @@ func Environ(names ...string) (env []string) {
 }
 
 // Output keeps the first bytes that are written to it: at most Most. Over says that there were more; Full, if it is
-// set, is called once when there are.
+// set, is called once when there are. A program that complains without end would otherwise fill memory.
 type Output struct {
 	bytes.Buffer
 	Most int
@@ -26,7 +30,8 @@ type Output struct {
 	Full func()
 }
 
-// Write implements io.Writer. It takes everything and never fails.
+// Write implements io.Writer. It takes everything and never fails. A writer that fails would end the program with a
+// broken pipe, and hide what was wrong with it.
 func (o *Output) Write(p []byte) (int, error) {
 	room := min(len(p), o.Most-o.Len())
 	o.Buffer.Write(p[:room])

@@ -9,7 +9,8 @@ import (
 )
 
 // LimitMemory has the kernel refuse a process, and what it starts from then on, more private memory than most bytes
-// each. A process that has ended is no matter.
+// each. A process that has ended is no matter. RLIMIT_DATA counts private writable memory, see setrlimit(2). There is a
+// moment between the start and the limit, in which a program has read nothing yet.
 func LimitMemory(pid int, most uint64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
 }
@@ -26,7 +27,8 @@ func LimitTime(pid int, most time.Duration) {
 }
 
 // Apart has a command run in a process group of its own, which ends with its context. Without a network, where the
-// kernel lets this user have a namespace: Offline says whether it does.
+// kernel lets this user have a namespace: Offline says whether it does. The namespaces are of users and networks
+// (namespaces(7)); in the new one of users only this user is known, under the same number.
 func Apart(cmd *exec.Cmd, offline bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if offline {
@@ -43,7 +45,8 @@ func Apart(cmd *exec.Cmd, offline bool) {
 // matter.
 func EndGroup(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }
 
-// Offline reports whether Apart can keep a command from the network.
+// Offline reports whether Apart can keep a command from the network. Some distributions and containers forbid it. It
+// starts a program, so that callers ask once.
 func Offline() bool {
 	try := exec.Command("/bin/true") //nolint:noctx // it ends at once
 	Apart(try, true)

@@ -14,11 +14,13 @@ import (
 )
 
 const (
+	// A page of a newspaper has some thousands of words.
 	maxWords = 100_000 // of one page
 	sureWord = 60      // the confidence, in percent, of a word that is more likely right than wrong
 )
 
-// reading is a page as tesseract read it.
+// reading is a page as tesseract read it. Only the comparison of two readings of one page counts, not the numbers
+// themselves.
 type reading struct {
 	page  corpus.ReadPage
 	sure  float64 // upright letters, each weighted by the confidence of its word: more for a page that lies right
@@ -26,9 +28,11 @@ type reading struct {
 	good  int // upright words of at least sureWord
 }
 
-// doubtful reports whether most of a page was guessed.
+// doubtful reports whether most of a page was guessed. So it is with a page that lies on its side, of which tesseract
+// reads strokes as letters.
 func (r reading) doubtful() bool { return r.good*2 < r.words || r.words == 0 }
 
+// text is what was read, for telling its language.
 func (r reading) text() string {
 	var b strings.Builder
 	for _, line := range r.page.Lines {
@@ -41,7 +45,8 @@ func (r reading) text() string {
 }
 
 // parseHOCR reads what tesseract says of a page: hOCR, an HTML of lines and words with their boxes. Lines without a
-// letter or a digit are specks and rules.
+// letter or a digit are specks and rules. The form is "hOCR – OCR Workflow and Output embedded in HTML"; properties
+// stand in the attribute title. The answer is another program's, so that sizes and numbers are checked.
 func parseHOCR(answer []byte) (reading, error) {
 	dec := xml.NewDecoder(bytes.NewReader(answer))
 	dec.Strict, dec.AutoClose, dec.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -83,8 +88,9 @@ type hocr struct {
 	letters strings.Builder
 }
 
-// place is what hOCR says of a line: its box, the slope of its baseline and how far it is above the box's lower edge
-// at its left, and how far letters reach above and below it. A line on its side has no baseline.
+// place is what hOCR says of a line: its box, the slope of its baseline and how far it is above the box's lower edge at
+// its left, and how far letters reach above and below it. A line on its side has no baseline. The properties are hOCR's
+// bbox and baseline, and x_size and x_descenders.
 type place struct {
 	box           [4]float64
 	upright       bool
@@ -92,6 +98,7 @@ type place struct {
 	size, below   float64
 }
 
+// start begins a page, a line or a word, by the element's class. A line that begins ends the one before.
 func (p *hocr) start(e xml.StartElement) {
 	var class, title string
 	for _, a := range e.Attr {
@@ -142,6 +149,7 @@ func numbers(title, name string, n int) []float64 {
 	return out
 }
 
+// endWord adds the word at work to its line. White space inside of it is taken out: a word has none.
 func (p *hocr) endWord() {
 	if p.word == nil {
 		return
@@ -164,6 +172,8 @@ func (p *hocr) endWord() {
 }
 
 // heightAt is how far letters reach in the line where a word stands: the same for words with and without tall letters.
+// Boxes of single words follow their letters, so that "ace" and "day" would stand at different heights. Where the line
+// has no measure, the word's own box is taken.
 func (l place) heightAt(w corpus.ReadWord) (top, bottom float64) {
 	if l.size <= 0 || !l.upright {
 		return w.Y0, w.Y1
@@ -172,6 +182,7 @@ func (l place) heightAt(w corpus.ReadWord) (top, bottom float64) {
 	return base + l.below - l.size, base + l.below
 }
 
+// endLine adds the line at work to the page.
 func (p *hocr) endLine() {
 	p.endWord()
 	if p.line != nil && hasLetters(p.line.Words) {

@@ -18,7 +18,8 @@ const (
 	fallback      = "eng"
 )
 
-// installedLanguages are the languages that tesseract has data for, as it calls them, and osd.
+// installedLanguages are the languages that tesseract has data for, as it calls them, and osd. The list stands behind a
+// line that says where the data are.
 func installedLanguages(ctx context.Context, program string) ([]string, error) {
 	cmd := exec.CommandContext(ctx, program, "--list-langs")
 	answer, err := cmd.Output()
@@ -41,6 +42,8 @@ func afterLine(s string) string {
 }
 
 // candidates are the languages to read a page in whose script is given by tesseract's name for it, empty if unknown.
+// Settings go before all. Otherwise it is what is installed and written in that script; if nothing is, whatever is
+// installed.
 func (s *scan) candidates(script string) []string {
 	if len(s.only) > 0 {
 		return s.only
@@ -61,6 +64,8 @@ func (s *scan) candidates(script string) []string {
 }
 
 // ownLanguage is the language that a text is in, as tesseract calls it, if it is one to read in; else empty.
+// tesseract's names have three letters (ISO 639-2) and those of package text two, which is why both are compared as
+// parsed tags.
 func (s *scan) ownLanguage(read string) string {
 	code := text.Detect(read)
 	if code == "" {
@@ -81,6 +86,7 @@ func (s *scan) ownLanguage(read string) string {
 	return among[i]
 }
 
+// without is a list without a name, as a copy.
 func without(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
@@ -95,7 +101,8 @@ func baseOf(name string) language.Base {
 	return base
 }
 
-// scriptOf is the script that a language of tesseract's is mostly written in, by ISO 15924.
+// scriptOf is the script that a language of tesseract's is mostly written in, by ISO 15924. golang.org/x/text knows the
+// likely script of each language (CLDR's likely subtags).
 func scriptOf(name string) string {
 	tag := language.Make(strings.NewReplacer("chi_sim", "zh-Hans", "chi_tra", "zh-Hant", "_latn", "-Latn", "_cyrl",
 		"-Cyrl").Replace(name))

@@ -18,7 +18,8 @@ const (
 	maxLines = 5000 // of a page that a model wrote down
 )
 
-// Model reads pictures with a model that sees. It says what a page says and not where, so that words have no place.
+// Model reads pictures with a model that sees. It says what a page says and not where, so that words have no place. A
+// page costs a call to the model, and what it writes down cannot be checked against the picture.
 type Model struct {
 	// See shows a picture to the model, a PNG, and returns what it says. It is safe for concurrent use.
 	See func(ctx context.Context, instruction string, png []byte) (string, error)
@@ -34,7 +35,8 @@ var blind = &corpus.Failure{Code: corpus.NeedsOCR,
 // Begin implements Letters.
 func (m *Model) Begin(context.Context) (Document, error) { return m, nil }
 
-// Page implements Document. A model reads a page whichever way it lies.
+// Page implements Document. A model reads a page whichever way it lies. The error of a model that takes no pictures is
+// a failure of the file with what to do, since every page would fail alike.
 func (m *Model) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {
 	picture, err := draw(0)
 	if err != nil {
@@ -50,7 +52,8 @@ func (m *Model) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (
 	return pageOf(said), nil
 }
 
-// pageOf makes a page of what a model wrote down: a line of each of its lines, one without words of an empty one.
+// pageOf makes a page of what a model wrote down: a line of each of its lines, one without words of an empty one. At
+// most maxLines lines are taken, lest a model that repeats itself makes a page without end.
 func pageOf(said string) (p corpus.ReadPage) {
 	said = strings.TrimSpace(strings.ReplaceAll(said, "\r", ""))
 	if inside, ok := strings.CutPrefix(said, "```"); ok { // models fence what they are to write as it is

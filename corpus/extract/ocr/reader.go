@@ -1,6 +1,11 @@
 // Package ocr reads pages that are pictures of text. Reader stands between the library and the processes that read
 // files: what those say is only a picture is drawn by them, upright, and read by a recogniser of letters, the program
 // tesseract or a model that sees. So a recogniser gets pictures that we drew ourselves and never a file of others.
+//
+// reader.go goes through the pages of a file that are pictures; tesseract.go runs the program, hocr.go reads its answer
+// and languages.go chooses what it reads in; model.go asks a model that sees. A file is then read once more with what
+// was recognised (corpus.File.Read), so that paragraphs, headings and running heads are found in scans by the same code
+// as in PDFs with text.
 package ocr
 
 import (
@@ -15,6 +20,8 @@ import (
 	"footnote/english"
 )
 
+// Recognisers are trained with 300 pixels to an inch, which tesseract's documentation recommends; mostWidth is what
+// worker.Pool draws at most.
 const (
 	maxScans   = 1000 // pages of one file that are read from pictures
 	resolution = 300  // pixels to an inch that a page is drawn with
@@ -22,7 +29,7 @@ const (
 	mostWidth  = 4000 // that a page can be drawn with
 )
 
-// Files reads and draws files; worker.Pool does.
+// Files reads and draws files; worker.Pool does. Only a picture that it draws reaches a recogniser.
 type Files interface {
 	corpus.Extractor
 	corpus.Renderer
@@ -35,7 +42,8 @@ type Letters interface {
 	Begin(ctx context.Context) (Document, error)
 }
 
-// Document reads the pages of one document, one after the other.
+// Document reads the pages of one document, one after the other. It is not safe for concurrent use, as it learns from
+// page to page. An error ends the document.
 type Document interface {
 	// Page reads one page. draw draws it, turned by so many quarters clockwise, as PNG.
 	Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error)
@@ -51,7 +59,9 @@ type Reader struct {
 func New(files Files, letters Letters) *Reader { return &Reader{files: files, letters: letters} }
 
 // Extract implements corpus.Extractor. Pages that are pictures are read by the recogniser. Where there is none, a file
-// without other text fails with what to do; one with other text says in its metadata which pages are unread.
+// without other text fails with what to do; one with other text says in its metadata which pages are unread. The first
+// reading finds which pages are pictures, the second puts all pages together. report tells pages of the first and then
+// of the recogniser.
 func (r *Reader) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
@@ -92,7 +102,8 @@ var noText = &corpus.Failure{Code: "no_text",
 	Detail: "Text recognition (OCR) found no text in this file. If it shows any, add a sharper or a larger picture " +
 		"of it."}
 
-// readScans reads the pages that are pictures.
+// readScans reads the pages that are pictures. Pages are drawn grey, which is all that recognisers look at and a
+// quarter of the bytes.
 func (r *Reader) readScans(
 	ctx context.Context, document Document, f corpus.File, x corpus.Extracted, report func(done, total int),
 ) ([]corpus.ReadPage, error) {
@@ -124,7 +135,8 @@ func drawnWidth(w float64) int {
 	return int(min(max(math.Round(w/72*resolution), leastWidth), mostWidth))
 }
 
-// turnsOf says which pages were turned, as corpus.MetaTurned has it.
+// turnsOf says which pages were turned, as corpus.MetaTurned has it. The viewer turns these pages in the same way, so
+// that boxes of words fit. nil if none was turned.
 func turnsOf(pages []corpus.ReadPage) map[string]any {
 	var turned map[string]any
 	for _, p := range pages {
@@ -138,7 +150,7 @@ func turnsOf(pages []corpus.ReadPage) map[string]any {
 	return turned
 }
 
-// pageList names pages: "page 3", "pages 3, 7".
+// pageList names pages: "page 3", "pages 3, 7". At most twenty are named.
 func pageList(pages []int) string {
 	const most = 20
 	var names []string

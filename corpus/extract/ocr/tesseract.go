@@ -16,6 +16,7 @@ import (
 	"footnote/corpus/extract/child"
 )
 
+// The limits are enforced from outside: by the context, by the kernel, and by how much of its output is kept.
 const (
 	pageTime   = 2 * time.Minute // that tesseract may take for one page
 	maxAnswer  = 16 << 20        // bytes of what it says of one page
@@ -23,8 +24,9 @@ const (
 	memoryPage = 1 << 30         // bytes that it may allocate
 )
 
-// Tesseract reads pictures with the program of that name, if it is on the PATH: it is looked for each time, so that
-// one that is installed later is found. It is safe for concurrent use.
+// Tesseract reads pictures with the program of that name, if it is on the PATH: it is looked for each time, so that one
+// that is installed later is found. It is safe for concurrent use. It has no state: each document begins with what is
+// installed at that moment.
 type Tesseract struct {
 	// Languages are the languages to read, as tesseract calls them; none: what is installed and the text's own.
 	Languages []string
@@ -55,7 +57,7 @@ func (t *Tesseract) Begin(ctx context.Context) (Document, error) {
 	return &scan{only: t.Languages, program: program, installed: installed}, nil
 }
 
-// scan is a document that tesseract reads.
+// scan is a document that tesseract reads. chosen are those of the document, once a page told its language.
 type scan struct {
 	only      []string
 	program   string
@@ -98,7 +100,8 @@ func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (c
 }
 
 // inItsLanguage notes the language of the document once a page tells it, and reads that page again if it was read in
-// others before it.
+// others before it. The first pages may be read in English only because that comes first. Later pages are read in the
+// document's language at once.
 func (s *scan) inItsLanguage(
 	ctx context.Context, picture []byte, languages []string, got reading,
 ) (corpus.ReadPage, error) {
@@ -127,6 +130,7 @@ func (s *scan) languages(script string) []string {
 	return s.candidates(script)
 }
 
+// recognise reads a page. Segmentation mode 3 is tesseract's own default: it finds columns and paragraphs by itself.
 func (s *scan) recognise(ctx context.Context, picture []byte, languages []string) (reading, error) {
 	answer, err := runTesseract(
 		ctx, s.program, picture, "-l", strings.Join(languages, "+"), "--psm", "3", "hocr",
@@ -137,14 +141,15 @@ func (s *scan) recognise(ctx context.Context, picture []byte, languages []string
 	return parseHOCR(answer)
 }
 
-// orientation is how a page lies and what it is written in.
+// orientation is how a page lies and what it is written in. Its zero value says nothing.
 type orientation struct {
 	known  bool
 	turn   int // quarters clockwise that set it upright
 	script string
 }
 
-// lookAt asks tesseract how a page lies. A page with few letters does not tell.
+// lookAt asks tesseract how a page lies. A page with few letters does not tell. That is segmentation mode 0 with the
+// data osd, which answers in lines such as "Rotate: 90". Exit code 1 is how it says that there are too few characters.
 func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) {
 	if !slices.Contains(s.installed, osd) {
 		return orientation{}, nil
@@ -170,7 +175,8 @@ func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) 
 	return o, nil
 }
 
-// turns are the quarters, clockwise, by which the page may have to be turned, given how it reads as it lies.
+// turns are the quarters, clockwise, by which the page may have to be turned, given how it reads as it lies. Nothing is
+// turned if the page reads well as it lies.
 func (o orientation) turns(asItLies reading) []int {
 	switch {
 	case o.known && o.turn != 0:
@@ -181,8 +187,10 @@ func (o orientation) turns(asItLies reading) []int {
 	return nil
 }
 
-// runTesseract gives a picture to tesseract and returns what it writes. The process sees nothing of our environment
-// but where its languages are, has bounded memory and time, and ends with ctx.
+// runTesseract gives a picture to tesseract and returns what it writes. The process sees nothing of our environment but
+// where its languages are, has bounded memory and time, and ends with ctx. The picture goes in on standard input and
+// the answer comes on standard output, so that no file is left behind. One thread is used: pages of several documents
+// are read side by side.
 func runTesseract(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()

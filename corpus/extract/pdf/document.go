@@ -22,10 +22,10 @@ const (
 	maxDepth   = 8
 )
 
-// extractDocument reads a whole document. report, if it is not nil, is called after every few pages. Pages whose pictures
-// were read already come with f.Read. Without them, pages that are pictures come back as scans, for the caller to have
-// them read and to call again. Headers and footers are dropped, but not of a PDF that was made here of another file
-// (f.Printed): its text must fit that file's, which has them.
+// extractDocument reads a whole document. report, if it is not nil, is called after every few pages. Pages whose
+// pictures were read already come with f.Read. Without them, pages that are pictures come back as scans, for the caller
+// to have them read and to call again. Headers and footers are dropped, but not of a PDF that was made here of another
+// file (f.Printed): its text must fit that file's, which has them.
 func (m *module) extractDocument(f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	doc, err := m.openFile(f.Path)
 	if err != nil {

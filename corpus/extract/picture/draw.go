@@ -21,7 +21,8 @@ const (
 	maxPNG   = 16 << 20 // bytes of one; one that takes more is drawn narrower
 )
 
-// Render draws picture n of a file, from 1, upright and turned by f.Turn, width pixels wide, as PNG.
+// Render draws picture n of a file, from 1, upright and turned by f.Turn, width pixels wide, as PNG. It fails with
+// worker.NoPage for a page behind the last, and with a *corpus.Failure for a picture that can't be decoded.
 func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	file, frames, err := open(f)
 	if err != nil {
@@ -47,7 +48,8 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	return out, ctx.Err()
 }
 
-// sizeDrawn is how large a picture is drawn that is to be so wide.
+// sizeDrawn is how large a picture is drawn that is to be so wide. It keeps the shape and stays below maxDrawn pixels
+// and 65,536 pixels of height.
 func sizeDrawn(fr frame, turn, width int) (w, h int) {
 	pw, ph := fr.upright()
 	if turn%2 != 0 {
@@ -58,7 +60,8 @@ func sizeDrawn(fr frame, turn, width int) (w, h int) {
 	return max(1, int(float64(width)*scale)), max(1, int(math.Round(tall*scale)))
 }
 
-// drawPicture draws a picture on white, w × h pixels large when it is upright and turned.
+// drawPicture draws a picture on white, w × h pixels large when it is upright and turned. Scaling comes first, on the
+// picture as it is stored, because turning a small picture takes less.
 func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 	side := turn%2 != 0
 	if orientation >= 5 {
@@ -86,7 +89,8 @@ func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 }
 
 // uprightBy says how a picture of an orientation by Exif is set upright: whether it is mirrored, left for right, and by
-// how many quarters it is turned clockwise afterwards.
+// how many quarters it is turned clockwise afterwards. The eight orientations are those of Exif 2.3, tag 274; 1 is
+// upright.
 func uprightBy(orientation int) (mirrored bool, quarters int) {
 	switch orientation {
 	case 2:
@@ -107,6 +111,7 @@ func uprightBy(orientation int) (mirrored bool, quarters int) {
 	return false, 0
 }
 
+// mirror turns left and right round, in place.
 func mirror(img *image.RGBA) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	for y := range h {
@@ -133,7 +138,7 @@ func turned(img *image.RGBA) *image.RGBA {
 }
 
 // shrink draws a picture on white, smaller: each pixel is the mean of those it stands for. Only a strip of the picture
-// is in memory as it is drawn.
+// is in memory as it is drawn. The mean keeps thin strokes grey where sampling would lose them, which recognisers need.
 func shrink(img image.Image, w, h int) *image.RGBA {
 	b := img.Bounds()
 	across, down := shares(b.Dx(), w), shares(b.Dy(), h)
@@ -162,6 +167,7 @@ func shrink(img image.Image, w, h int) *image.RGBA {
 	return out
 }
 
+// addRow adds a row of pixels to the sums of the drawn row that it belongs to, weighted by how much of it does.
 func addRow(sums []float32, pix []uint8, across []stretch, weight float32) {
 	for x, part := range across {
 		var r, g, b float32
@@ -184,6 +190,7 @@ type stretch struct {
 	first, full, last float32 // shares, which make 1 together
 }
 
+// share is how much pixel i counts.
 func (s stretch) share(i int) float32 {
 	switch i {
 	case s.from:
@@ -194,7 +201,8 @@ func (s stretch) share(i int) float32 {
 	return s.full
 }
 
-// shares divides n pixels among drawn ones. Where there are fewer, a drawn one takes the nearest.
+// shares divides n pixels among drawn ones. Where there are fewer, a drawn one takes the nearest. The shares of a drawn
+// pixel add up to 1.
 func shares(n, drawn int) []stretch {
 	out := make([]stretch, drawn)
 	step := float64(n) / float64(drawn)

@@ -8,12 +8,14 @@ import (
 )
 
 const (
+	// A JPEG has a few dozen segments before its pixels; Exif data fit into one segment.
 	maxMarkers = 2000 // of a JPEG that are looked at
 	maxExif    = 64 << 10
 )
 
 // The markers of a JPEG.
 const (
+	// Their names in the standard (ITU-T T.81, table B.1) are SOS, EOI, APP1 and SOF2.
 	jpegScan        = 0xDA
 	jpegEnd         = 0xD9
 	jpegApp1        = 0xE1
@@ -21,7 +23,8 @@ const (
 )
 
 // lookAtJPEG finds out how a photograph is turned, and how much memory a pixel of it takes. A damaged one is found out
-// by the decoder.
+// by the decoder. It goes from segment to segment, each of which has its length behind its marker. A progressive
+// picture takes more, as all coefficients are kept until its last pass.
 func lookAtJPEG(f *os.File, fr *frame) error {
 	fr.perPixel = 3
 	at := int64(2)
@@ -66,7 +69,8 @@ func atEnd(err error) error {
 	return err
 }
 
-// exifOrientation reads how a picture is turned from its Exif data, which are a TIFF without pixels. 1 is upright.
+// exifOrientation reads how a picture is turned from its Exif data, which are a TIFF without pixels. 1 is upright. The
+// directory is that of the main picture, the first one.
 func exifOrientation(data []byte) int {
 	order, first := tiffOrder(data)
 	if order == nil {

@@ -48,7 +48,8 @@ var (
 		Detail: "This picture is an animation. Save the picture of it that holds text as PNG or JPEG and add that."}
 )
 
-// explainError returns the failure of a picture that a decoder refused.
+// explainError returns the failure of a picture that a decoder refused. A fault of the disk is no failure of the file.
+// What the decoder doesn't know is told from what is damaged.
 func explainError(err error) error {
 	if _, ok := errors.AsType[*os.PathError](err); ok { // the disk, not the file
 		return err
@@ -68,12 +69,14 @@ func explainError(err error) error {
 	return broken
 }
 
+// lookAtPNG says how much memory a pixel takes: a PNG has no orientation that viewers heed.
 func lookAtPNG(_ *os.File, fr *frame) error {
 	fr.perPixel = 12 // 16 bits of four colours, and as much again for an interlaced one's parts
 	return nil
 }
 
-// lookAtWebP refuses animations, whose first picture need not be the one that matters.
+// lookAtWebP refuses animations, whose first picture need not be the one that matters. Byte 20 has the flags of the
+// extended form (RFC 9649 §2.7).
 func lookAtWebP(f *os.File, fr *frame) error {
 	head := make([]byte, 21)
 	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {

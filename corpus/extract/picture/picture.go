@@ -1,6 +1,13 @@
-// Package picture reads and draws files that are pictures: PNG, JPEG, WebP and TIFF. A picture is a page, and one
-// of several pictures in a TIFF is one of its pages. A file's header is held to limits before anything is decoded. The
+// Package picture reads and draws files that are pictures: PNG, JPEG, WebP and TIFF. A picture is a page, and one of
+// several pictures in a TIFF is one of its pages. A file's header is held to limits before anything is decoded. The
 // package belongs into a worker process, which bounds time and memory of all the rest: see corpus/extract/worker.
+//
+// picture.go looks at a file and holds it to limits, kinds.go tells the kinds apart, jpeg.go and tiff.go read of a
+// header what Go's decoders don't tell, read.go says which pages there are and draw.go draws them. Letters are
+// recognised elsewhere: package ocr has the pages drawn here and comes back with what it read.
+//
+// Decoders allocate by what a header says. That is why its sizes are multiplied out before any of them is called, with
+// the bytes that a pixel takes in each.
 package picture
 
 import (
@@ -30,7 +37,7 @@ type kind struct {
 	look func(f *os.File, size int64) ([]frame, error)
 }
 
-// frame is a picture in a file.
+// frame is a picture in a file. perPixel is an estimate from above, by which maxMemory is held.
 type frame struct {
 	kind          *kind
 	width, height int   // in pixels, as they are stored
@@ -39,7 +46,7 @@ type frame struct {
 	at            int64 // where it begins, in a TIFF
 }
 
-// upright returns width and height of the picture as it is to be seen.
+// upright returns width and height of the picture as it is to be seen. Orientations 5 to 8 lie on their side.
 func (f frame) upright() (width, height int) {
 	if f.orientation >= 5 {
 		return f.height, f.width
@@ -47,7 +54,8 @@ func (f frame) upright() (width, height int) {
 	return f.width, f.height
 }
 
-// open looks at a file and returns the pictures in it, each within the limits.
+// open looks at a file and returns the pictures in it, each within the limits. The caller closes the file. Nothing is
+// decoded yet.
 func open(file corpus.File) (*os.File, []frame, error) {
 	f, err := os.Open(file.Path)
 	if err != nil {
@@ -60,6 +68,7 @@ func open(file corpus.File) (*os.File, []frame, error) {
 	return f, frames, nil
 }
 
+// lookAt finds the pictures in an open file and checks each. One that is too large or too small refuses the whole file.
 func lookAt(f *os.File) ([]frame, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -99,7 +108,8 @@ func lookAt(f *os.File) ([]frame, error) {
 	return frames, nil
 }
 
-// check holds the size of a picture to the limits.
+// check holds the size of a picture to the limits. A side of 131,072 pixels or more is refused by itself, so that the
+// product can't overflow.
 func (f *frame) check() error {
 	pixels, most := int64(f.width)*int64(f.height), int64(maxMemory/max(f.perPixel, 1))
 	switch {
@@ -117,7 +127,7 @@ func (f *frame) check() error {
 	return nil
 }
 
-// decodeFrame decodes one picture.
+// decodeFrame decodes one picture. A picture whose size turns out to be another one than its header's is damaged.
 func decodeFrame(f *os.File, fr frame) (image.Image, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read the original: %w", err)
@@ -136,7 +146,8 @@ func decodeFrame(f *os.File, fr frame) (image.Image, error) {
 	return img, nil
 }
 
-// single makes the look of a kind whose files hold one picture.
+// single makes the look of a kind whose files hold one picture. config is the decoder's function for headers; about
+// adds what it doesn't tell.
 func single(
 	config func(r io.Reader) (image.Config, error), about func(f *os.File, fr *frame) error,
 ) func(f *os.File, size int64) ([]frame, error) {

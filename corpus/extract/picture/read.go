@@ -7,7 +7,8 @@ import (
 	"footnote/corpus/extract/pdf"
 )
 
-// Reader implements corpus.Extractor for pictures and draws them. It is not safe for concurrent use.
+// Reader implements corpus.Extractor for pictures and draws them. It is not safe for concurrent use. It holds nothing:
+// each call opens the file anew.
 type Reader struct{}
 
 // Extract implements corpus.Extractor. It finds no letters itself: all pages of a file are scans, until they come back

@@ -13,6 +13,7 @@ import (
 
 // The tags of a TIFF's directory.
 const (
+	// Both are tags of TIFF 6.0: NewSubfileType and Orientation.
 	tagSubfile     = 254
 	tagOrientation = 274
 )
@@ -24,7 +25,8 @@ const (
 )
 
 // lookAtTIFF finds the pictures of a TIFF, which are a chain of directories. One that comes back to a directory ends
-// there.
+// there. Smaller copies of other pictures are passed over. Each directory is shown to the decoder as if it were the
+// file's first.
 func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
 	head := make([]byte, tiffHeader)
 	if _, err := f.ReadAt(head, 0); err != nil {
@@ -72,7 +74,8 @@ func tiffOrder(head []byte) (order binary.ByteOrder, first uint32) {
 }
 
 // readDirectory reads the numbers that stand in a directory itself, and where the next directory is; nil if it is not
-// in the file.
+// in the file. A directory is a count, entries of 12 bytes (tag, type, count and value) and the offset of the next
+// (TIFF 6.0, section 2). Only values that fit into an entry are read: shorts and longs.
 func readDirectory(r io.ReaderAt, order binary.ByteOrder, at uint32) (entries map[uint16]uint32, next uint32) {
 	const entry, short = 12, 3
 	var b [entry]byte
@@ -102,7 +105,8 @@ func readDirectory(r io.ReaderAt, order binary.ByteOrder, at uint32) (entries ma
 	return entries, order.Uint32(all[n*entry:])
 }
 
-// fromFrame is a TIFF file whose header says that the directory at an offset is its first.
+// fromFrame is a TIFF file whose header says that the directory at an offset is its first. Go's decoder reads the first
+// picture of a file only.
 type fromFrame struct {
 	f  *os.File
 	at uint32

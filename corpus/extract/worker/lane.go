@@ -8,7 +8,9 @@ import (
 	"time"
 )
 
-// lane bounds how many workers do one kind of work, and keeps those that wait.
+// lane bounds how many workers do one kind of work, and keeps those that wait. A slot is held during a request.
+// Processes that wait hold none, and end by themselves after a while; busy ones are known so that close can kill them.
+// ending counts goroutines that end processes, for close to wait for.
 type lane struct {
 	cfg     Config
 	slots   chan struct{}
@@ -20,10 +22,12 @@ type lane struct {
 	ending  sync.WaitGroup
 }
 
+// newLane makes a lane of n slots without processes.
 func newLane(n int, cfg Config) *lane {
 	return &lane{cfg: cfg, slots: make(chan struct{}, n), busy: map[*process]bool{}}
 }
 
+// enter takes a slot, or fails with the error of ctx.
 func (l *lane) enter(ctx context.Context) error {
 	select {
 	case l.slots <- struct{}{}:
@@ -35,6 +39,7 @@ func (l *lane) enter(ctx context.Context) error {
 
 func (l *lane) leave() { <-l.slots }
 
+// isClosed reports whether the lane was closed, so that a death needs no explanation.
 func (l *lane) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +56,9 @@ func (l *lane) ready() *process {
 	return nil
 }
 
-// take returns a worker that waits, rather one that has what the request takes, or a new one.
+// take returns a worker that waits, rather one that has what the request takes, or a new one. The one used last is
+// taken: it is warm, and the others may go. A process is started under the lock, which takes milliseconds; nobody else
+// gets the same one meanwhile.
 func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +82,8 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	return p, err
 }
 
-// put keeps a worker for the next request, until it has been idle for long.
+// put keeps a worker for the next request, until it has been idle for long. One that has said that it ends by itself is
+// waited for and forgotten.
 func (l *lane) put(p *process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,8 +106,10 @@ func (l *lane) retire(p *process) {
 	}
 }
 
+// end lets a process end, in a goroutine that close waits for.
 func (l *lane) end(p *process) { l.ending.Go(p.stop) }
 
+// drop kills a process whose request failed and forgets it.
 func (l *lane) drop(p *process) {
 	p.kill()
 	l.mu.Lock()
@@ -107,6 +117,8 @@ func (l *lane) drop(p *process) {
 	delete(l.busy, p)
 }
 
+// close ends all processes and waits for them. At the end it takes every slot once, which is free only when nobody is
+// at work any more.
 func (l *lane) close() {
 	l.mu.Lock()
 	l.closed = true

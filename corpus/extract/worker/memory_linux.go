@@ -11,7 +11,9 @@ import (
 )
 
 // limitData has the kernel refuse this process more private memory than it may have. Where that fails, watchMemory is
-// left. Programs built for finding races map far more than they use: there it is left alone.
+// left. Programs built for finding races map far more than they use: there it is left alone. RLIMIT_DATA counts private
+// writable memory (setrlimit(2)), which is what a process allocates; address space that is only reserved, as
+// WebAssembly's is, doesn't count.
 func limitData() {
 	if !raceDetector {
 		const most = dataLimit + threadStacks
@@ -22,7 +24,8 @@ func limitData() {
 var vmstat = "/proc/vmstat" // tests have another
 
 // oomKills returns how many processes the kernel has killed for want of memory, on the whole machine, since that
-// started; 0 if it can't be told.
+// started; 0 if it can't be told. It is read before and after: a rise tells that the kernel, and not a person, has
+// killed a worker.
 func oomKills() int64 {
 	raw, err := os.ReadFile(vmstat)
 	if err != nil {
@@ -38,7 +41,8 @@ func oomKills() int64 {
 }
 
 // machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be
-// told.
+// told. Both versions of cgroups are looked at, and every group above this process's, since each may have a limit of
+// its own.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	memory := int64(math.MaxInt64)

@@ -1,6 +1,14 @@
 // Package worker reads and draws files in processes of their own, so that a file can hurt only itself: such a process
 // sees one file at a time, has 512 MiB of memory and none of our environment, and is killed when it takes too long.
 // Pool is the server's side, Serve the process's.
+//
+// On the server's side, pool.go decides what becomes of a request and of a worker's death, lane.go bounds how many work
+// and keeps those that wait, process.go starts, asks and ends one. serve.go is the other side, protocol.go what both
+// say to each other, bounds.go and memory.go what is allowed. A worker gets its requests on standard input and answers
+// on standard output, both in gob; what it writes to standard error is kept for the log.
+//
+// What must never happen: that a file takes the server's memory, its time or its secrets. The server therefore believes
+// nothing that a worker announces without a bound, waits for nothing without a watchdog, and gives it no environment.
 package worker
 
 import (
@@ -19,10 +27,10 @@ import (
 )
 
 // NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this
-// package.
+// package. notDrawn makes a chat.Error of it.
 const NoPage = "no_page"
 
-// Config wires a Pool. Command is required.
+// Config wires a Pool. Command is required. The zero value of every other field is a sensible one.
 type Config struct {
 	Command    []string      // starts a process that runs Serve on its standard input and output
 	CacheDir   string        // for PDFium's compiled code; empty: each worker compiles it again, 3 s
@@ -34,7 +42,8 @@ type Config struct {
 }
 
 // Pool implements corpus.Extractor and corpus.Renderer. Up to two files are read at once, and one page drawn beside
-// them; on a machine with less than 3 GiB of memory fewer. It is safe for concurrent use.
+// them; on a machine with less than 3 GiB of memory fewer. It is safe for concurrent use. Reading and drawing have
+// lanes of their own, so that somebody who turns pages does not wait for a folder that is read in.
 type Pool struct {
 	cfg     Config
 	reading *lane
@@ -43,7 +52,7 @@ type Pool struct {
 	loaded  atomic.Bool   // some worker has loaded PDFium, so that the others find it compiled
 }
 
-// New checks the configuration. Workers start when they are needed; Close ends them.
+// New checks the configuration. Workers start when they are needed; Close ends them. It fails only without a command.
 func New(cfg Config) (*Pool, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("worker: no command")
@@ -61,7 +70,8 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// Close ends all workers, those at work too, and waits for them.
+// Close ends all workers, those at work too, and waits for them. Requests that are under way end with an error; the
+// Pool must not be used afterwards.
 func (p *Pool) Close() error {
 	p.reading.close()
 	if p.drawing != p.reading {
@@ -70,8 +80,9 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as
-// plain text.
+// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as plain
+// text. Errors are a *corpus.Failure where the file is to blame, corpus.ErrReaderDied where somebody ended the worker,
+// and a chat.Error of code CodeUnavailable where none can be started.
 func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	req := Request{File: f}
 	rep, start, err := p.do(ctx, p.reading, req, report)
@@ -96,7 +107,8 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 
 // Render implements corpus.Renderer. A page so long that the picture would have more than 32 million pixels is drawn
 // narrower. Once it has begun, a page is drawn to the end of its time even if ctx ends: what comes of it is worth
-// knowing, and the worker need not be replaced.
+// knowing, and the worker need not be replaced. Errors are chat.Errors, whose sentences say that the text can be read
+// all the same.
 func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
 		return nil, &chat.Error{
@@ -134,7 +146,7 @@ func notDrawn(err error) error {
 }
 
 // Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for
-// IdleAfter.
+// IdleAfter. Whoever opens a document would otherwise wait until PDFium is loaded.
 func (p *Pool) Expect() {
 	l := p.drawing
 	l.mu.Lock()
@@ -157,7 +169,9 @@ func (p *Pool) Expect() {
 	})
 }
 
-// do asks a worker of the lane. A worker that had died before it saw the file is replaced once.
+// do asks a worker of the lane. A worker that had died before it saw the file is replaced once. It waits for a free
+// slot, takes a worker, asks it, and puts it back or drops it. The Start that comes back is that of a worker which
+// died, for what it said of the file. A worker that was asked only to compile PDFium is asked again.
 func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, total int)) (reply, Start, error) {
 	if err := l.enter(ctx); err != nil {
 		return reply{}, Start{}, err

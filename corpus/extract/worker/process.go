@@ -25,7 +25,8 @@ const (
 	batchPages = 100              // the pages that one time limit is for
 )
 
-// process is one running worker. It serves one request at a time.
+// process is one running worker. It serves one request at a time. A lane owns it: only whoever took it from there may
+// ask it. stop and kill may be called from several places; it ends once.
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -48,6 +49,7 @@ type said struct {
 	first, tail []byte
 }
 
+// Write implements io.Writer; it never fails, and never keeps more than 4 KiB.
 func (t *said) Write(p []byte) (int, error) {
 	const most = 2048
 	t.mu.Lock()
@@ -67,14 +69,16 @@ func (t *said) String() string {
 	return string(t.first) + string(t.tail)
 }
 
-// outOfMemory reports whether the runtime ended the process for want of memory or of stack.
+// outOfMemory reports whether the runtime ended the process for want of memory or of stack. These are the words of Go's
+// runtime, which ends with exit status 2 for all of its fatal errors.
 func (t *said) outOfMemory() bool {
 	s := t.String()
 	return strings.Contains(s, "out of memory") || strings.Contains(s, "cannot allocate memory") ||
 		strings.Contains(s, "stack overflow")
 }
 
-// start runs the command with nothing of our environment but what a process needs to run: no keys.
+// start runs the command with nothing of our environment but what a process needs to run: no keys. The program is the
+// server's own, started with another argument. An error is a chat.Error of code CodeUnavailable.
 func start(ctx context.Context, command []string) (*process, error) {
 	p := &process{said: &said{}, oom: oomKills()}
 	// It outlives the file it is started for; stop ends it.
@@ -108,6 +112,8 @@ func (p *process) kill() { p.end(0) }
 // stop lets the process end by itself, and kills it when it does not.
 func (p *process) stop() { p.end(exitLimit) }
 
+// end closes the process's input, which tells it to end, and kills it after some patience. It returns when it has
+// ended.
 func (p *process) end(patience time.Duration) {
 	p.ended.Do(func() {
 		_ = p.stdin.Close() // it may be gone already, which is as good
@@ -120,7 +126,8 @@ func (p *process) end(patience time.Duration) {
 	})
 }
 
-// died is a worker ending without an answer.
+// died is a worker ending without an answer. What becomes of the file depends on these fields, see failure and
+// beforeStart.
 type died struct {
 	start     *Start // nil: it had not begun with the file
 	timeout   bool   // it was we who ended it
@@ -154,7 +161,8 @@ func cannotStart(err error) error {
 	}
 }
 
-// hearing is what a worker answers to one request.
+// hearing is what a worker answers to one request. The time limit begins anew with each answer that shows progress; a
+// worker that is busy for longer without one is killed.
 type hearing struct {
 	limit   time.Duration // for each batch of pages, and between other answers
 	onStart func()        // called when everything needed is loaded
@@ -162,8 +170,9 @@ type hearing struct {
 	room    func(ctx context.Context, bytes int64) error // asks for memory for the contents that come; may be nil
 }
 
-// ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit
-// passes, or when ctx ends, the process is killed.
+// ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit passes,
+// or when ctx ends, the process is killed. It must be asked by one goroutine at a time. Errors of the connection are
+// *died; after any error the process is of no further use.
 func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error) {
 	var late atomic.Bool
 	watchdog := time.AfterFunc(startLimit, func() {
@@ -212,7 +221,8 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error
 	}
 }
 
-// collected puts the replies to one request together.
+// collected puts the replies to one request together. Nothing is allocated for contents before they were announced,
+// found to be within bounds, and given room.
 type collected struct {
 	hearing
 	watchdog *time.Timer
@@ -224,7 +234,8 @@ type collected struct {
 	words    int
 }
 
-// add takes one reply; the last one is completed.
+// add takes one reply; the last one is completed. Each kind of reply winds the watchdog up. An error means that the
+// worker doesn't keep to the protocol, which a sound one never does.
 func (c *collected) add(ctx context.Context, r *reply) (done bool, err error) {
 	switch {
 	case r.final():

@@ -7,7 +7,8 @@ import (
 	"footnote/corpus/extract"
 )
 
-// Request asks a worker for one thing: a file's text, a page's picture, or only to be ready to draw.
+// Request asks a worker for one thing: a file's text, a page's picture, or only to be ready to draw. Exactly one of
+// three things is asked: Page draws, Ready loads, and neither reads.
 type Request struct {
 	File     corpus.File // only what can be sent: see corpus.File
 	CacheDir string      // for PDFium's compiled code; empty: it is compiled again
@@ -17,7 +18,8 @@ type Request struct {
 	Plain    bool // read the text without its markup
 }
 
-// NeedsPDFium reports whether a worker that has loaded PDFium answers sooner.
+// NeedsPDFium reports whether a worker that has loaded PDFium answers sooner. It is a hint for choosing a worker, by
+// the MIME type; the worker itself looks at the file.
 func (r Request) NeedsPDFium() bool {
 	if extract.Formats.IsPicture(r.File.MIME) {
 		return false
@@ -25,14 +27,15 @@ func (r Request) NeedsPDFium() bool {
 	return r.Page > 0 || r.Ready || extract.Formats.IsPaged(r.File.MIME)
 }
 
-// Start is what a worker says when it begins with a file.
+// Start is what a worker says when it begins with a file. It comes before anything of the file but its first bytes was
+// read.
 type Start struct {
 	PDF bool
 	// the format has markup: where that is too much to take in, the file can be read again with Request.Plain
 	Markup bool
 }
 
-// Contents says how much text and how many blocks follow.
+// Contents says how much text and how many blocks follow. The server can make room for exactly that.
 type Contents struct {
 	Text   int // bytes
 	Blocks int
@@ -59,11 +62,13 @@ type reply struct {
 	Last        bool   // with a final reply: the process ends after it, to begin the next file with fresh memory
 }
 
+// final reports whether a reply is the last one to its request.
 func (r *reply) final() bool {
 	return r.Extracted != nil || r.PNG != nil || r.Ready || r.Failure != nil || r.Internal != ""
 }
 
-// headings says that the blocks from number At on, of one reply, stand below these headings.
+// headings says that the blocks from number At on, of one reply, stand below these headings. Blocks of a section share
+// theirs, which gob would write once for each block.
 type headings struct {
 	At       int
 	Headings []string
@@ -74,7 +79,8 @@ const (
 	textPerReply   = 256 << 10 // bytes
 )
 
-// pieces calls send with replies that hold the text and the blocks of x.
+// pieces calls send with replies that hold the text and the blocks of x. One message with all of it would be in memory
+// three times: as it is, encoded, and decoded.
 func pieces(x corpus.Extracted, send func(reply) error) error {
 	all := Contents{Text: len(x.Text), Blocks: len(x.Blocks)}
 	for _, b := range x.Blocks {
@@ -106,7 +112,8 @@ func pieces(x corpus.Extracted, send func(reply) error) error {
 	return nil
 }
 
-// withHeadings returns the blocks of a reply below their headings. Neighbours share them.
+// withHeadings returns the blocks of a reply below their headings. Neighbours share them. Ranges that make no sense are
+// passed over.
 func (r *reply) withHeadings() []corpus.Block {
 	for i, p := range r.Headings {
 		to := len(r.Blocks)

@@ -11,7 +11,8 @@ import (
 	"footnote/corpus"
 )
 
-// Handler reads and draws files in a worker process, one at a time.
+// Handler reads and draws files in a worker process, one at a time. Package files has the one that reads all formats;
+// tests of this package have another.
 type Handler interface {
 	// Begin loads what a request needs before its file is read.
 	Begin(ctx context.Context, req Request) (Start, error)
@@ -24,13 +25,15 @@ type Handler interface {
 
 // Serve answers the requests of one Pool until in ends or ctx does; it is what the command of Config.Command runs. It
 // returns at once when its parent is gone, even in the middle of a file: the process must end then. It limits the
-// memory of the whole process.
+// memory of the whole process. The error is nil when in has ended between two requests.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	limitMemory()
 	limitData()
 	return serve(ctx, in, out, h)
 }
 
+// serve is Serve without the limits, which tests in their own process must not set. One goroutine reads requests, so
+// that the end of the input is noticed while a file is being read; another serves one request.
 func serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	requests := make(chan Request)
 	gone := make(chan error, 1)
@@ -83,7 +86,8 @@ type session struct {
 	last    bool // the process has used so much memory that another one shall do the next request
 }
 
-// serve answers one request. Only an error of the connection is returned.
+// serve answers one request. Only an error of the connection is returned. Memory is watched only meanwhile: between
+// requests nothing allocates.
 func (s *session) serve(ctx context.Context, req Request) error {
 	defer watchMemory()()
 	start, err := s.handler.Begin(ctx, req)
@@ -107,6 +111,8 @@ func (s *session) serve(ctx context.Context, req Request) error {
 	}
 }
 
+// extract reads a file and sends what it holds. Once the connection has failed, the file is still read to its end, as
+// there is no way to stop a parser.
 func (s *session) extract(ctx context.Context, req Request) error {
 	var broken error
 	x, err := s.handler.Extract(ctx, req, func(done, total int) {
@@ -142,6 +148,7 @@ func failed(err error) reply {
 	return reply{Internal: err.Error()}
 }
 
+// send writes one message.
 func (s *session) send(r reply) error {
 	if err := s.enc.Encode(r); err != nil {
 		return fmt.Errorf("answer: %w", err)

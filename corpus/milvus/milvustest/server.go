@@ -63,7 +63,8 @@ type Server struct {
 	most  int64 // bytes of memory
 }
 
-// Start returns a running server of one's own.
+// Start returns a running server of one's own. The caller closes it. Without the Python packages it fails with
+// ErrMissing.
 func Start(ctx context.Context, kind Kind) (*Server, error) {
 	home := home()
 	if home == "" {
@@ -102,6 +103,7 @@ func home() string {
 	return dir
 }
 
+// freePort is a port that nobody listens on at the moment.
 func freePort(ctx context.Context) (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,7 +112,8 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// Run starts the server, with what it kept if it ran before, and returns once it answers.
+// Run starts the server, with what it kept if it ran before, and returns once it answers. A shell stands between this
+// process and the server, see below.
 func (s *Server) Run(ctx context.Context) (err error) {
 	home := home()
 	python := filepath.Join(home, "venv", "bin", "python")
@@ -174,6 +177,8 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
+// answers asks for a port, then for a connection, then for the list of collections: each comes up later than the one
+// before.
 func (s *Server) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -193,7 +198,8 @@ func (s *Server) answers(ctx context.Context) error {
 	return errors.Join(err, c.Close())
 }
 
-// Pause stops the server where it is: connections stay, and nothing is answered. Resume lets it go on.
+// Pause stops the server where it is: connections stay, and nothing is answered. Resume lets it go on. Tests see in
+// this way what a server that hangs does to them. It returns when all threads have stopped.
 func (s *Server) Pause() error {
 	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
 		return err
@@ -270,7 +276,7 @@ func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir
 var made atomic.Int64
 
 // Collection returns a name of which no other test's collections are, and drops what was made under it when the test
-// ends.
+// ends. Servers are shared, and tests may run at the same time.
 func Collection(t testing.TB, address string) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
@@ -284,6 +290,7 @@ func Collection(t testing.TB, address string) string {
 	return name
 }
 
+// drop removes the alias and the collections whose names begin with it.
 func drop(ctx context.Context, address, prefix string) error {
 	c, err := client.NewClient(ctx, client.Config{Address: address})
 	if err != nil {

@@ -39,7 +39,7 @@ func CloseShared() error {
 }
 
 // Shared returns the address of a server that tests share; each makes collections of its own. Without the servers the
-// test is skipped; in CI it fails.
+// test is skipped; in CI it fails. An error to start one is kept, so that it is tried once.
 func Shared(t testing.TB, kind Kind) string {
 	t.Helper()
 	if address := os.Getenv(AddressEnv(kind)); address != "" {
@@ -75,6 +75,7 @@ func ForTest(t testing.TB, kind Kind) *Server {
 	return s
 }
 
+// need ends the test without a server: it is skipped where nobody installed one, except in CI.
 func need(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {

@@ -11,14 +11,15 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Storage is an S3 server with an empty bucket. It ends with its test.
+// Storage is an S3 server with an empty bucket. It ends with its test. Its objects are in memory. Tests break it with
+// Fail to see what a storage does to Footnote that is slow, full or away.
 type Storage struct {
 	URL   string // of a folder of the bucket, as FOOTNOTE_BLOBS has it
 	fault atomic.Pointer[http.HandlerFunc]
 	calls atomic.Int64
 }
 
-// New starts a server.
+// New starts a server. It takes any key, see Env.
 func New(t testing.TB) *Storage {
 	t.Helper()
 	backend := s3mem.New()

@@ -19,7 +19,8 @@ func PNG(img image.Image) []byte {
 	return b.Bytes()
 }
 
-// Noise is a grey picture that packs badly.
+// Noise is a grey picture that packs badly. The numbers are those of a linear congruential generator, so that it is the
+// same each time.
 func Noise(w, h int) *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	seed := uint32(1)
@@ -48,7 +49,8 @@ func Resize(file []byte, w, h uint16) []byte {
 	return out
 }
 
-// WithExif puts an orientation into a JPEG, as cameras do. next is where the directory says the next one is.
+// WithExif puts an orientation into a JPEG, as cameras do. next is where the directory says the next one is. The
+// directory has one entry, the orientation.
 func WithExif(file []byte, orientation uint16, next uint32) []byte {
 	exif := []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	exif = binary.BigEndian.AppendUint16(exif, orientation)
@@ -66,7 +68,7 @@ type Frame struct {
 }
 
 // TIFF is a TIFF of some pictures, not compressed. last is where the last directory says the next one is: 0 ends the
-// chain, 1 stands for the first directory.
+// chain, 1 stands for the first directory. Numbers are little-endian, and each picture's directory follows its pixels.
 func TIFF(last uint32, frames ...Frame) []byte {
 	out := []byte("II*\x00\x00\x00\x00\x00")
 	link := 4 // where the offset of the next directory goes

@@ -27,14 +27,15 @@ func BeWorker() {
 	os.Exit(0)
 }
 
-// compiled is where all tests find PDFium compiled: outside the test's own directory, so that it is done once.
+// compiled is where all tests find PDFium compiled: outside the test's own directory, so that it is done once. It stays
+// on the machine for the next run.
 func compiled() string { return filepath.Join(os.TempDir(), "footnote-test-wasm") }
 
 // Command starts a program, the binary of a test that calls BeWorker, as a worker.
 func Command(program string) []string { return []string{program, command} }
 
 // Open starts workers that are closed when the test ends: of the test's own binary, and with PDFium in compiled, where
-// cfg doesn't say otherwise.
+// cfg doesn't say otherwise. It fails the test if a worker can't be ended.
 func Open(t testing.TB, cfg worker.Config) *worker.Pool {
 	t.Helper()
 	if cfg.Command == nil {

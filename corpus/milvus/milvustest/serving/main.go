@@ -25,6 +25,7 @@ func main() {
 	os.Exit(code)
 }
 
+// run returns the command's exit code. An interrupt is passed on to the command, which may end in its own way.
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
 		return 2, errors.New("which command?")
