@@ -212,8 +212,8 @@ func hashText(text string) string {
 	return string(sum[:16])
 }
 
-// EmbeddedText is what the vector of a passage is made of: its text below the title of its document and its section. A
-// passage alone often doesn't say what it is about.
+// EmbeddedText is the text that the vector of a passage is made of: the title of its document, its section, and below
+// them its own text. A passage alone often doesn't say what it is about.
 func EmbeddedText(title string, p Passage) string {
 	if name := joinSection(title, p.Section); name != "" {
 		return name + "\n" + p.Text

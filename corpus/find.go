@@ -99,7 +99,7 @@ func nearestMatch(docs []Document, name string) (Document, error) {
 	return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: message, Err: errors.New("no unique match")}
 }
 
-// nameTrigrams is what names are compared by: the trigrams of their words.
+// nameTrigrams returns the trigrams of a name's words, by which names are compared.
 func nameTrigrams(name string) map[string]bool {
 	if ext := path.Ext(name); len(ext) > 1 && len(ext) <= 6 {
 		name = strings.TrimSuffix(name, ext)

@@ -114,7 +114,7 @@ func cleanPath(p string) string {
 	return whole
 }
 
-// lastName is what stands behind the last slash of a path.
+// lastName returns the part of a path behind its last slash.
 func lastName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 // cleanRune drops control and invisible formatting characters, among them those that turn the writing direction,

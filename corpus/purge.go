@@ -11,7 +11,7 @@ import (
 
 const (
 	undoTime   = time.Minute      // how long a deleted document can be restored
-	purgeEvery = 10 * time.Minute // for what other processes and earlier lives deleted
+	purgeEvery = 10 * time.Minute // for what other processes deleted, or this one before a restart
 	retryEvery = 20 * time.Second // while something could not be removed; see Documents.Removals
 )
 
@@ -49,9 +49,9 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 	return errors.Join(err, l.doRemovals(ctx, time.Now()))
 }
 
-// doRemovals does the removals that are due: vectors, and originals that no document has. One that fails is due again
-// later and keeps no other, except that all wait for a server that is away. Each removal is told as done only
-// afterwards, so that a crash repeats it.
+// doRemovals does the removals that are due: vectors, and originals that no document has. A removal that fails is due
+// again later and does not hold up the others, except that all of them wait while the server of the vectors is away.
+// Each removal is told as done only afterwards, so that a crash repeats it.
 func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
@@ -87,8 +87,8 @@ func (l *Library) removeOne(ctx context.Context, r Removal) error {
 	return l.dropOriginal(ctx, r.SHA256)
 }
 
-// repairUnfinished queues what an earlier life left unfinished: documents without content, and vectors since an
-// embedder is set. Ensure leaves those alone that are queued or at work.
+// repairUnfinished queues work that was not finished before the process started: documents without content, and, where
+// an embedder is set, documents without vectors. Ensure leaves those alone that are queued or at work.
 func (l *Library) repairUnfinished(ctx context.Context) error {
 	states := []State{StateQueued, StateParsing, StateIndexing}
 	if l.Semantic() {

@@ -109,7 +109,7 @@ type Match struct {
 	Line       string // the sentence or line around it
 }
 
-// Grepped is what a grep found.
+// Grepped is the result of a grep.
 type Grepped struct {
 	Matches   []Match
 	Literal   bool // the pattern did not compile and was taken literally

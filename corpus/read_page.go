@@ -2,7 +2,8 @@ package corpus
 
 import "strconv"
 
-// ReadPage is what was read from the picture of a page. Package pdf makes blocks of it as of a page with text.
+// ReadPage is the text that was recognised in the picture of a page. Package pdf makes blocks of it as of a page with
+// text.
 type ReadPage struct {
 	Number        int // from 1
 	Turn          int // quarters clockwise by which the picture was turned, so that its text is upright

@@ -155,7 +155,7 @@ func directoriesLast(results []Result) []Result {
 	return moveBehind(texts, directories, len(results))
 }
 
-// headingText is what stands over a passage.
+// headingText is the text above a passage: its section and the title of its document.
 func (r Result) headingText() string { return r.Passage.Section + " " + r.Document.Title }
 
 // ShareOf is how much of a query stands in the passage, its heading or its document's title, 0–1.

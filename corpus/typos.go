@@ -21,10 +21,10 @@ const maxLooked = 5
 // candidate is an indexed term and a word of a document that it was made from.
 type candidate struct{ term, word string }
 
-// meantWord returns what a word that no document has was likely meant to be. Stems are too short to tell: the words as
-// documents have them are compared, by the typing errors between them and the word typed. One error is allowed, two in
-// words of seven letters and more. Of several the one with fewest errors is meant. The zero candidate means that none
-// is near.
+// meantWord returns the word that was likely meant by a word which no document has. Stems are too short to tell, so
+// that whole words of documents are compared with the typed one, by the typing errors between both. One error is
+// allowed, two in words of seven letters and more. Of several the one with fewest errors is meant. The zero candidate
+// means that none is near.
 func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 1

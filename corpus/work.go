@@ -17,7 +17,7 @@ const (
 	embedsApart = 4
 )
 
-// jobWorkers are what this library does in the background.
+// jobWorkers returns the workers for the library's background work, by kind of job.
 func (l *Library) jobWorkers() map[JobKind]Worker {
 	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.guardedWork(l.ingestDocument)}}
 	if l.Semantic() {

@@ -25,14 +25,14 @@ var platforms = []string{
 // buildTags are those of the Makefile.
 const buildTags = "grpcnotrace,retrynotrace"
 
-// part is something of others that is linked or embedded in the program.
+// part is a work by others that is linked into the program or embedded in it.
 type part struct {
 	Name    string // its module path, npm package or project
 	Version string
 	Files   map[string]string // texts of its licences, by their names below its folder
 }
 
-// licenceFile is what files with licences and notices are called.
+// licenceFile matches the names of files with licences and notices.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|unlicense)([.-].*)?$`)
 
 // apacheAbove are modules whose licence stands at the root of their repository, above their own folder: Apache 2.0.

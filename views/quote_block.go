@@ -12,8 +12,8 @@ import (
 	"footnote/chat"
 )
 
-// quoteBlock finishes a block quote that ends with a footnote: the words that the question asks with are marked, and a
-// line says where the quote stands. Its HTML is safe and its footnote not drawn yet.
+// quoteBlock finishes a block quote that ends with a footnote: it marks the words of the question, and adds a line that
+// says where the quote stands. The HTML that comes in is safe, and its footnote is not drawn yet.
 func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	end := strings.LastIndex(s, "</blockquote>")
 	if end < 0 {

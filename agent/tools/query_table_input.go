@@ -32,7 +32,7 @@ func (v *cellValues) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// operators are the other ways to write some.
+// operators maps further spellings of some operators to those of package table.
 var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=": table.AtLeast}
 
 // query is the question in the words of the table. Values of “empty” and “not empty” are dropped, as models give some
@@ -56,7 +56,7 @@ func (in queryTableInput) query() table.Query {
 	return q
 }
 
-// functionWords are with which words answers speak of what was computed.
+// functionWords are the words by which answers name a computed value, for each function.
 var functionWords = map[table.Function]string{
 	table.Count: "count number many", table.Sum: "sum total altogether", table.Mean: "mean average",
 	table.Min: "lowest least smallest minimum first earliest", table.Max: "highest most largest maximum last latest",

@@ -46,8 +46,8 @@ func Words(text []rune) (words []Word) {
 	return words
 }
 
-// formOf is what words are compared by: compatibility forms replaced (NFKC), in small letters, without format
-// characters.
+// formOf returns the form by which a word is compared: compatibility forms replaced (NFKC), in small letters, without
+// format characters.
 func formOf(word []rune) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

@@ -35,7 +35,7 @@ func (n *Node) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"TeX": n.TeX}, nil)
 }
 
-// state is what the parsers know of one text.
+// state is what both parsers share while they parse one text.
 type state struct {
 	source string
 	open   int // where the text begins that may become a formula when more text comes; -1: nowhere

@@ -12,7 +12,8 @@ import (
 // everything selects all vectors.
 const everything = fieldID + ` != ""`
 
-// plainLike is what is written as it is in a filter. All else is hashed, so that no name can end a string in one.
+// plainLike matches names that are written into a filter as they are. All others are hashed, so that no name can end a
+// string in a filter.
 var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // storedKey is a user's or a namespace's name as it is stored and asked for. A name that is hashed begins with "~",

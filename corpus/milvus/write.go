@@ -191,7 +191,7 @@ func (s *Store) idsOf(
 	})
 }
 
-// columnTexts returns what a column of strings holds.
+// columnTexts returns the values of a column of strings.
 func columnTexts(column entity.Column) ([]string, error) {
 	if column == nil {
 		return nil, nil

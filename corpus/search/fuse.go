@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// MeaningWeight is what meaning counts for beside words, 0–1. It is the middle of what was best for 110 questions over
-// 42 documents, from 0.3 to 0.4: docs/quality.md.
+// MeaningWeight is the weight of meaning beside words, 0–1. It is the middle of what was best for 110 questions over 42
+// documents, from 0.3 to 0.4: docs/quality.md.
 const MeaningWeight = 0.35
 
 // A Fit is how well a passage fits a query. A passage that only one of both searches found has 0 for the other, unless

@@ -15,9 +15,10 @@ const (
 	mostSigns   = 12
 )
 
-// subject is what the passage's sentences say most of: of the neighbouring words in them that are no stop words those
-// that the passage has most often, the first of equals. "" if there are none. How often a run is said is the mean over
-// its terms, so that longer runs have no advantage. Only whole sentences are looked at.
+// subject returns the words that the passage is mostly about: of the runs of neighbouring words in its sentences that
+// are no stop words, the run whose words the passage has most often, the first of equals. "" if there are none. How
+// often a run is said is the mean over its terms, so that longer runs have no advantage. Only whole sentences are
+// looked at.
 func (p Passage) subject() string {
 	often := map[string]int{}
 	for _, term := range text.Terms(p.Text, p.Language) {

@@ -26,7 +26,7 @@ const (
 	wholeSentence  = 6  // words, or twice as many signs, that a sentence has which is more than a line
 )
 
-// Passage is what a question is made from.
+// Passage is the part of a document that a question is made from.
 type Passage struct {
 	Language string // ISO 639-1 of its document, empty if it is unknown
 	Title    string // of its document

@@ -181,7 +181,7 @@ func readDollars(s string, before byte) (f Formula, ok, open bool) {
 	return f, true, f.End == len(s)
 }
 
-// amountInProse is what follows a dollar that is one of money: an amount, then a word or a footnote.
+// amountInProse matches the text behind a dollar that stands for money: an amount, then a word or a footnote.
 var amountInProse = regexp.MustCompile(`^[0-9][0-9.,'’]*(?:\s+\p{L}(?:\p{L}|\s+\p{L})|\s*\[\d)`)
 
 // isInlineTeX reports whether what stands between two dollars is a formula, by its ends and by what follows: the

@@ -134,7 +134,7 @@ func termVariants(lower string, gram bool, langs []string) []string {
 // umlauts reads the spelling of keyboards without umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü")
 
-// Phrases returns what stands in double quotes ("…", “…”, „…“, «…»), without empty ones. Any two of these signs belong
+// Phrases returns the texts in double quotes ("…", “…”, „…“, «…»), without empty ones. Any two of these signs belong
 // together, since keyboards mix them; one that is left open is passed over.
 func Phrases(q string) []string {
 	var out []string

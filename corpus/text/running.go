@@ -45,9 +45,9 @@ func IsRunning(before string) bool {
 		strings.Contains(word, "<") && pointed.MatchString(word) || codeName.MatchString(word))
 }
 
-// behindTarget returns what follows a link's target, from behind its parenthesis. open means that the target or its
-// title has not ended; a space that no title follows ends it too. A target may hold parentheses if they are balanced,
-// as CommonMark has it (§6.3).
+// behindTarget returns the text that follows a link's target. s begins behind the target's opening parenthesis. open
+// means that the target or its title has not ended; a space that no title follows ends it too. A target may hold
+// parentheses if they are balanced, as CommonMark has it (§6.3).
 func behindTarget(s string) (rest string, open bool) {
 	if strings.HasPrefix(s, "<") && !strings.Contains(s, ">") {
 		return "", true

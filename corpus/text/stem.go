@@ -22,7 +22,7 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// language is what is known of a language with a stemmer. Both functions take a word in lower case.
+// language holds the stemmer of a language and its list of stop words. Both functions take a word in lower case.
 type language struct {
 	stem func(lower string) string
 	stop func(lower string) bool // nil: no list

@@ -3,8 +3,8 @@ package text
 import "unicode/utf8"
 
 // Tokens estimates how many tokens a model makes of s: a quarter for each ASCII character, a half for other letters,
-// one for each sign of a script without spaces. On English prose it is within about 5 %. No tokenizer is at hand for
-// every model, and what it is used for, budgets and sizes of passages, has room for an error.
+// one for each sign of a script without spaces. On English prose it is within about 5 %. An estimate is enough: there
+// is no tokenizer for every model here, and budgets and sizes of passages have room for an error.
 func Tokens(s string) int {
 	quarters := 0
 	for i := 0; i < len(s); {

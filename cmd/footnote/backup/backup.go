@@ -111,8 +111,8 @@ func (c *Command) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// stillNamed reports whether an open file is still under its name: another process may have renamed it before it was
-// locked.
+// stillNamed reports whether an open file still has its name: another process may have renamed it before this one
+// locked it.
 func stillNamed(f *os.File) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Bar is a progress bar: redrawn in place on a terminal, one line at each tenth and each change of what is done
-// elsewhere.
+// Bar is a progress bar. On a terminal it is redrawn in place; elsewhere it prints a line at each tenth, and when
+// another thing is being done.
 type Bar struct {
 	out      io.Writer
 	total    int

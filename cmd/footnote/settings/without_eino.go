@@ -4,6 +4,6 @@ package settings
 
 import agentrun "footnote/agent/run"
 
-// drivenByEino is nil in a build without Eino. Its templates look for methods by name, for which the linker keeps every
-// method of every type (docs/decisions.md).
+// drivenByEino is nil in a build without Eino. Eino's templates look methods up by name, so that a linker has to keep
+// every method of every type (docs/decisions.md).
 var drivenByEino agentrun.Framework

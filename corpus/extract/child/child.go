@@ -1,4 +1,4 @@
-// Package child bounds the programs of others that read files.
+// Package child starts and bounds other people's programs that read files.
 //
 // LibreOffice and tesseract are large programs in C++ that read what strangers made. They are started with a few named
 // variables of our environment, in a process group of their own that can be ended as a whole, with limits that the

@@ -318,7 +318,7 @@ func (w *Writer) End() {
 	w.blocks = append(w.blocks, b)
 }
 
-// trimBody returns what of the body counts: without white space around it. A table keeps its ends, since empty cells
+// trimBody returns the range of the body without the white space around it. A table keeps its ends, since empty cells
 // are cells; code keeps the indentation of its first line.
 func (w *Writer) trimBody() (from, to int) {
 	to = len(w.body)

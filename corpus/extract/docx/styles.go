@@ -8,8 +8,8 @@ import (
 	"footnote/corpus/extract/ooxml"
 )
 
-// style is what a paragraph style says about structure; what it does not say comes from the style it is based on. Only
-// the structure counts, not the looks, see §17.7.
+// style holds what a paragraph style says about structure. A property that it leaves out comes from the style it is
+// based on. Only the structure counts, not the looks, see §17.7.
 type style struct {
 	name     string // lower case, as Word calls it in English whatever the file's language
 	basedOn  string

@@ -35,7 +35,7 @@ func installedLanguages(ctx context.Context, program string) ([]string, error) {
 	return names, nil
 }
 
-// afterLine is what stands behind the first line.
+// afterLine returns the text behind the first line.
 func afterLine(s string) string {
 	_, rest, _ := strings.Cut(s, "\n")
 	return rest

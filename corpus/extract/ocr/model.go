@@ -8,7 +8,7 @@ import (
 	"footnote/corpus"
 )
 
-// instruction is what a model that sees is asked.
+// instruction is the prompt for a model that reads a picture.
 const instruction = "Write down all text on this picture of a page, word for word, in the order in which people read " +
 	"it. Keep its lines, and leave an empty line between paragraphs. Write nothing else: no comment, no translation, " +
 	"no formatting. Write only the word " + nothing + " if there is no text."

@@ -30,9 +30,9 @@ func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	return append(c.titles, c.series(values)...), err
 }
 
-// chart is what is read of a chart. LibreOffice keeps its series as the columns of a table, below their names, and the
-// names of its points as the first column. Other programs may keep the table in another form; then only the titles are
-// read.
+// chart collects the words of a chart while it is read. LibreOffice keeps its series as the columns of a table, below
+// their names, and the names of its points as the first column. Other programs may keep the table in another form; then
+// only the titles are read.
 type chart struct {
 	d       *ooxml.Decoder
 	titles  []string

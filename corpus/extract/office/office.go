@@ -39,7 +39,7 @@ type LibreOffice struct {
 	offline func() bool
 }
 
-// New returns what draws with LibreOffice.
+// New returns a LibreOffice, which need not be installed yet.
 func New() *LibreOffice {
 	return &LibreOffice{sync.OnceValue(child.Offline)}
 }

@@ -10,8 +10,8 @@ import (
 	"footnote/english"
 )
 
-// Relation is what a part refers to. The addresses of types differ between the transitional and the strict form of
-// ECMA-376; their last words are the same.
+// Relation is a reference of a part to another part or to an address outside. The addresses of types differ between the
+// transitional and the strict form of ECMA-376; their last words are the same.
 type Relation struct {
 	Type     string // the last word of its type's address: "styles", "hyperlink"
 	Target   string // the name of a part, or an address

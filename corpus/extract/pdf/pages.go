@@ -5,11 +5,11 @@ import (
 )
 
 const (
-	// The last two are PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_IMAGE and FPDF_PAGEOBJ_FORM.
-	coversPage  = 0.5    // the share of a page's area from which pictures on it cover it
-	fewWords    = 0.01   // the share of a page's area below which its words are a stamp or a number
-	maxObjects  = 20_000 // of a page that are looked at
-	maxInside   = 4      // forms inside forms
+	coversPage = 0.5    // the share of a page's area from which pictures on it cover it
+	fewWords   = 0.01   // the share of a page's area below which its words are a stamp or a number
+	maxObjects = 20_000 // of a page that are looked at
+	maxInside  = 4      // forms inside forms
+	// PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_IMAGE and FPDF_PAGEOBJ_FORM.
 	imageObject = 3
 	formObject  = 5
 )
@@ -82,7 +82,7 @@ func (p *pages) scans() ([]int, *corpus.Failure) {
 	return p.drawn, nil
 }
 
-// shown is what is on a page beside its text.
+// shown describes the content of a page beside its text.
 type shown struct {
 	pictures float32 // the share of the page that pictures cover, about
 	anything bool

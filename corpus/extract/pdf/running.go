@@ -115,8 +115,8 @@ func edgeOf(p *sheet, foot bool) edge {
 	return e
 }
 
-// widePieces are what a line holds between wide gaps. A running head often has a title at the left and a number at the
-// right, which recur by themselves.
+// widePieces returns the pieces of a line that wide gaps separate. A running head often has a title at the left and a
+// number at the right, which recur by themselves.
 func (l *line) widePieces() (all []string) {
 	from := 0
 	for i := range l.words {

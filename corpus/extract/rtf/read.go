@@ -65,7 +65,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// destination is what a group's text belongs to. Of a group whose destination is toNowhere, all groups inside it are
+// destination says where the text of a group goes. Of a group whose destination is toNowhere, all groups inside it are
 // too, as they inherit it.
 type destination int
 
@@ -81,8 +81,8 @@ const (
 	toListText
 )
 
-// state is what a group inherits, and restores at its end. outline is 0 for text. page is a name from the WHATWG's
-// Encoding Standard.
+// state holds the properties that a group inherits and restores at its end. outline is 0 for text. page is a name from
+// the WHATWG's Encoding Standard.
 type state struct {
 	to      destination
 	skip    int    // characters behind \u that stand for readers without Unicode

@@ -177,8 +177,8 @@ func (r *openReader) repeat(times, cells int) int {
 	return times
 }
 
-// cellText is what a cell shows. Its comment is left out; what is anchored in it is kept for below the cells. The
-// paragraphs of a cell are joined by a space: they are what the program shows, already formatted.
+// cellText returns the text that a cell shows. Its comment is left out; drawings that are anchored in it are written
+// below the cells. The paragraphs of a cell are joined by a space: they are what the program shows, already formatted.
 func (r *openReader) cellText(d *ooxml.Decoder) (string, error) {
 	var parts []string
 	err := d.Children(func(e xml.StartElement) error {

@@ -122,7 +122,7 @@ func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte,
 	return rep.PNG, nil
 }
 
-// notDrawn returns what people read of a page that was not drawn.
+// notDrawn returns the error that people read about a page that was not drawn.
 func notDrawn(err error) error {
 	failure, failed := errors.AsType[*corpus.Failure](err)
 	switch {
@@ -223,8 +223,9 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 	}
 }
 
-// failure returns what becomes of a file whose worker died over it. A signal from outside may have nothing to do with
-// the file: the file is tried again, three times in all. Any other exit comes from the file, which fails at the first.
+// failure returns the error for a file whose worker died while reading it. A signal from outside may have nothing to do
+// with the file: the file is tried again, three times in all. Any other exit comes from the file, which fails at the
+// first.
 func (d *died) failure() error {
 	what := "file"
 	if d.start.PDF {
@@ -248,12 +249,13 @@ func (d *died) failure() error {
 	}
 }
 
-// beforeStart returns what becomes of a file whose worker died before it began with it, and so had seen at most the
-// file's first bytes. What tells a worker that was killed from one that can't start is how it ended. Somebody killed it
-// if a signal did that others send and that is not ours, while the kernel has killed nothing for want of memory: that
-// counts like any death of a reader, since whoever kills all that read this file may do so for ever. A worker that
-// can't start ends by itself (a missing library, too little address space), by a fault (the wrong processor), by the
-// kernel (no memory), or not at all (a deadline of ours): it would do so with any file, and none is to blame.
+// beforeStart returns the error for a file whose worker died before it began with the file, when it had seen at most
+// the file's first bytes. What tells a worker that was killed from one that can't start is how it ended. Somebody
+// killed it if a signal did that others send and that is not ours, while the kernel has killed nothing for want of
+// memory: that counts like any death of a reader, since whoever kills all that read this file may do so for ever. A
+// worker that can't start ends by itself (a missing library, too little address space), by a fault (the wrong
+// processor), by the kernel (no memory), or not at all (a deadline of ours): it would do so with any file, and none is
+// to blame.
 func (d *died) beforeStart() error {
 	if d.killed {
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)

@@ -161,8 +161,8 @@ func cannotStart(err error) error {
 	}
 }
 
-// hearing is what a worker answers to one request. The time limit begins anew with each answer that shows progress; a
-// worker that is busy for longer without one is killed.
+// hearing says how the answers of a worker to one request are taken. The time limit begins anew with each answer that
+// shows progress; a worker that is busy for longer without one is killed.
 type hearing struct {
 	limit   time.Duration // for each batch of pages, and between other answers
 	onStart func()        // called when everything needed is loaded
