@@ -25,6 +25,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := mustPut(t, ds, in)
 		c := contentOf(d, "Première page, 東京.", "Second: 𝔘nicode.")
 		c.Extracted.Title, c.Extracted.Pages, c.Extracted.Language = "Große Prüfung", 2, "fr"
+		// A page of A4 upright in points, and one across with broken sizes, which must not be rounded.
 		c.Extracted.Sizes = [][2]float64{{595, 842}, {842.5, 595.25}}
 		c.Extracted.Meta = map[string]any{"author": "the file", "date": "2026"}
 		c.Extracted.Blocks[0].Headings, c.Extracted.Blocks[0].Box = []string{"One", "Two"}, &chat.Box{
@@ -62,6 +63,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("large.md", "bytes"))
+		// 5001 blocks with a text of nearly 6 MB: more than stores keep in one row of blocks, and of text. Only three
+		// passages are kept, since passages are tested by themselves.
 		parts := make([]string, 5001)
 		for i := range parts {
 			parts[i] = fmt.Sprintf("%d: ", i) + strings.Repeat("Größe, 東京, 𝔘nicode. ", 40)
@@ -97,6 +100,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("text %q, %d blocks, %d passages, %d sizes", text, len(blocks), len(passages), len(sizes))
 		}
 	})
+	// The library fails such a file with NoText before it comes here. A store takes it all the same, since what makes a
+	// document useful is not a store's to decide.
 	t.Run("a document may have no passages", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -113,6 +118,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		all := passageIDs(t, ds, d.ID, 0, -1)
 		wantStrings(t, "Passages(1, 3)", passageIDs(t, ds, d.ID, 1, 3), all[1:3])
 		wantStrings(t, "Passages(2, -1)", passageIDs(t, ds, d.ID, 2, -1), all[2:])
+		// Ends beyond the document's end are no errors: whoever asks for the passages around one does not know how many
+		// come.
 		wantStrings(t, "Passages(3, 99)", passageIDs(t, ds, d.ID, 3, 99), all[3:])
 		wantStrings(t, "Passages(9, 12)", passageIDs(t, ds, d.ID, 9, 12), nil)
 		found, err := ds.PassagesByID(t.Context(), alice, []string{all[2], "nowhere", all[0]})
@@ -138,6 +145,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		c.Extracted.Blocks[0].Words = corpus.PackWords(want)
 		mustPutContent(t, ds, d.ID, c)
+		// A word of its own, parts of two words and nothing between two, one across a block, all of them, and beyond
+		// the end.
 		for _, part := range [][2]int{{0, 4}, {2, 6}, {4, 5}, {5*5000 + 1, 5*5003 + 1}, {0, 5 * n}, {5 * n, 6 * n}} {
 			got, err := ds.Words(t.Context(), alice, d.ID, part[0], part[1])
 			var overlap []corpus.WordBox
@@ -152,6 +161,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 	})
+	// Characters of one to four bytes, so that a text that is split at a fixed number of bytes is split inside of one.
 	t.Run("a long text comes back whole", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -194,6 +204,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, old.ID); text != "new words" {
 			t.Errorf("after: %q", text)
 		}
+		// The old version's second passage is gone with it, and is not counted beside the new one.
 		if got := mustGet(t, ds, alice, old.ID); got.State != corpus.StateReady || got.Passages != 1 {
 			t.Errorf("state %s, %d passages", got.State, got.Passages)
 		}
@@ -225,6 +236,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := ingest(t, ds, file("a.md", ""), versions[1]...)
 		done := make(chan error, 1)
 		go func() {
+			// Six versions in turns of even and odd, while the loop below reads as fast as it can.
 			for i := range 6 {
 				v, _, err := ds.Put(t.Context(), file("a.md", fmt.Sprint("version ", i)))
 				if err == nil {
@@ -242,6 +254,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			if err != nil || len(passages) != 300 {
 				t.Fatalf("%d passages, %v; want 300", len(passages), err)
 			}
+			// All passages must be of the kind of the first one, in order.
 			kind, _, _ := strings.Cut(passages[0].Text, " ")
 			for i, p := range passages {
 				if p.Text != fmt.Sprintf("%s %d", kind, i) {
@@ -256,6 +269,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 	})
+	// It may have been deleted for good while it was read, which the worker then learns.
 	t.Run("a document that is not there takes no content", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -285,6 +299,8 @@ func testParts(t *testing.T, ds corpus.Documents, id, want string) {
 	var got strings.Builder
 	at, parts, version := 0, 0, int64(0)
 	for {
+		// A reader that shows a part while another version replaces the text notices by the version that each part
+		// names.
 		part, err := ds.TextPart(t.Context(), alice, id, at)
 		mustDo(t, "TextPart", err)
 		if len(part.Text) > 1<<20 || parts > 0 && part.Version != version {

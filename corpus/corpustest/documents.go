@@ -39,6 +39,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		in.Meta = map[string]any{"author": "Ada", "year": 1843.0, "tags": []any{"a", "b"}}
 		got := mustPut(t, ds, in)
 		want := in
+		// What the store decides itself: an id, the file's name as title until its content brings a better one, and the
+		// states that a document begins with.
 		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued,
 			corpus.SemanticOff, "queued"
 		want.Fresh = true
@@ -50,6 +52,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if diff := cmp.Diff(got, mustGet(t, ds, alice, got.ID)); diff != "" {
 			t.Errorf("Get differs from what Put returned:\n%s", diff)
 		}
+		// Times are UTC in every store, so that two databases order documents alike. An hour leaves room for a
+		// database's clock.
 		if age := time.Since(got.CreatedAt); age < 0 || age > time.Hour || got.CreatedAt.Location() != time.UTC {
 			t.Errorf("CreatedAt = %v", got.CreatedAt)
 		}
@@ -89,6 +93,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 			return got
 		}
+		// Nothing that a search could see has changed, so that the version stays and kept results go on serving.
 		if got := put(); got.Meta["author"] != "Ada" || mustVersion(t, ds, alice) != version {
 			t.Errorf("without meta: %v", got.Meta)
 		}
@@ -108,6 +113,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if got := mustPut(t, ds, fresh); got.Meta["author"] != "Eve" {
 			t.Errorf("a new document has %v, want Eve's", got.Meta)
 		}
+		// Filters must find the new meta, and the old one no more.
 		for author, want := range map[string]int{"Ada": 0, "Zed": 1} {
 			if found, _, err := ds.List(
 				t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}},
@@ -115,6 +121,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 				t.Errorf("%d documents by %s, %v; want %d", len(found), author, err, want)
 			}
 		}
+		// An empty map is not the same as none: it takes away what was given, and the file's own meta is left.
 		again.Meta = map[string]any{}
 		if diff := cmp.Diff(map[string]any{"lang": "en"}, put().Meta); diff != "" {
 			t.Errorf("with empty meta (-want +got):\n%s", diff)
@@ -220,6 +227,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 
 // testStates checks which state follows which. Every change names the version that it is meant for by its hash.
 func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// The page shows all three, also after the server was started anew.
 	t.Run("a state is kept with its progress and its failure", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -236,6 +244,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s, error %v", got.State, got.Error)
 		}
 	})
+	// A document that is read again must not go on showing why it failed before.
 	t.Run("a failure belongs to the failed state only", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -251,6 +260,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		old := mustPut(t, ds, file("a.md", "old"))
 		now := mustPut(t, ds, file("a.md", "new"))
+		// Each of the three calls that a worker makes says so, because it may come to any of them first.
 		wantCode(t, "SetState of the old version", ds.SetState(
 			t.Context(), old.ID, old.SHA256, corpus.StateParsing, corpus.Progress{}, nil,
 		), chat.CodeConflict)
@@ -289,6 +299,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state = %s, want %s", got.State, corpus.StateReady)
 		}
 	})
+	// Of a ready document nothing is left to end, and taking its content away is what Delete is for.
 	t.Run("only what is under way can be cancelled", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -306,6 +317,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if got.State != corpus.StateReady || got.SHA256 != old.SHA256 || mustText(t, ds, old.ID) != "old words" {
 			t.Errorf("state %s, hash %s; want ready with the old hash %s", got.State, got.SHA256, old.SHA256)
 		}
+		// What was cancelled is no duplicate: its bytes were never read in.
 		if again := mustPut(t, ds, file("a.md", "new")); again.State != corpus.StateQueued {
 			t.Errorf("the new version can't come again: %s", again.State)
 		}
@@ -322,6 +334,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustText(t, ds, d.ID) != "old words" {
 			t.Errorf("state %s, semantic %s; want it queued with its content", got.State, got.Semantic)
 		}
+		// A second job would do the same work again, and the first one reads with the newer reader anyway.
 		wantCode(t, "Reread of one that is under way", ds.Reread(t.Context(), alice, d.ID), chat.CodeConflict)
 		mustDo(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "new words")))
 		text := mustText(t, ds, d.ID)

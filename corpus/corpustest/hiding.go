@@ -38,6 +38,8 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			d := ingest(t, ds, file("a.md", ""), "secret words")
 			ids := passageIDs(t, ds, d.ID, 0, -1)
 			errs := readAll(t, ds, tt.scope, d.ID)
+			// What changes a document says the same as what reads it, or a wrong answer would tell that the document
+			// exists.
 			errs["Delete"] = ds.Delete(t.Context(), tt.scope, d.ID)
 			errs["Restore"] = ds.Restore(t.Context(), tt.scope, d.ID)
 			errs["Cancel"] = ds.Cancel(t.Context(), tt.scope, d.ID)
@@ -51,9 +53,11 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			if paths, _ := list(t, ds, tt.scope, corpus.Filter{IDs: []string{d.ID}}); len(paths) > 0 {
 				t.Errorf("List = %q", paths)
 			}
+			// None of the calls has changed anything for its owner.
 			mustGet(t, ds, alice, d.ID)
 		})
 	}
+	// A conversation may be given some of a user's namespaces.
 	t.Run("a scope of several namespaces sees all of them and no more", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -91,6 +95,8 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 			scope chat.Scope
 			want  []string
 		}{
+			// A hidden namespace is named alone, or added to others with With; another run's namespace and another
+			// user's find nothing.
 			{alice, []string{"shown.md"}}, {alice.In(chat.DefaultNamespace), []string{"shown.md"}},
 			{alice.In(".web.1"), []string{"captured.html"}},
 			{alice.In(".web.2"), nil}, {bob.In(".web.1"), nil},
@@ -107,6 +113,7 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 
 // testDelete checks the two steps of a deletion: hidden at once, gone for good later.
 func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// Between the two steps the page offers to undo the deletion, so that nothing may be lost yet.
 	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -121,6 +128,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		for what, err := range errs {
 			wantCode(t, what, err, chat.CodeNotFound)
 		}
+		// A worker that was reading the document learns that its work is of no use; the document itself is still there,
+		// so that this is a conflict.
 		wantCode(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "words")), chat.CodeConflict)
 		if found, err := ds.PassagesByID(t.Context(), alice, ids); err != nil || len(found) > 0 {
 			t.Errorf("PassagesByID = %v, %v", found, err)
@@ -145,6 +154,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 		d := ingest(t, ds, file("a.md", ""), "words")
+		// IndexedBytes names the bytes that the content which serves was read from: those of the old version until the
+		// new content is there.
 		indexed := func(what, want string) {
 			t.Helper()
 			if got, err := ds.IndexedBytes(t.Context(), d.ID); err != nil || got != want {
@@ -185,6 +196,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		kept := ingest(t, ds, file("kept.md", ""), "other words")
 		ids := passageIDs(t, ds, gone.ID, 0, -1)
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, gone.ID))
+		// What was deleted after that time stays, since it may still be restored.
 		mustDo(t, "Purge(an hour ago)", ds.Purge(t.Context(), time.Now().Add(-time.Hour)))
 		wantRemovals(t, ds, time.Now())
 		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
@@ -196,8 +208,10 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, kept.ID); text != "other words" {
 			t.Errorf("the other document's text = %q", text)
 		}
+		// Nothing is left to be purged, and the removal that was listed is not due again for 20 seconds.
 		mustDo(t, "a second Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
 		wantRemovals(t, ds, time.Now())
+		// The path and the bytes are free again.
 		mustPut(t, ds, file("gone.md", "back"))
 	})
 }
@@ -208,6 +222,7 @@ func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		var d corpus.Document
+		// Each number is compared with all before it: going back to an old one would bring an old result back.
 		seen := map[int64]string{mustVersion(t, ds, alice): "the start"}
 		theirs := mustVersion(t, ds, bob)
 		for _, step := range []struct {

@@ -46,6 +46,8 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 		t.Fatalf("SearchLexical(%+v): %v", q, err)
 	}
 	for _, hit := range hits {
+		// A hit must be readable in the scope it was found in, and name the document of its passage: the library
+		// fetches passages by the ids of hits, and drops those that are not there.
 		passages, err := st.Documents.PassagesByID(t.Context(), s, []string{hit.PassageID})
 		if err != nil || len(passages) != 1 || passages[0].DocumentID != hit.DocumentID {
 			t.Fatalf("hit %+v: passages %v, %v", hit, passages, err)
@@ -66,6 +68,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		), "roof gutter tiles slate", "roof house garden fence", "roof lawn path gate",
 			"house garden hedge lawn", "nothing of the kind")
 		wantStrings(t, "roof slate", st.found(t, alice, terms("roof", "slate"), 1), []string{"roof gutter tiles slate"})
+		// All passages have four words. The first has all three terms. The second has one, "lawn", which two passages
+		// have; three have "roof", so that the ones with "roof" alone come last, in either order.
 		got := st.found(t, alice, terms("roof", "lawn", "path"), 10)
 		if len(got) != 4 || got[0] != "roof lawn path gate" || got[1] != "house garden hedge lawn" {
 			t.Errorf("roof lawn path = %q", got)
@@ -101,6 +105,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			}
 		}
 	})
+	// The passage that is better has the word in its title only, so that a store that forgets titles finds one passage.
 	t.Run("the title counts more than the body", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -126,6 +131,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		}) {
 			t.Fatalf("SearchLexical = %+v, %v", all, err)
 		}
+		// Fewer hits are the first of more: stores that stop early must stop at the same passages.
 		for k := range 10 {
 			if some, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), k); err != nil ||
 				!slices.Equal(some, all[:k]) {
@@ -150,6 +156,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 				t, alice, corpus.LexicalQuery{Phrases: [][]string{{word}}}, 10,
 			), []string{word})
 		}
+		// Parts of terms and other spellings of them, all of which a database's own tokenizer would have found.
 		for _, word := range []string{"naive", "京", "हिन", "foo", "mail", "3", "strasse"} {
 			wantStrings(t, word, st.found(t, alice, terms(word), 10), nil)
 		}
@@ -159,6 +166,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file("a.md", ""), "roof tiles")
+		// Some of them name "roof" by an operator: nothing may be found by it, as no passage has that whole string as a
+		// term.
 		for _, term := range []string{
 			`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00",
 			"roof\x00",
@@ -169,6 +178,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 				t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10,
 			), nil)
 		}
+		// A hostile term beside a good one costs the good one nothing.
 		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
 	})
 	// Such words are passed over to save time, but not if there is nothing else to go by.
@@ -176,6 +186,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		t.Parallel()
 		st := open(t)
 		var texts []string
+		// 3000 passages with the same word: a store that leaves out words of more than some share of all passages
+		// leaves it out.
 		for i := range 3000 {
 			texts = append(texts, fmt.Sprintf("common passage%d", i))
 		}
@@ -193,6 +205,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 
 // testPhrases checks words in quotation marks: passages must have all of them, and only the order among those is free.
 func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
+	// Results are sorted before they are compared, since a store may weigh a phrase's words or not.
 	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -264,6 +277,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 		st := open(t)
 		theirs := file("theirs.md", "")
 		theirs.User = bob.User
+		// 500 passages, many times the k of the search, and each of them shorter and with the word three times.
 		ingest(t, st.Documents, theirs, slices.Repeat([]string{"roof roof roof"}, 500)...)
 		ingest(t, st.Documents, file(
 			"mine.md", "",
@@ -290,6 +304,7 @@ func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 		roof()
 		mustDo(t, "Restore", st.Documents.Restore(t.Context(), alice, d.ID))
 		roof("old roof")
+		// The version that is on its way has no content yet, so that the old one is what is found.
 		v := mustPut(t, st.Documents, file("a.md", "new version"))
 		roof("old roof")
 		mustPutContent(t, st.Documents, v.ID, contentOf(v, "brand new roof"))
@@ -312,6 +327,8 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		return got
 	}
+	// Each is one edit or one character's spelling away from what was meant. "assurance" and "conditional" are less
+	// alike.
 	t.Run("a mistyped term finds what was meant, most alike first", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -343,6 +360,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, hidden.ID))
 		wantStrings(t, "default namespace", similar(t, st, alice.In(chat.DefaultNamespace), "insurence", 5), nil)
 		wantStrings(t, "all namespaces", similar(t, st, alice, "insurence", 5), []string{"insurances"})
+		// A list of known words that is kept from the first call would miss the new one.
 		ingest(t, st.Documents, file("late.md", ""), "instrument")
 		wantStrings(t, "after a change", similar(t, st, alice, "insurence", 5), []string{"insurances", "instrument"})
 	})

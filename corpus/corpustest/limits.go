@@ -13,6 +13,7 @@ import (
 
 // testLimits checks what a user may add in a day and keep in all. The local user, who owns the machine, has no limits.
 func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// A document's size is what it says, not what its bytes are, so that the tests need no large files.
 	sized := func(user, path string, bytes int64) corpus.Document {
 		d := file(path, "the bytes of "+path)
 		d.User, d.Bytes = user, bytes
@@ -44,6 +45,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustPut(t, ds, sized("alice", "a.md", 1)) // read in again
 		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1))
 		wantOver(t, "a third file", err, chat.FilesPerDay)
+		// A refused version must leave nothing behind: neither its hash nor a document.
 		newer := sized("alice", "a.md", 1)
 		newer.SHA256 = hashOf("other bytes")
 		_, _, err = ds.Put(t.Context(), newer)
@@ -54,6 +56,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if counts, err := ds.Count(t.Context(), alice); err != nil || counts.Documents != 1 {
 			t.Errorf("%d documents, %v; want 1", counts.Documents, err)
 		}
+		// Limits are each user's own, and the local user adds more than they allow.
 		mustPut(t, ds, sized("bob", "b.md", 1))
 		for i := range 3 {
 			mustPut(t, ds, sized(chat.LocalUser, fmt.Sprint(i, ".md"), 1))
@@ -70,6 +73,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1<<20+1))
 		wantOver(t, "more than is left", err, chat.UploadMiBPerDay)
+		// Exactly what is left fits: 2 MiB and 1 MiB are the 3 MiB of the limit.
 		mustPut(t, ds, sized("alice", "c.md", 1<<20))
 	})
 	// What can be restored still takes its room on the disk.
@@ -87,6 +91,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		_, _, err = ds.Put(t.Context(), sized("alice", "b.md", 1<<20))
 		wantOver(t, "while it can be restored", err, chat.DiskMiB)
+		// A time a year ahead purges what was deleted at any time before.
 		mustDo(t, "Purge", ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)))
 		mustPut(t, ds, sized("alice", "b.md", 1<<20))
 	})
@@ -104,6 +109,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// Counting first and adding afterwards, in two statements, would let more through.
 	t.Run("parallel puts get what there is room for, and no more", func(t *testing.T) {
 		t.Parallel()
+		// Each limit lets through seven of these files of one MiB, whatever counts them.
 		for _, limits := range []chat.Limits{{chat.FilesPerDay: 7}, {chat.UploadMiBPerDay: 7}, {chat.DiskMiB: 7}} {
 			ds := open(t)
 			ds.SetLimits(limits)

@@ -30,6 +30,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("pages follow each other without gaps or repeats, in every order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
+		// Seven documents in pages of three: two full pages and one that is not. Titles are (3i mod 7)/2, so that three
+		// pairs are equal, one of them but for case.
 		var oldest, newest, byTitle []string
 		for i := range 7 {
 			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
@@ -43,6 +45,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		byTitle = []string{"f0.md", "f5.md", "f1.md", "f3.md", "f4.md", "f6.md", "f2.md"}
 		for sort, want := range map[string][]string{"": newest, "newest": newest, "oldest": oldest, "title": byTitle} {
 			var got []string
+			// Each order is read to its end by cursors, as clients do.
 			for cursor, more := "", true; more; more = cursor != "" {
 				var page []string
 				page, cursor = list(t, ds, alice, corpus.Filter{Sort: sort, Limit: 3, Cursor: cursor})
@@ -78,6 +81,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		pdf.MIME, pdf.Meta = "application/pdf", map[string]any{
 			"author": "Ada", "year": 1843, "final": true, "tags": []any{"x", "y"},
 		}
+		// The two have the same keys with values of other types, so that a store that compares texts finds both.
 		survey := mustPut(t, ds, pdf)
 		text := file("ÜBER.txt", "2")
 		text.MIME, text.Meta = "text/plain", map[string]any{"author": "Bob", "final": false, "year": "1843"}
@@ -89,9 +93,11 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			f    corpus.Filter
 			want []string
 		}{
+			// Newest first, which is the order where none is asked for.
 			{"nothing", corpus.Filter{}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
 			{"text in the file name, without case", corpus.Filter{Text: "über"}, []string{"ÜBER.txt"}},
 			{"text in the title", corpus.Filter{Text: "about READY"}, []string{"ready.md"}},
+			// "%" stands for anything in SQL's LIKE.
 			{"text with wildcards is taken literally", corpus.Filter{Text: "%"}, nil},
 			{"states", corpus.Filter{
 				States: []corpus.State{corpus.StateReady, corpus.StateFailed},
@@ -108,6 +114,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}},
 			{"one of a meta list", corpus.Filter{Meta: map[string]any{"tags": "y"}}, []string{"dir/survey.pdf"}},
 			{"none of a meta list", corpus.Filter{Meta: map[string]any{"tags": "z"}}, nil},
+			// A list is one value then: it is equal to the whole list only.
 			{"a part of a meta list, as a list", corpus.Filter{Meta: map[string]any{"tags": []string{"y"}}}, nil},
 			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{
 				"dir/survey.pdf",
@@ -118,11 +125,13 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"any of a list and a meta value, both", corpus.Filter{
 				MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true},
 			}, []string{"dir/survey.pdf"}},
+			// One of no values is nothing, and not everything.
 			{"any of a list, which has none", corpus.Filter{MetaAny: map[string][]any{"author": {}}}, nil},
 			{"none of a list", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", 7}}}, nil},
 			{"a meta key", corpus.Filter{HasMeta: "tags"}, []string{"dir/survey.pdf"}},
 			{"a meta key that none has", corpus.Filter{HasMeta: "colour"}, nil},
 			{"two meta values, both", corpus.Filter{Meta: map[string]any{"author": "Ada", "final": false}}, nil},
+			// It would end a quoted text of SQL, in a store that writes keys into its statements.
 			{"a hostile meta key", corpus.Filter{Meta: map[string]any{`a"') OR 1=1 --`: "x"}}, nil},
 			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{
 				"ready.md", "ÜBER.txt", "dir/survey.pdf",
@@ -145,6 +154,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			d.Meta = map[string]any{"author": author, "editor": "Eve"}
 			mustPut(t, ds, d)
 		}
+		// Each text is given once, in order; a list gives its own texts, and a key inside of an object is none of the
+		// meta.
 		for key, want := range map[string][]string{
 			"author": {"Ada", "John Doe", "Zoë"}, "editor": {"Eve"}, "name": nil,
 		} {
@@ -165,6 +176,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		ds := open(t)
 		for name, meta := range map[string]map[string]any{
 			"day.md": {"date": "1843-03-01"}, "number.md": {"year": 1843}, "text.md": {"published": "1843"},
+			// No date that begins with a year, and a key that is none of those for dates.
 			"words.md": {"date": "March 1843"}, "none.md": nil,
 			"other.md": {"born": "1843-03-01"},
 		} {
@@ -180,10 +192,12 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"a year, as a number, as a text and of a date", corpus.Filter{
 				Sort: "title", DatedFrom: "1843", DatedTo: "1843",
 			}, []string{"day.md", "number.md", "text.md"}},
+			// A year without a month may be in March, so that it matches.
 			{"a month", corpus.Filter{Sort: "title", DatedFrom: "1843-03", DatedTo: "1843-03"}, []string{
 				"day.md", "number.md", "text.md",
 			}},
 			{"another year", corpus.Filter{Sort: "title", DatedFrom: "1844", DatedTo: "1844"}, nil},
+			// The day before is out; a year alone may be later.
 			{"dated from", corpus.Filter{Sort: "title", DatedFrom: "1843-03-02"}, []string{"number.md", "text.md"}},
 			{"dated to its day", corpus.Filter{Sort: "title", DatedTo: "1843-03-01"}, []string{
 				"day.md", "number.md", "text.md",
@@ -208,11 +222,13 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			&corpus.Failure{Code: "broken"},
 		))
 		mustPut(t, ds, file("d.md", "d"))
+		// Nine pages with one passage, whose vector is missing.
 		paged := mustPut(t, ds, file("e.pdf", "e"))
 		c := contentOf(paged, "p0")
 		c.Extracted.Pages = 9
 		mustPutContent(t, ds, paged.ID, c)
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), paged.ID, paged.SHA256, corpus.SemanticPending))
+		// Two of its three passages have vectors, so that one is missing: 1 + 1 are the two that are unembedded.
 		long := ingest(t, ds, file("f.md", "f"), "p0", "p1", "p2")
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), long.ID, long.SHA256, corpus.SemanticPending))
 		mustDo(t, "SetState", ds.SetState(t.Context(), long.ID, long.SHA256, corpus.StateReady,
@@ -233,6 +249,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		var last corpus.Document
+		// Capitals come before small letters and letters beyond ASCII behind both, as in UTF-8. ".web.1" is hidden.
 		for i, namespace := range []string{"b", "B", "ä", "b", ".web.1", "a"} {
 			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
 			d.Namespace = namespace
@@ -251,6 +268,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustDo(t, "Namespaces", err)
 			wantStrings(t, fmt.Sprintf("Namespaces of %v", tt.scope), got, tt.want)
 		}
+		// The only document of "a" is gone, and its namespace with it.
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, last.ID))
 		got, err := ds.Namespaces(t.Context(), alice, 10)
 		mustDo(t, "Namespaces", err)

@@ -35,6 +35,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			t.Errorf("job = %+v", job)
 		}
 		w.stop()
+		// The job of the other kind was left alone until a worker for it came.
 		if job := startWork(t, q, 1, nil, corpus.JobEmbed).next(t); job.DocumentID != "d2" ||
 			job.Kind != corpus.JobEmbed {
 			t.Errorf("job = %+v", job)
@@ -49,8 +50,10 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			enqueue(t, q, corpus.JobEmbed, "u1", document)
 		}
 		enqueue(t, q, corpus.JobEmbed, "u2", "e1")
+		// A job of another kind for the same document, which hastening must not touch.
 		enqueue(t, q, corpus.JobIngest, "u1", "d3")
 		mustDo(t, "Hasten", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
+		// Neither is an error: whoever opens a document does not know whether a job of it waits.
 		mustDo(t, "Hasten of what is first", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
 		mustDo(t, "Hasten of what does not wait", other.Hasten(t.Context(), corpus.JobEmbed, "d4"))
 		w := startWork(t, q, 1, nil, corpus.JobEmbed)
@@ -58,6 +61,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		for range 4 {
 			order = append(order, w.next(t).DocumentID)
 		}
+		// Where the other user's job stands among these depends on whose turn it is, and is checked by testTurns.
 		own := slices.DeleteFunc(slices.Clone(order), func(document string) bool { return document == "e1" })
 		if want := []string{"d3", "d2", "d1"}; !slices.Equal(own, want) {
 			t.Errorf("the jobs came as %q, want those of the user as %q", order, want)
@@ -75,10 +79,12 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		))
 		wantWaiting(t, other, 1)
 		enqueue(t, q, corpus.JobEmbed, "u", "d1")
+		// Another version of the document is another job.
 		mustDo(t, "Enqueue", q.Enqueue(
 			t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: "another version"},
 		))
 		wantWaiting(t, q, 3)
+		// The worker holds the first job until the gate opens, so that it is at work for all that follows.
 		gate := make(chan struct{})
 		w := startWork(
 			t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest,
@@ -90,6 +96,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		wantWaiting(t, q, 3)
 		enqueue(t, other, corpus.JobIngest, "u", "d1")
 		wantWaiting(t, q, 4)
+		// Both jobs for d1 that are equal are done: the one at work, and the one that was added meanwhile.
 		close(gate)
 		for range 2 {
 			w.next(t)
@@ -112,6 +119,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			job := w.next(t)
 			seen = append(seen, fmt.Sprint(job.DocumentID, " ", job.Attempt))
 		}
+		// The attempt counts up, by which the library knows when to give up.
 		if want := []string{"d1 1", "d2 1", "d1 2"}; !slices.Equal(seen, want) {
 			t.Errorf("jobs %q, want %q", seen, want)
 		}
@@ -127,6 +135,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		)
 		w.next(t)
 		w.stop()
+		// The job is back in the queue, and another replica takes it.
 		wantWaiting(t, other, 1)
 		if job := startWork(t, other, 1, nil, corpus.JobIngest).next(t); job.DocumentID != "d1" || job.Attempt != 1 {
 			t.Errorf("job = %+v", job)
@@ -140,6 +149,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
+		// The cause tells a cancelled job from one whose server stops: the first must not come again.
 		causes := make(chan error, 1)
 		w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
 			if job.DocumentID != "d1" {
@@ -152,6 +162,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		w.next(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d2")
 		enqueue(t, q, corpus.JobIngest, "u", "d3")
+		// One that waits, one that is at work, and one of which there is no job.
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "d2"))
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "d1"))
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "nothing"))
@@ -168,6 +179,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
 		t.Parallel()
 		one, two := open(t)
+		// Seven users, so that their turns are mixed with the workers' races.
 		const jobs, adders = 500, 8
 		var wg sync.WaitGroup
 		for a := range adders {
@@ -189,6 +201,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		do := func(_ context.Context, job corpus.Job) error {
 			mu.Lock()
 			defer mu.Unlock()
+			// A job may be taken twice by mistake: only the first time of the last one closes the channel.
 			taken[job.DocumentID]++
 			if len(taken) == jobs && taken[job.DocumentID] == 1 {
 				close(done)
@@ -219,6 +232,7 @@ func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		enqueue(t, q, corpus.JobIngest, "many", fmt.Sprint("m", i))
 	}
 	gate := make(chan struct{})
+	// Ten of the thousand are begun, and the tenth is held, so that the others come while a worker is busy.
 	w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
 		if job.DocumentID == "m9" {
 			return wait(ctx, gate)
@@ -239,6 +253,8 @@ func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	for range 9 {
 		order = append(order, w.next(t).DocumentID)
 	}
+	// Three users have turns: each round of three has one job of each as long as they have any. "one" is done after the
+	// first round, and the others go on in turns of two.
 	for document, last := range map[string]int{"f0": 2, "one": 2, "m10": 2, "f1": 5, "m11": 5, "f2": 8, "m12": 8} {
 		if at := slices.Index(order, document); at < 0 || at > last {
 			t.Errorf("%s came as number %d of %q, want at most %d", document, at, order, last)

@@ -12,6 +12,7 @@ import (
 // of a model in a place that is empty at first, once per subtest. A change of the model must not take search by meaning
 // away: old vectors serve while new ones are made.
 func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) corpus.Vectors) {
+	// Each question is the first axis, so that a cosine is a vector's first value.
 	axis := []float32{1, 0}
 	finds := func(t *testing.T, who string, vs corpus.Vectors, query []float32, want map[string]float64) {
 		t.Helper()
@@ -56,16 +57,20 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		mustDo(t, "Complete", old.Complete(t.Context()))
 		fresh := of("new")
 		finds(t, "the new model at first", fresh, axis, map[string]float64{})
+		// Nothing of the old model counts: the library sees that all vectors of the new one are missing.
 		counts(t, "the new model at first", fresh, nil)
 		mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", -1, 0)}))
 		finds(t, "the new model", fresh, axis, map[string]float64{"a": -1})
 		counts(t, "the new model", fresh, map[string]int{"d1": 1})
+		// The new model's vectors have not touched those of the old one, not even where both have one of the same
+		// passage.
 		back := of("old")
 		finds(t, "the old model, switched back to,", back, axis, map[string]float64{"a": 1, "b": 0.6, "c": 0})
 		counts(t, "the old model, switched back to,", back, map[string]int{"d1": 2, "d2": 1})
 		mustDo(t, "Complete", fresh.Complete(t.Context()))
 		finds(t, "the new model, complete,", fresh, axis, map[string]float64{"a": -1})
 		counts(t, "the new model, complete,", fresh, map[string]int{"d1": 1})
+		// Complete dropped them for good, so that the old model would have to make its vectors anew.
 		late := of("old")
 		finds(t, "the old model after that", late, axis, map[string]float64{})
 		counts(t, "the old model after that", late, nil)
@@ -85,6 +90,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 			t.Errorf("VectorsOf the model = %v, %v; want one", got, err)
 		}
 	})
+	// Two dimensions must not be refused by each other: the bound of TestVectors holds within a model only.
 	t.Run("a model of another dimension stands beside", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)

@@ -19,6 +19,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	t.Run("the nearest come first, with their exact cosines", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
+		// A fixed seed, so that a failure can be looked at again.
 		const n, dimension, k = 500, 24, 10
 		random := rand.New(rand.NewPCG(1, 2))
 		var all []corpus.Vector
@@ -40,6 +41,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			if len(hits) != k {
 				t.Fatalf("%d hits, want %d", len(hits), k)
 			}
+			// A float32 has about seven digits, so that 1e-5 leaves room for the sum of 24 products.
 			for i, hit := range hits {
 				want := all[i]
 				if hit.PassageID != want.PassageID || hit.DocumentID != want.DocumentID ||
@@ -55,6 +57,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{
 			vector("c", "d", 1, 0), vector("a", "d", 1, 0), vector("z", "d", 0, 1), vector("b", "d", 1, 0),
 		}))
+		// Three of four, and more than there are.
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 3)), []string{"a", "b", "c"})
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
 	})
@@ -66,6 +69,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			t.Context(), []corpus.Vector{vector("same", "d", 0.6, 0.8), vector("opposite", "d", -0.6, -0.8)},
 		))
 		hits := mustSearch(t, vs, alice, []float32{0.6, 0.8}, nil, 2)
+		// Close to the ends, and never beyond them.
 		if len(hits) != 2 || math.Abs(hits[0].Cosine-1) > 1e-6 || math.Abs(hits[1].Cosine+1) > 1e-6 ||
 			hits[0].Cosine > 1 || hits[1].Cosine < -1 {
 			t.Errorf("hits = %+v", hits)
@@ -75,6 +79,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	// nothing but that.
 	t.Run("a vector is known by its text", func(t *testing.T) {
 		t.Parallel()
+		// Hashes are bytes, not texts: this one has a zero and is no UTF-8.
 		vs, hash := open(t), string([]byte{0, 1, 255})
 		known, other := vector("p", "d", 0.6, 0.8), vector("q", "d", 1, 0)
 		known.TextHash = hash
@@ -88,6 +93,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantKnown("at first", 0)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known, other}))
 		wantKnown("once it is stored", 1)
+		// Another user's passage with the same text. Once the first passage is deleted with its document, the text is
+		// unknown.
 		known.PassageID, known.User = "r", "bob"
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known}))
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", []string{"q", "r"}))
@@ -95,6 +102,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", nil))
 		wantKnown("when it was deleted", 0)
 	})
+	// That is how every library begins, before its first document has vectors: no index or collection may exist yet.
 	t.Run("an index without vectors finds nothing", func(t *testing.T) {
 		t.Parallel()
 		if hits := mustSearch(t, open(t), alice, []float32{1, 0}, nil, 5); len(hits) > 0 {
@@ -106,13 +114,16 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
+		// A store may have read its vectors into memory for a search before the wrong ones come.
 		mustSearch(t, vs, alice, []float32{1, 0}, nil, 1)
 		wantCode(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0, 0)}), chat.CodeInvalid)
+		// Nothing of a refused call may be stored.
 		wantCode(t, "Upsert of a mixture", vs.Upsert(
 			t.Context(), []corpus.Vector{vector("b", "d", 1, 0), vector("c", "d", 1)},
 		), chat.CodeInvalid)
 		_, err := vs.SearchVectors(t.Context(), alice, []float32{1, 0, 0}, nil, 1)
 		wantCode(t, "SearchVectors", err, chat.CodeInvalid)
+		// What was there serves as before.
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
 	})
 	// Stores keep vectors in memory for searches, and have to forget those that changed elsewhere.
@@ -129,7 +140,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		}))
 		find("stored", "a", "b", "c")
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d2", 1, 0), vector("d", "d2", 0, -1)}))
+		// "c" moved onto the question, and "d" lies across it.
 		find("one replaced, one new", "c", "a", "b", "d")
+		// The list names what is kept of a document: "b" stays and "a" goes. Without a list all go.
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d1", []string{"b", "unknown"}))
 		find("one deleted, one kept", "c", "b", "d")
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d2", nil))
@@ -174,6 +187,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			wantStrings(t, tt.name, ids(mustSearch(t, vs, tt.scope, []float32{1, 0}, tt.docs, 10)), tt.want)
 		}
 	})
+	// Forty writes, with a deletion after each tenth, beside searches without a pause. Run with -race it finds
+	// unguarded memory; without it, half-written vectors, whose cosine would not be 1.
 	t.Run("searches and writes at the same time are safe", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -209,6 +224,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	})
 }
 
+// vector is a passage's vector, of alice's default namespace. The caller gives a length of 1.
 func vector(passage, document string, values ...float32) corpus.Vector {
 	return corpus.Vector{
 		PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: alice.User, Values: values,
@@ -237,6 +253,7 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
+// ids are the passages of hits, in their order.
 func ids(hits []corpus.Hit) (list []string) {
 	for _, hit := range hits {
 		list = append(list, hit.PassageID)
@@ -244,6 +261,7 @@ func ids(hits []corpus.Hit) (list []string) {
 	return list
 }
 
+// mustSearch finds at most k of the nearest vectors; no documents means all. It ends the test if that fails.
 func mustSearch(
 	t *testing.T, vs corpus.Vectors, s chat.Scope, query []float32, documents []string, k int,
 ) []corpus.Hit {

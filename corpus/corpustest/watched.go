@@ -14,6 +14,7 @@ import (
 // testWatched checks what is remembered of folders that a program on the user's machine follows: it reports what it
 // saw, and the page shows it.
 func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
+	// 8000 ns are 8 µs: a store that keeps only milliseconds loses them.
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 	seen := func(folder string, at time.Time, left ...corpus.LeftOut) corpus.Watched {
 		return corpus.Watched{
@@ -39,6 +40,8 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		put(t, ds, alice.User, seen("/papers", at, corpus.LeftOut{Path: "old.mov", Reason: "was there"}), at)
+		// The folder is told by its user, namespace and path, so that a second report takes the place of the first.
+		// Names may have any characters.
 		now := seen("/papers", at.Add(time.Minute), corpus.LeftOut{Path: "film “a”.mov", Reason: "a film\nof mine"})
 		put(t, ds, alice.User, now, at)
 		if diff := cmp.Diff([]corpus.Watched{now}, list(t, ds, alice, at)); diff != "" {
@@ -52,6 +55,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("folders are listed in order, those of the scope's namespaces that were looked at since", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
+		// The same folder in two namespaces is two; one in a hidden namespace is not listed.
 		house, hidden := seen("/b", at), seen("/c", at)
 		house.Namespace, hidden.Namespace = "house", ".hidden"
 		old := seen("/z", at.Add(-time.Hour))
@@ -74,6 +78,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if diff := cmp.Diff(append(want, "/z default"), names(alice, at.Add(-time.Hour))); diff != "" {
 			t.Errorf("since an hour before (-want +got):\n%s", diff)
 		}
+		// This call forgets what was last looked at before at, which is /z.
 		put(t, ds, alice.User, seen("/d", at), at)
 		if diff := cmp.Diff(append(want, "/d default"), names(alice, at.Add(-time.Hour))); diff != "" {
 			t.Errorf("after the old one was forgotten (-want +got):\n%s", diff)
@@ -91,6 +96,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if len(got) != corpus.MaxWatched || got[0].Folder != "/002" {
 			t.Errorf("%d folders from %+v, want %d from /002", len(got), got[:min(1, len(got))], corpus.MaxWatched)
 		}
+		// The bound is each user's own.
 		if got := list(t, ds, bob, at.Add(-time.Hour)); len(got) != 1 {
 			t.Errorf("another user's folders: %+v, want one", got)
 		}

@@ -21,6 +21,7 @@ import (
 // To add a format, write its entry here and its reader, and TestEveryFormatIsWholeAndLikeNoOther says what is missing.
 // Paged formats need a drawing of their pages as well; a format that holds files fills corpus.Extracted.Members.
 var Formats = Registry{
+	// ISO 32000. Its text, boxes and drawings come from PDFium, see package pdf.
 	{
 		Name: "pdf", Label: "PDF", MIME: "application/pdf", Extensions: []string{".pdf"},
 		Magic: isPDF, Paged: true, Inert: true,
@@ -30,15 +31,19 @@ var Formats = Registry{
 			return e.pdf.Extract(ctx, f, report)
 		},
 	},
+	// CommonMark with tables. The name alone tells it from other text, since any text is Markdown as well.
 	{
 		Name: "md", Label: "Markdown", MIME: "text/markdown", Aliases: []string{"text/x-markdown"},
 		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: readMarkdown, bare: plainText,
 	},
+	// The only format that a browser would run something of, so that it is not Inert: the server hands the original out
+	// as bytes of no type, see inertType in package api.
 	{
 		Name: "html", Label: "HTML", Kind: "web pages", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
 		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
 		Begins: isHTML, text: readPage, bare: strippedPage,
 	},
+	// WordprocessingML, ECMA-376 part 1 §17. The aliases are files with macros, which are not read, and templates.
 	{
 		Name: "docx", Label: "Word", Called: "a Word file",
 		MIME: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -51,6 +56,7 @@ var Formats = Registry{
 		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, Office: true,
 		file: wholeFile(docx.Read),
 	},
+	// PresentationML, ECMA-376 part 1 §19. Each slide is a page.
 	{
 		Name: "pptx", Label: "PowerPoint", Called: "a PowerPoint file",
 		MIME: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -63,11 +69,13 @@ var Formats = Registry{
 		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, Office: true, PageWord: "slide",
 		file: wholeFile(pptx.Read),
 	},
+	// RFC 4180, and what programs make of it.
 	{
 		Name: "csv", Label: "CSV", Kind: "CSV tables", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
 		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
 		bare: plainText,
 	},
+	// SpreadsheetML, ECMA-376 part 1 §18. Each sheet is read as a table, with the values that its formulas had last.
 	{
 		Name: "xlsx", Label: "Excel", Called: "an Excel file",
 		MIME: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -78,6 +86,7 @@ var Formats = Registry{
 		Extensions: []string{".xlsx", ".xlsm", ".xltx"}, Words: []string{"workbook"},
 		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, Office: true, file: wholeFile(sheet.ReadExcel),
 	},
+	// OpenDocument 1.3, whose files say their type in their first member; so do the two formats behind this one.
 	{
 		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
 		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
@@ -102,6 +111,7 @@ var Formats = Registry{
 		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true, Office: true,
 		file: wholeFile(odf.Read),
 	},
+	// Rich Text Format 1.9.1, whose files are text with control words, in 8-bit characters.
 	{
 		Name:       "rtf",
 		Label:      "rich text",
@@ -114,6 +124,7 @@ var Formats = Registry{
 		Office:     true,
 		file:       wholeFile(rtf.Read),
 	},
+	// EPUB 3.3, a ZIP archive with web pages in it; EPUB 2 is read by the same parts.
 	{
 		Name:       "epub",
 		Label:      "EPUB",
@@ -125,6 +136,7 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readEPUB),
 	},
+	// RFC 5322 with MIME, RFC 2045 to 2047. What is attached to it becomes documents of their own.
 	{
 		Name:       "eml",
 		Label:      "mail",
@@ -137,10 +149,12 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readMail),
 	},
+	// RFC 4155: mails one after another, each behind a line that begins with "From ".
 	{
 		Name: "mbox", Label: "mailbox", Kind: "mail", Called: "a mailbox", MIME: "application/mbox",
 		Extensions: []string{".mbox", ".mbx"}, Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
 	},
+	// A mail of Outlook, [MS-OXMSG], in an OLE compound file.
 	{
 		Name:       "msg",
 		Label:      "Outlook message",
@@ -154,11 +168,14 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readOutlook),
 	},
+	// An archive has no text itself: it is read as the list of its files, each of which becomes a document. It stands
+	// behind all formats that are ZIP archives too.
 	{
 		Name: "zip", Label: "ZIP", Kind: "ZIP archives", Called: "a ZIP archive", MIME: "application/zip",
 		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
 	},
+	// Pictures hold no text: it is recognised in them where OCR is installed, and each picture in a file is a page.
 	{
 		Name: "png", Label: "PNG", Kind: "pictures", MIME: "image/png", Extensions: []string{".png"},
 		Words: []string{"picture", "image", "screenshot"}, Magic: begunWith("\x89PNG\r\n\x1a\n"),
@@ -177,10 +194,12 @@ var Formats = Registry{
 		Name: "webp", Label: "WebP", Kind: "pictures", MIME: "image/webp", Extensions: []string{".webp"},
 		Magic: isWebP, Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
+	// JSON as Jupyter writes it (nbformat 4). A cell is a page.
 	{
 		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
 		Extensions: []string{".ipynb"}, Inert: true, PageWord: "cell", text: readNotebook, bare: readSource,
 	},
+	// RFC 5545 and, in the next entry, RFC 6350.
 	{
 		Name:       "ics",
 		Label:      "calendar",
@@ -205,6 +224,7 @@ var Formats = Registry{
 		text:       readCards,
 		bare:       plainText,
 	},
+	// Everything whose lines count. The extension is all that tells it, and the language by which the page colours it.
 	{
 		Name: "code", Label: "code and data", Called: "a file of lines", MIME: "text/x-source",
 		Aliases: []string{"application/json", "application/xml", "text/xml", "application/yaml", "application/toml"},
@@ -218,6 +238,7 @@ var Formats = Registry{
 		},
 		Words: []string{"source code", "json", "xml", "yaml"}, Inert: true, text: readSource, bare: readSource,
 	},
+	// The last one, which takes what is left.
 	{
 		Name: "txt", Label: "Text", Kind: "text", MIME: "text/plain",
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},

@@ -23,6 +23,7 @@ var invisible = map[string]bool{
 	"noembed": true, "datalist": true,
 }
 
+// voidTag holds those of the invisible elements that have no end tag: what follows one is not inside of it.
 var voidTag = map[string]bool{"embed": true, "input": true}
 
 // inlineTag holds the elements that do not end a paragraph.
@@ -36,6 +37,7 @@ var inlineTag = map[atom.Atom]bool{
 	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Math: true,
 }
 
+// markOf holds the kind of mark, as corpus.Mark has it, that an inline element becomes.
 var markOf = map[atom.Atom]string{
 	atom.Strong: "strong", atom.B: "strong", atom.Em: "em", atom.I: "em", atom.Cite: "em", atom.Dfn: "em",
 	atom.Code: "code", atom.Kbd: "code", atom.Samp: "code", atom.Tt: "code", atom.A: "link",
@@ -65,6 +67,7 @@ func (h *htmlWalk) walkNode(n *html.Node, at place) {
 	}
 }
 
+// walkChildren writes what stands in a node, in order. It goes as deep as the page does, which the parser bounds.
 func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		h.walkNode(c, at)

@@ -26,6 +26,7 @@ type values struct {
 }
 
 // looksValue reports whether a cell is a number or a date in any form. It doesn't say which.
+// Both forms and both orders are tried, as no column is known at this point.
 func looksValue(cell string) bool {
 	for _, f := range []form{pointForm, commaForm} {
 		if _, ok := readNumber(cell, f); ok {
@@ -54,6 +55,7 @@ func inSteps(cells []string) bool {
 }
 
 // asBeside is how many columns of a table tell how another one is written.
+// More columns than a person's table has: they bound the time that a wide one takes.
 const asBeside = 200
 
 // votes counts what the cells of a column tell about its form and order.
@@ -67,6 +69,7 @@ type votes struct {
 // count reads the cells of a column in both forms and both orders, once. Cells that read the same in both ways tell
 // nothing, and the first that doesn't is kept as an example.
 func (t *Table) count(column int) (v votes) {
+	// Each column is counted once for a table, since each may be asked as one of those beside another.
 	if v, known := t.counted[column]; known {
 		return v
 	}
@@ -87,6 +90,7 @@ func (t *Table) count(column int) (v votes) {
 		p, isPoint := readNumber(cell, pointForm)
 		c, isComma := readNumber(cell, commaForm)
 		switch {
+		// "12" and "1,234,567" read the same or fit one form only; "1,234" is a thousand or a little more than one.
 		case isPoint && isComma:
 			if p.value.Cmp(c.value) != 0 && v.number == "" {
 				v.number = cell
@@ -112,6 +116,7 @@ func (v *votes) countDate(cell string) (d date, ok bool) {
 		if !d.at.Equal(m.at) && v.date == "" {
 			v.date = cell
 		}
+		// Such dates are written in the order of the program's settings, which the document's language does not tell.
 		v.sheetDates = v.sheetDates || d.inNumbers && d.short && !d.slashed
 	case isDay:
 		v.day++
@@ -132,6 +137,7 @@ func (t *Table) read(column int, lang string) *values {
 	own := t.count(column)
 	v := &values{table: t, column: column, form: pointForm, order: dayFirst, dates: own.dates > own.numbers}
 	point, comma, day, month := own.point, own.comma, own.day, own.month
+	// Columns beside it are read only if the column does not say itself, and has a cell that is in doubt.
 	if point == 0 && comma == 0 && own.number != "" || day == 0 && month == 0 && own.date != "" {
 		for c := range t.Columns[:min(len(t.Columns), asBeside)] { // those beside it
 			other := t.count(c)
@@ -148,9 +154,11 @@ func (t *Table) read(column int, lang string) *values {
 		v.doubt = own.number
 	case point == 0 && comma == 0:
 		known := lang != ""
+		// Without a language nothing tells, so that a cell that can be read in two ways stays in doubt.
 		if v.form = formOf(lang); own.number != "" && !known {
 			v.doubt = own.number
 		}
+	// One of both is 0 where the column's own cells decide; among those beside it the majority decides.
 	case comma > point:
 		v.form = commaForm
 	}

@@ -26,7 +26,8 @@ type Total struct {
 	at    time.Time
 }
 
-// Label names what an aggregate computes.
+// label names what an aggregate computes. A column that does not exist is named as the query names it, since the label
+// may be wanted for a refusal.
 func (t *Table) label(a Aggregate) string {
 	if a.Column == "" {
 		return string(a.Function)
@@ -66,6 +67,7 @@ func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	}
 	switch g.Function {
 	case Count, Distinct:
+		// Cells are the same without regard to case, diacritics and white space, as conditions and groups compare them.
 		seen, filled := map[string]bool{}, 0
 		for _, r := range rows {
 			if cell := r.Cell(column); cell != "" {
@@ -105,6 +107,7 @@ type pot struct {
 // that are no numbers are told of. No numbers at all sum up to 0, and have no mean.
 func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Total, error) {
 	v := a.valuesOf(column)
+	// Sums and means of dates mean nothing, so that a column of dates has only these two.
 	if f == Min || f == Max {
 		if v.dates {
 			return a.dates(f, label, v, rows)
@@ -125,6 +128,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 			left = append(left, fmt.Sprintf("“%s” in row %d", text.Shorten(cell, 40), r.Number))
 			continue
 		}
+		// A table has few units, so that a list is enough, and keeps the order in which they first come.
 		i := slices.IndexFunc(pots, func(p *pot) bool { return p.like.unit == n.unit })
 		if i < 0 {
 			i = len(pots)
@@ -133,6 +137,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 		pots[i].add(n)
 	}
 	title := text.Shorten(a.table.Columns[column].Title(), 60)
+	// Only now is it known that none of the cells is a number: then the question is wrong, and some of them are a note.
 	if len(pots) == 0 && len(left) > 0 {
 		return nil, refuse("The column “%s” has no numbers in these rows, but %s. “%s” needs numbers; count and "+
 			"distinct take any cells.", title, strings.Join(left[:min(3, len(left))], ", "), f)
@@ -143,6 +148,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 			title)
 	}
 	if len(pots) == 0 {
+		// The empty sum is 0, and an exact one.
 		if f == Sum {
 			return []Total{{Label: label, Shown: "0", Plain: "0", Exact: true, value: new(big.Rat)}}, nil
 		}
@@ -170,6 +176,7 @@ func (p *pot) add(n number) {
 	p.cells++
 	p.sum.Add(&p.sum, n.value)
 	p.decimals = max(p.decimals, n.decimals)
+	// One cell with grouped thousands is enough for the result to have them: small numbers have none to group.
 	if n.grouped != 0 {
 		p.like.grouped = n.grouped
 	}
@@ -193,6 +200,7 @@ func (p *pot) total(f Function, label string, v *values) Total {
 		t.value = p.most
 	case f == Mean:
 		t.value.Quo(t.value, big.NewRat(int64(p.cells), 1))
+		// FloatPrec tells how many decimals a fraction has in full; 1/3 has no end, and is not exact.
 		digits, exact := t.value.FloatPrec()
 		if !exact {
 			digits = mostMean
@@ -209,6 +217,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 	if err := v.refuseDoubt(true); err != nil {
 		return nil, err
 	}
+	// The day is compared, and the cell shown as it stands: a column may write days in several ways.
 	var best date
 	var left []string
 	t := Total{Label: label, Exact: true}
@@ -227,6 +236,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 		}
 	}
 	a.noteLeft(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
+	// No dates are no error: the rows that fulfil the conditions may have none.
 	if t.Cells == 0 {
 		return nil, nil
 	}
@@ -238,6 +248,8 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 // of its column, and a cell is empty that all other rows fill. Such a row without an empty cell is only told of.
 // Counting it would double each sum. Only a row that is among the rows of the result can be left out.
 func (a *asking) withoutTotals(rows []Row) []Row {
+	// A table of two rows has nothing to add up, and the last row may have been left out by a condition already. Start
+	// is where a row stands in the text, and tells rows apart.
 	all := a.table.Rows
 	n := len(rows)
 	if n == 0 || len(all) < 3 || rows[n-1].Start != all[len(all)-1].Start {
@@ -247,6 +259,7 @@ func (a *asking) withoutTotals(rows []Row) []Row {
 	for c := range a.table.Columns {
 		cell := last.Cell(c)
 		if cell == "" {
+			// A row of totals has no date or name of its own, so that it lacks a cell which every other row has.
 			lacks = lacks || !slices.ContainsFunc(all[:len(all)-1], func(r Row) bool { return r.Cell(c) == "" })
 			continue
 		}
@@ -262,6 +275,8 @@ func (a *asking) withoutTotals(rows []Row) []Row {
 				sum.Add(&sum, x.value)
 			}
 		}
+		// One column whose last number is no sum is enough for the row to be an ordinary one. A sum of 0 proves
+		// nothing.
 		if x, ok := v.number(cell); ok && numbers > 1 {
 			if x.value.Cmp(&sum) != 0 || sum.Sign() == 0 {
 				return rows

@@ -36,6 +36,9 @@ type number struct {
 }
 
 // spaces and signs that mean the same in numbers.
+// The no-break space, its narrow form and the thin space part groups of digits; the minus sign and the dash stand
+// before numbers; Switzerland parts groups by an apostrophe, mostly the curly one; and the last one is the wide form of
+// East Asia, as the digits that plainNumeral knows.
 var plainSigns = strings.NewReplacer(
 	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "−", "-", "–", "-", "’", "'", "％", "%",
 )
@@ -61,10 +64,12 @@ func readNumber(cell string, f form) (n number, ok bool) {
 		return n, false
 	}
 	s := plainNumeral(strings.TrimSpace(cell))
+	// From here on bytes are enough: all digits and signs that matter are ASCII by now.
 	first, last := strings.IndexAny(s, "0123456789"), strings.LastIndexAny(s, "0123456789")
 	if first < 0 {
 		return n, false
 	}
+	// The sign before the decimals may be the first of the number.
 	if first > 0 && rune(s[first-1]) == rune(f) { // .5
 		first--
 	}
@@ -73,6 +78,7 @@ func readNumber(cell string, f form) (n number, ok bool) {
 	if strings.HasPrefix(before, "(") && strings.HasSuffix(after, ")") { // of accounts
 		before, after, negative = before[1:], after[:len(after)-1], true
 	}
+	// A minus stands at either side, once. Behind the digits it must follow them directly, as accounts write it: "5-".
 	for _, side := range []*string{&before, &after} {
 		switch {
 		case strings.Contains(*side, "-"):
@@ -135,6 +141,7 @@ func readUnit(before, after string) (unit string, first, space, ok bool) {
 // and an exponent. The whole exponent counts towards maxDigits, so that "1e999" can't fill memory.
 func (n *number) readDigits(s string, f form) bool {
 	mantissa, exponent := s, 0
+	// The exponent is read by hand, at most four digits of it, since SetString would compute 1e999999999.
 	if at := strings.IndexAny(s, "eE"); at >= 0 {
 		mantissa = s[:at]
 		for i, r := range strings.TrimLeft(s[at+1:], "+-") {
@@ -156,6 +163,7 @@ func (n *number) readDigits(s string, f form) bool {
 	if len(digits) > 1 && digits[0] == '0' && n.unit == "" && fraction == "" {
 		return false // 007
 	}
+	// A fraction of whole numbers: sums of money stay exact, in contrast to those of float64.
 	value, ok := new(big.Rat).SetString("0" + digits + "." + fraction + "0")
 	if !ok {
 		return false

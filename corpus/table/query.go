@@ -91,6 +91,7 @@ func (q Query) columns() (names []string) {
 			names = append(names, a.Column)
 		}
 	}
+	// With something to compute, an order may name a total, which is no column.
 	if len(q.Compute) == 0 && len(q.GroupBy) == 0 {
 		for _, o := range q.OrderBy {
 			names = append(names, o.Column)
@@ -142,6 +143,7 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
+		// A column that does not exist fails before any row is read.
 		a.answer.Columns = append(a.answer.Columns, c)
 	}
 	slices.Sort(a.answer.Columns)
@@ -200,6 +202,7 @@ func (a *asking) matching() (rows []Row, err error) {
 			return nil, err
 		}
 	}
+	// A table may have tens of thousands of rows (doctext.MaxCells), so that the context is looked at now and then.
 	for i, r := range a.table.Rows {
 		if i%1000 == 0 && a.ctx.Err() != nil {
 			return nil, a.ctx.Err()
@@ -233,6 +236,7 @@ func (a *asking) group(rows []Row, limit int) error {
 		for _, c := range columns {
 			names = append(names, oneLine(r.Cell(c)))
 		}
+		// A zero byte stands in no cell, so that "a", "bc" and "ab", "c" stay two groups.
 		key := text.Fold(strings.Join(names, "\x00"))
 		i, ok := at[key]
 		if !ok {

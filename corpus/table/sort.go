@@ -12,6 +12,7 @@ import (
 func (a *asking) sort(rows []Row) error {
 	a.query.OrderBy = slices.DeleteFunc(slices.Clone(a.query.OrderBy), func(o Order) bool {
 		_, err := a.table.column(o.Column)
+		// A name that is a column stays, even if a total has it too.
 		return err != nil && a.totalNamed(o.Column) >= 0 // one row of totals needs no order
 	})
 	if len(a.query.OrderBy) == 0 {
@@ -24,11 +25,13 @@ func (a *asking) sort(rows []Row) error {
 			return err
 		}
 		v := a.valuesOf(c)
+		// An order by guessed numbers would look right and be wrong.
 		if err := v.refuseDoubt(v.dates); err != nil {
 			return err
 		}
 		columns = append(columns, c)
 	}
+	// Reading a cell takes much longer than comparing two keys, and sorting compares each row many times.
 	keys := make(map[int][]key, len(rows))
 	for _, r := range rows {
 		for _, c := range columns {
@@ -43,6 +46,7 @@ func (a *asking) sort(rows []Row) error {
 func (a *asking) compareKeys(x, y []key) int {
 	for i, o := range a.query.OrderBy {
 		n := x[i].compare(y[i])
+		// Descending turns everything round, also which kind comes first; only what is empty stays last.
 		if o.Descending && x[i].kind != keyNone && y[i].kind != keyNone {
 			n = -n
 		}
@@ -76,6 +80,7 @@ func (v *values) key(cell string) key {
 	if cell == "" {
 		return key{kind: keyNone}
 	}
+	// In a column of dates "2026" is a year, and is put among the days.
 	if n, ok := v.number(cell); ok && !v.dates {
 		return key{kind: keyNumber, number: n}
 	}
@@ -110,6 +115,7 @@ func (a *asking) sortGroups(columns []int) error {
 	for _, o := range a.query.OrderBy {
 		c, err := a.table.column(o.Column)
 		by := slices.Index(columns, c)
+		// A column that the groups are not made of has one value for each row, so that a total is what can be meant.
 		if at := a.totalNamed(o.Column); (err != nil || by < 0) && at >= 0 {
 			label := a.table.label(a.query.Compute[at])
 			for i, g := range groups {
@@ -125,6 +131,7 @@ func (a *asking) sortGroups(columns []int) error {
 			keys[i] = append(keys[i], a.valuesOf(c).key(g.Values[by]))
 		}
 	}
+	// Positions are sorted rather than groups, so that groups and their keys stay together.
 	order := make([]int, len(groups))
 	for i := range order {
 		order[i] = i

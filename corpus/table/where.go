@@ -30,9 +30,11 @@ func (a *asking) testOf(c Condition) (test, error) {
 	}
 	t := test{column: column}
 	v := a.valuesOf(column)
+	// Titles stand in refusals, which a model reads: a head of a page's length would be all that it reads.
 	title := text.Shorten(a.table.Columns[column].Title(), 60)
 	need := 1
 	switch {
+	// These two take no value, and whatever was given is passed over.
 	case c.Op == Empty:
 		t.fits = func(cell string) bool { return cell == "" }
 		return t, nil
@@ -51,6 +53,7 @@ func (a *asking) testOf(c Condition) (test, error) {
 	var want []wanted
 	for _, value := range c.Values {
 		w := v.wanted(value)
+		// Contains compares words only, so that doubtful numbers don't matter to it.
 		if c.Op != Contains && (w.number != nil || w.days != nil) {
 			if err := v.refuseDoubt(w.days != nil); err != nil {
 				return test{}, err
@@ -86,6 +89,8 @@ func (a *asking) testOf(c Condition) (test, error) {
 			case c.Op == AtLeast:
 				return !below
 			}
+			// Only Between comes here. Both ends belong to it; a year or a month as its end belongs to it up to its
+			// last day.
 			last, under, ok := v.compare(cell, want[1])
 			return ok && !below && (under || last)
 		}
@@ -103,6 +108,7 @@ func (v *values) wanted(value Value) wanted {
 	if value.Number != "" {
 		w.words = value.Number
 	}
+	// One of both is empty. A text of four digits is a year only among dates.
 	if p, ok := readPeriod(value.Text + value.Number); ok && (v.dates || len(value.Text) > len("2026")) {
 		w.days = &p
 		return w

@@ -38,8 +38,10 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			return r.heading(d, e, in)
 		case "p":
 			return r.paragraph(d, e, in)
+		// What stands in this list belongs to it, and no more to the one around it.
 		case "list":
 			return r.blocks(d, r.enter(e, in))
+		// A list-header stands at the beginning of a list without a number, so that it begins no item.
 		case "list-item", "list-header":
 			if in != nil && e.Name.Local == "list-item" {
 				r.begin(in, e)
@@ -66,6 +68,7 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			"numbered-paragraph",
 			"a":
 			return r.blocks(d, in)
+		// An object is another document inside of this one, mostly a chart; see ChartLines.
 		case "object":
 			return r.chart(d, e)
 		case "notes":
@@ -92,7 +95,9 @@ func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
 // heading writes a heading. Its number is that of the outline style, unless the heading stands in a list, whose number
 // it has then. Levels beyond 6 are 6.
 func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
+	// OpenDocument has ten levels, blocks have six.
 	level := min(max(ooxml.IntAttr(e, "outline-level", 1), 1), 6)
+	// take gives the mark to the first paragraph of an item only: those that follow belong to the same item.
 	mark, _ := in.take()
 	if style := r.lists[outline]; in == nil && ooxml.Attr(e, "is-list-header") != "true" && style[level].numbered {
 		r.headings.count(style, level, ooxml.IntAttr(e, "start-value", 0))
@@ -128,6 +133,7 @@ func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) 
 			r.title = doctext.Line(p.plain())
 		}
 	case listed:
+		// An item without a number has no ordinal, and a number below 0 has none that a block can hold.
 		b.Kind, b.Level = corpus.BlockList, in.level
 		if mark != "" {
 			b.Ordinal = max(in.ordinal(), 0)
@@ -183,6 +189,7 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	var rows [][]string
 	columns, layout := 0, false
 	var notes paragraph
+	// Rows may stand in groups at any depth, which add nothing that is read.
 	var walk func(xml.StartElement) error
 	walk = func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -194,6 +201,8 @@ func (r *reader) table(d *ooxml.Decoder) error {
 				if e.Name.Local != "table-cell" && e.Name.Local != "covered-table-cell" {
 					return d.Skip()
 				}
+				// A cell is read once and then repeated, so that its notes and comments are not counted again for each
+				// repetition.
 				cell, err := r.cell(d, &notes)
 				for range min(max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1), maxRepeat) {
 					row = append(row, cell)
@@ -210,6 +219,7 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	if err := d.Children(walk); err != nil {
 		return err
 	}
+	// A frame around a page, or a page laid out by cells: read row by row, as somebody would.
 	if columns < 2 || layout {
 		for _, row := range rows {
 			for _, cell := range row {
@@ -254,6 +264,7 @@ func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 			if !p.isBlank() {
 				parts = append(parts, strings.TrimSpace(mark+" "+p.plain()))
 			}
+			// Notes can't stand in a cell, where a line break ends nothing: they follow the table.
 			notes.notes = append(notes.notes, p.notes...)
 			return err
 		case "object":
@@ -285,6 +296,7 @@ func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 		case "notes":
 			return r.slideNotes(d)
 		case "frame":
+			// presentation:class says which part of the slide's layout a frame fills.
 			kind := ooxml.Attr(e, "class")
 			if kind == "title" {
 				return r.slideTitle(d)

@@ -13,6 +13,7 @@ func (r *reader) control() {
 		return
 	}
 	c := r.data[r.at]
+	// Everything that is no letter is a symbol. Nearly all words are in small letters; a few have capitals.
 	if c < 'a' || c > 'z' {
 		if c < 'A' || c > 'Z' {
 			r.symbol(c)
@@ -20,6 +21,7 @@ func (r *reader) control() {
 		}
 	}
 	start := r.at
+	// What is beyond the bound is read as text, which bounds the memory that a forged file takes.
 	for r.at < len(r.data) && isLetter(r.data[r.at]) && r.at-start < 40 {
 		r.at++
 	}
@@ -31,6 +33,7 @@ func (r *reader) control() {
 	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' {
 		r.at++
 	}
+	// A number that is no number, or too large, counts as none.
 	parameter, err := strconv.Atoi(string(r.data[start:min(r.at, start+12)]))
 	if r.at < len(r.data) && r.data[r.at] == ' ' {
 		r.at++
@@ -38,6 +41,7 @@ func (r *reader) control() {
 	r.word(word, parameter, err == nil)
 }
 
+// isLetter knows ASCII only: control words have no other letters.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // symbol reads a control symbol. \'xx is a byte in hexadecimal, \* begins a destination that older readers leave out,
@@ -47,6 +51,7 @@ func (r *reader) symbol(c byte) {
 	switch c {
 	case '\'':
 		if r.at+2 <= len(r.data) {
+			// A byte of the group's code page, which may be half of a character: addByte collects them.
 			if b, err := strconv.ParseUint(string(r.data[r.at:r.at+2]), 16, 8); err == nil {
 				r.addByte(byte(b))
 			}
@@ -54,6 +59,7 @@ func (r *reader) symbol(c byte) {
 		}
 	case '\\', '{', '}':
 		r.addByte(c)
+	// A space where no line may break, a hyphen where none may break.
 	case '~':
 		r.text("\u00a0")
 	case '_':
@@ -70,6 +76,7 @@ func (r *reader) symbol(c byte) {
 // starred is where the text of an optional destination belongs: nowhere, but for those that are known.
 // Of fields the instruction is wanted, and of shapes the text in them.
 func (r *reader) starred() destination {
+	// A group inside of one that is not shown is not shown either, whatever it is.
 	if r.state.to == toNowhere {
 		return toNowhere
 	}
@@ -174,6 +181,8 @@ var marks = map[string]string{
 // paragraph. "pc" and "pca" are code pages 437 and 850, which are not among the encodings of browsers; 866 is the only
 // one of DOS there.
 func (r *reader) word(word string, n int, has bool) {
+	// \u and \bin come before all else: the text behind the first is skipped by characters, and the bytes behind the
+	// second are no RTF.
 	if word == "u" {
 		r.flush()
 		r.unicode(n)
@@ -192,6 +201,7 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.to = toNowhere
 		return
 	}
+	// A property without a number is set, and with 0 it is taken away.
 	on := !has || n != 0
 	switch word {
 	case "ansi":
@@ -212,6 +222,8 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.to = toStyles
 	case "fonttbl":
 		r.state.to = toFonts
+	// In the table of fonts \f names the font that \fcharset belongs to, in the text the font that is in use: both are
+	// the group's.
 	case "f":
 		r.state.font = n
 	case "fcharset":
@@ -236,10 +248,12 @@ func (r *reader) word(word string, n int, has bool) {
 		r.beginNote()
 	case "fldinst":
 		r.state.to = toInstruction
+	// What a field came to is text, in contrast to its instruction. A field inside of something hidden stays hidden.
 	case "fldrslt":
 		if r.state.to == toInstruction {
 			r.state.to = toBody
 		}
+	// The number of an item, as the program that wrote the file shows it, for readers that know no lists.
 	case "listtext":
 		if r.state.to == toBody {
 			r.state.to, r.mark = toListText, ""
@@ -252,12 +266,14 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.raised = on
 	case "nosupersub":
 		r.state.raised = false
+	// \plain takes the properties of characters back, \pard those of paragraphs.
 	case "plain":
 		r.state.hidden, r.state.raised, r.state.font = false, false, 0
 	case "pard":
 		r.state.outline, r.inside = 0, false
 	case "intbl":
 		r.inside = true
+	// In a note, a title or an author's name a paragraph's end only parts words.
 	case "par", "sect":
 		if r.state.to == toBody {
 			r.endParagraph()
