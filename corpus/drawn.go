@@ -49,6 +49,7 @@ type Drawn struct {
 // surely these. None if those are less than half of the words. A place that is half guessed would frame words that
 // nobody cited.
 func (d *Drawn) Place(start, end int) (pieces [][2]int) {
+	// Words are in the order of the text, so that the first that ends behind start is found by halving.
 	first := sort.Search(len(d.own), func(i int) bool { return d.own[i].End > start })
 	all, placed := 0, 0
 	var at []int // among words
@@ -64,10 +65,12 @@ func (d *Drawn) Place(start, end int) (pieces [][2]int) {
 	if placed == 0 || 2*placed < all {
 		return nil
 	}
+	// Two words of the text may stand in the same word of the PDF, which counts once.
 	slices.Sort(at)
 	at = slices.Compact(at)
 	for k, j := range at {
 		w := d.words[j]
+		// Words that follow each other make one piece, as a reader would mark them.
 		if k > 0 && at[k-1] == j-1 {
 			pieces[len(pieces)-1][1] = w.End
 			continue
@@ -108,9 +111,11 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 
 // drawnOf is Drawn of a document that is drawn. The drawing itself is shared by all who wait for it.
 func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn, error) {
+	// Drawings belong to bytes, not to documents: two users with the same file share one.
 	if kept, ok, err := l.drawings.get(d.SHA256); ok {
 		return kept, err
 	}
+	// The caller's scope is checked before, by Drawn, and again at the end of drawOffice.
 	work := l.drawings.begin(ctx, d.SHA256, func(ctx context.Context) (*Drawn, error) {
 		return l.drawOffice(ctx, s, d)
 	})
@@ -138,6 +143,7 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		return nil, err
 	}
 	defer release()
+	// The PDF stays until its drawing is dropped, as pages are drawn from it; after a failure it goes at once.
 	to := filepath.Join(dir, d.SHA256+".pdf")
 	defer func() {
 		if err != nil {
@@ -151,9 +157,11 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.ID, err)
 	}
+	// The reader of PDFs gives the same pages, boxes and text as for a PDF that somebody added.
 	made := printedFile(to)
 	made.Bytes = info.Size()
 	x, err := l.cfg.Extractor.Extract(ctx, made, func(int, int) {})
+	// A PDF without text can't be aligned: the file is to blame, so that the failure is kept for a while.
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return nil, fmt.Errorf("%w (%w)", undrawnOffice, failure)
 	}
@@ -176,6 +184,7 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if len(drawn.own) > maxAligned || len(drawn.words) > maxAligned {
 		drawn.own = nil // what is cited is shown in the text
 	}
+	// Without words of its own nothing is placed, and Place returns none.
 	drawn.at = align.Find(formsOf(drawn.own), formsOf(drawn.words))
 	if _, err := l.cfg.Documents.Get(ctx, s, d.ID); err != nil { // it may have been removed meanwhile
 		return nil, err
@@ -188,6 +197,7 @@ func printedFile(name string) File {
 	return File{Path: name, Filename: "drawn.pdf", MIME: "application/pdf", Printed: true}
 }
 
+// formsOf are the words as they are compared.
 func formsOf(words []align.Word) []string {
 	forms := make([]string, len(words))
 	for i, w := range words {
@@ -217,6 +227,7 @@ type drawing struct {
 	until time.Time // that the error holds
 }
 
+// newDrawings has no directory yet: most libraries never draw anything.
 func newDrawings() *drawings {
 	d := &drawings{slot: make(chan struct{}, 1), begun: map[string]*drawingWork{}}
 	d.life, d.stop = context.WithCancel(context.Background())
@@ -253,6 +264,7 @@ func (d *drawings) begin(
 		defer cancel()
 		defer stop()
 		select {
+		// LibreOffice takes some hundred MB and a whole core, so that documents are drawn one after the other.
 		case d.slot <- struct{}{}:
 			work.drawn, work.err = draw(ctx)
 			<-d.slot
@@ -272,6 +284,7 @@ func (d *drawings) end(sha256 string, work *drawingWork) {
 	if work.err == nil || chat.CodeOf(work.err) == chat.CodeUndrawable {
 		d.kept.Add(sha256, drawing{work.drawn, work.err, time.Now().Add(restUndrawable)})
 	}
+	// What was drawn is kept before the waiting ones go on, so that none of them begins anew.
 	close(work.done)
 }
 
@@ -309,6 +322,7 @@ func (d *drawings) directory() (string, error) {
 
 // close ends what is being drawn and removes all that was.
 func (d *drawings) close() error {
+	// First what is under way has to end, or it would write into the directory that is removed.
 	d.stop()
 	d.work.Wait()
 	d.mu.Lock()

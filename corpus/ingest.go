@@ -42,6 +42,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
+	// A job that came late is done, not failed: a failure would have it come again.
 	if d.SHA256 != job.SHA256 || d.State == StateCancelled || d.State == StateFailed {
 		return nil // stopped or replaced before
 	}
@@ -54,6 +55,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.checkReserve(); err != nil { // it waits in the queue: what is made of a file takes as much room again
 		return err
 	}
+	// The reader puts the files inside of an archive or a mail here, and addMembers adds them to the library.
 	members, err := os.MkdirTemp("", "footnote-members-*")
 	if err != nil {
 		return fmt.Errorf("make a directory for the files inside: %w", err)
@@ -68,6 +70,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.addMembers(ctx, d, &e, members); err != nil {
 		return err
 	}
+	// Passages have the same ids each time, since these are made of the document, the version and the range.
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
@@ -79,10 +82,12 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.recordProgress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
 		return err
 	}
+	// What served so far is asked for before the content replaces it, or its original could not be found any more.
 	before, err := l.cfg.Documents.IndexedBytes(ctx, d.ID)
 	if err != nil {
 		return fmt.Errorf("look for an older version: %w", err)
 	}
+	// From here on the document is ready: searches find its words in the same moment.
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
 		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),
 	})
@@ -114,6 +119,8 @@ func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending); err != nil {
 		return fmt.Errorf("mark vectors as pending: %w", err)
 	}
+	// Enqueue adds a job beside one at work, which may have read what is replaced now. For a new document Ensure is
+	// enough.
 	enqueue := l.cfg.Queue.Enqueue
 	if first {
 		enqueue = func(ctx context.Context, job Job) error {
@@ -140,6 +147,7 @@ func (l *Library) hastenVectors(ctx context.Context, id string) {
 // languageOf returns what a file says its language is, if that is a language's code, else what its text looks like. It
 // is ISO 639-1, or empty.
 func languageOf(e Extracted) string {
+	// Files say "en-US" or "en_US"; a word such as "English" has more than two letters, and is passed over.
 	code, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(e.Language, "_", "-")), "-")
 	if len(code) == 2 && code[0] >= 'a' && code[0] <= 'z' && code[1] >= 'a' && code[1] <= 'z' {
 		return code
@@ -167,6 +175,7 @@ func (l *Library) extractOriginal(
 		if bytes < smallText { // those need not wait behind a large one
 			return nil
 		}
+		// A text larger than the whole room waits until it is empty, and then is read alone.
 		bytes = min(bytes, textRoom)
 		if err := l.room.Acquire(ctx, bytes); err != nil {
 			return err
@@ -194,6 +203,7 @@ func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, 
 	defer stop(nil)
 	last := time.Now()
 	e, err := l.cfg.Extractor.Extract(work, file, func(done, total int) {
+		// Each report is a write to the database and a message to all who watch.
 		if now := time.Now(); now.Sub(last) >= progressEvery && work.Err() == nil {
 			last = now
 			if err := l.recordProgress(
@@ -203,12 +213,14 @@ func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, 
 			}
 		}
 	})
+	// The reader was stopped from here: what stopped it says more than that it was stopped.
 	if err != nil && ctx.Err() == nil && work.Err() != nil {
 		return e, context.Cause(work)
 	}
 	if err != nil {
 		return e, fmt.Errorf("extract: %w", err)
 	}
+	// Pages without words are no text; without blocks there are no passages, which fails as NoText.
 	if strings.TrimSpace(e.Text) == "" {
 		e.Blocks = nil
 	}
@@ -234,6 +246,7 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	}
 	file = File{Filename: d.Filename, MIME: d.MIME, Bytes: d.Bytes}
 	if f, ok := body.(interface{ Name() string }); ok {
+		// The reader opens the file by its name in another process, so that the name has to lead to these very bytes.
 		if info, err := os.Stat(f.Name()); err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes {
 			file.Path = f.Name()
 			return file, func() { _ = body.Close() }, nil

@@ -11,6 +11,7 @@ import (
 	"footnote/chat"
 )
 
+// A reading page of 12,000 runes is some 2,000 words of English.
 const (
 	readRunes    = 12000 // of one reading page
 	minReadRunes = 500
@@ -24,6 +25,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	if r.Part < 0 || r.MaxRunes < 0 {
 		return Reading{}, invalidError("Reading pages are counted from 1.")
 	}
+	// A size out of range is taken as the nearest one, since a model may ask for anything.
 	size := min(max(cmp.Or(r.MaxRunes, readRunes), minReadRunes), maxReadRunes)
 	d, err := l.Find(ctx, s, r.Document)
 	if err != nil {
@@ -43,6 +45,8 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	reading := Reading{Document: d, Outline: listHeadings(blocks, passages)}
 	order := passages
 	if r.Focus != "" {
+		// With a focus only what bears on it is read, cut into parts in the order of its worth; within a part the
+		// text's order is kept.
 		if order, err = l.focusPassages(ctx, s, d.ID, r.Focus, passages); err != nil {
 			return Reading{}, err
 		}
@@ -53,6 +57,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	pages := cutParts(order, size)
 	reading.Part, reading.Parts = max(r.Part, 1), len(pages)
 	if r.Holding != "" {
+		// A passage that is not among them, as one of an older version, leads to the first part.
 		reading.Part = 1 + max(0, slices.IndexFunc(pages, func(page []Passage) bool {
 			return slices.ContainsFunc(page, func(p Passage) bool { return p.ID == r.Holding })
 		}))
@@ -62,6 +67,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Part, reading.Parts)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Part-1])
+	// endPages writes the last page of each passage into the clone.
 	if err := l.endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
 		return Reading{}, err
 	}
@@ -106,6 +112,7 @@ func (l *Library) focusPassages(
 	var out []Passage
 	for _, r := range found.Results {
 		at := r.Passage.Ordinal
+		// The passage itself goes first, so that a part that is cut here has at least that one.
 		for _, i := range []int{at, at - 1, at + 1} {
 			if i >= 0 && i < len(passages) && !taken[i] {
 				taken[i] = true
@@ -123,6 +130,7 @@ func cutParts(passages []Passage, size int) [][]Passage {
 	from, runes := 0, 0
 	for i, p := range passages {
 		n := p.End - p.Start
+		// A passage longer than a part is a part by itself.
 		if i > from && runes+n > size {
 			pages = append(pages, passages[from:i])
 			from, runes = i, 0
@@ -135,6 +143,7 @@ func cutParts(passages []Passage, size int) [][]Passage {
 // listHeadings lists the headings, at most maxOutline: the deepest levels go first when there are more.
 func listHeadings(blocks []Block, passages []Passage) []OutlineItem {
 	deepest := 6
+	// Level by level until they are few enough; if even those of level 1 are too many, the first maxOutline are named.
 	for ; deepest > 1; deepest-- {
 		n := 0
 		for _, b := range blocks {

@@ -34,6 +34,7 @@ func callServer[T any](
 		value T
 		err   error
 	}
+	// One place, so that a result that comes late doesn't hold its goroutine.
 	done := make(chan result, 1)
 	go func() {
 		defer s.calls.Done()
@@ -67,6 +68,7 @@ func (s *Store) beginCall() error {
 	switch {
 	case s.closed:
 		return errClosed
+	// gone stays: another Footnote moved the alias to another model, which no rest mends.
 	case s.gone != nil:
 		return s.gone
 	case time.Now().Before(s.rest):
@@ -90,6 +92,7 @@ func (s *Store) explainError(err error) error {
 	if _, ours := errors.AsType[*chat.Error](err); ours {
 		return err
 	}
+	// err was wrapped once by callServer; below that is the client's own error with the server's code.
 	code := status.Code(errors.Unwrap(err))
 	switch {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
@@ -105,6 +108,7 @@ func (s *Store) explainError(err error) error {
 	out := unavailableError(saysNothing, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Calls that were under way when the rest began fail as well, and must not make it longer.
 	if now := time.Now(); now.After(s.rest) {
 		s.rest, s.restErr = now.Add(restTime), out
 	}
@@ -132,6 +136,7 @@ func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 		return nil, errClosed
 	}
 	if s.dialing == nil {
+		// The attempt outlives its callers: each of them may leave, and the next finds it under way.
 		s.dialing = make(chan struct{})
 		s.calls.Add(1)
 		go s.dialServer(s.dialing) //nolint:contextcheck // all callers wait for the attempt, so none may end it
@@ -145,6 +150,7 @@ func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// The attempt failed, or was closed meanwhile, and said why.
 	if s.conn == nil {
 		return nil, s.dialErr
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
+// The fields' names are stored in collections: another name would not find what earlier versions stored.
 const (
 	fieldID        = "id" // of the passage
 	fieldDocument  = "document"
@@ -29,8 +30,9 @@ const (
 	partitions = 16 // over which namespaces are spread
 	graphEdges = 16 // HNSW's M
 	graphBuild = 200
-	loadTime   = 30 * time.Second // for a new collection to become searchable
-	lookEvery  = 50 * time.Millisecond
+	// These bound how long a call may wait and how soon it notices.
+	loadTime  = 30 * time.Second // for a new collection to become searchable
+	lookEvery = 50 * time.Millisecond
 )
 
 // index is a collection that is there and loaded. It never changes, apart from what written holds.
@@ -48,6 +50,7 @@ func (s *Store) namePrefix() string {
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
+// nameFor names the collection of our model for vectors of a dimension.
 func (s *Store) nameFor(dimension int) string { return s.namePrefix() + strconv.Itoa(dimension) }
 
 // dimensionOf is the inverse of nameFor, for earlier versions' names too; 0 for a collection of another model's.
@@ -64,6 +67,7 @@ func (s *Store) dimensionOf(name string) int {
 // unknown it is the one that serves, or else any of our model's. It never makes one: a search must not.
 func (s *Store) findCollection(ctx context.Context) (*index, error) {
 	s.mu.Lock()
+	// While a collection is made it has no vectors, so that a search need not wait for it: it finds nothing.
 	known, dimension, creating := s.index, s.dimension, s.creating
 	s.mu.Unlock()
 	if known != nil || creating {
@@ -74,12 +78,14 @@ func (s *Store) findCollection(ctx context.Context) (*index, error) {
 		return nil, err
 	}
 	defer s.endMaking()
+	// Somebody else may have found it while this call waited its turn.
 	s.mu.Lock()
 	known = s.index
 	s.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
+	// Before the first embedding of a process only the server knows which collection it is.
 	if dimension == 0 {
 		if dimension, err = s.presentDimension(ctx); err != nil {
 			return nil, err
@@ -138,6 +144,7 @@ func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, err
 	if err != nil {
 		return nil, err
 	}
+	// The alias says which model's collection serves; see claimAlias for when it is left as it is.
 	if err := s.claimAlias(ctx, ix.name); err != nil {
 		return nil, err
 	}
@@ -162,6 +169,7 @@ func (s *Store) noteMissing() {
 // startFinding is startMaking, but does not wait for a collection that is being made: then alone is false. It looks
 // every lookEvery whether somebody began to make one.
 func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
+	// A channel would have to be closed and made anew for each making; looking twenty times a second costs nothing.
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for {
@@ -196,6 +204,7 @@ func (s *Store) startMaking(ctx context.Context) error {
 	}
 }
 
+// endMaking lets the next one make or choose a collection.
 func (s *Store) endMaking() { <-s.making }
 
 // makeCollection returns the collection for vectors of a dimension, made new if it is not there. Another process may
@@ -208,6 +217,7 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 	s.mu.Lock()
 	known := s.index
 	s.mu.Unlock()
+	// It was made by whoever had the turn before.
 	if known != nil && known.dimension == dimension {
 		return known, nil
 	}
@@ -217,11 +227,14 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 		return nil, err
 	}
 	if !there {
+		// From here on searches don't wait for the collection. To make its index and to load it may take as long as
+		// loadTime.
 		s.setCreating(true)
 		defer s.setCreating(false)
 		if err := s.createCollection(ctx, dimension); err != nil {
 			return nil, err
 		}
+		// Nobody else writes then, so that what this process has written is all that is in a new collection.
 		if s.cfg.Alone {
 			s.mu.Lock()
 			s.made[name] = newWritten()
@@ -232,6 +245,7 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 	return s.adoptCollection(ctx, dimension)
 }
 
+// setCreating notes whether a collection is being made.
 func (s *Store) setCreating(now bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,6 +294,7 @@ func (s *Store) runCall(ctx context.Context, what string, f func(context.Context
 	return err
 }
 
+// hasCollection asks the server whether a collection is there.
 func (s *Store) hasCollection(ctx context.Context, name string) (bool, error) {
 	return callServer(
 		ctx, s, "look for collection "+name,
@@ -312,4 +327,5 @@ func (s *Store) dropCollection(ctx context.Context, name string) error {
 	)
 }
 
+// errMoved ends a store's work for good: another Footnote has moved the alias to the collection of another model.
 var errMoved = errors.New("the alias names another model's collection")

@@ -26,6 +26,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		return nil, err
 	}
 	if all > rowsPerCount {
+		// A single document needs no rows: the count of all is its own.
 		if len(documents) == 1 {
 			return map[string]int{documents[0]: all}, nil
 		}
@@ -49,6 +50,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		ctx context.Context, c client.Client,
 	) (map[string]int, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldDocument}, client.WithLimit(rowsPerCount),
+			// Strong: a count that misses what was just written would have vectors made again.
 			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
 		if err != nil {
 			return nil, err

@@ -34,11 +34,14 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 	if len(vs) == 0 {
 		return nil
 	}
+	// A mixture would be cut into calls, of which the first ones would succeed.
 	dimension := len(vs[0].Values)
 	for _, v := range vs {
 		if len(v.Values) == 0 || len(v.Values) != dimension {
 			return errDimension
 		}
+		// Ids stand in expressions when they are deleted. The library's own have letters, digits, "-" and "_" only, so
+		// that none of them is refused.
 		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
 			return &chat.Error{
 				Code:    chat.CodeInvalid,
@@ -55,6 +58,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 			return err
 		}
 	}
+	// A float32 has 4 bytes. At least one vector is stored in a call, however long it is.
 	for n := max(1, bytesPerWrite/(4*dimension)); len(vs) > 0; vs = vs[min(n, len(vs)):] {
 		if err := s.writeVectors(ctx, ix, vs[:min(n, len(vs))], unknown); err != nil {
 			return err
@@ -66,6 +70,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 // writeVectors stores as many as one call takes. Milvus has no update: what is there already is deleted first.
 func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
+	// Milvus takes columns, not rows: one list for each field, in the same order.
 	texts := func(of func(corpus.Vector) string) []string {
 		out := make([]string, n)
 		for i, v := range vs {
@@ -89,6 +94,7 @@ func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector,
 			return hex.EncodeToString([]byte(v.TextHash))
 		})))
 	}
+	// Noted before the call, so that a vector of a call that failed halfway counts as one that may be there.
 	there := ix.written.addVectors(vs)
 	if unknown {
 		there = nil
@@ -116,6 +122,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 			s.tellLost()
 		}
 	}
+	// The first vectors of a process say what the embedder's dimension is.
 	same := s.dimension == dimension
 	s.mu.Unlock()
 	if same {
@@ -130,6 +137,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 		if err != nil {
 			return nil, err
 		}
+		// A search looks in one collection only, so that these vectors would take the place of all that are there.
 		if n > 0 {
 			return nil, errDimension
 		}
@@ -150,6 +158,7 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 		return err
 	}
 	expression := fieldDocument + " == " + quoteKey(documentID)
+	// An id that could not have been stored need not be kept, and does not reach the expression.
 	if keep = onlyPlain(keep); len(keep) > 0 {
 		expression += " and not (" + oneOf(fieldID, keep) + ")"
 	}

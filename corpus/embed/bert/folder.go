@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// Both bound what a folder that somebody put there may take in memory, far above all models that are known to work: the
+// tokenizer.json of XLM-R has 17 MB and a vocabulary of 250,002 pieces.
 const (
 	maxConfig     = 64 << 20 // bytes of a file beside the weights
 	maxVocabulary = 1 << 21
@@ -63,6 +65,7 @@ func readFolder(dir string) (f folder, err error) {
 	if err := f.checkConfig(); err != nil {
 		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
 	}
+	// Of XLM-R's 514 positions the first two are never a token's, so that 512 are left.
 	f.window = f.Positions - f.firstPosition()
 	var sentence struct {
 		Longest int `json:"max_seq_length"`
@@ -73,12 +76,14 @@ func readFolder(dir string) (f folder, err error) {
 	if sentence.Longest > 0 {
 		f.window = min(f.window, sentence.Longest)
 	}
+	// The two tokens around a text and one of the text are the least that makes a vector.
 	if f.window < 3 {
 		return f, fmt.Errorf("the window of the model in %s has %d tokens", dir, f.window)
 	}
 	if f.poolFirst, err = readPooling(dir); err != nil {
 		return f, err
 	}
+	// Models such as E5 were trained with "query: " and "passage: " before texts, and lose much without them.
 	var prompts struct {
 		Prompts map[string]string `json:"prompts"`
 	}
@@ -98,12 +103,15 @@ func (c *config) checkConfig() error {
 		c.Buckets = 0
 	}
 	switch c.Type {
+	// pad_token_id shifts no positions in BERT, whatever the file says.
 	case "bert":
 		c.Padding = nil
 	case "xlm-roberta":
 		if c.Padding == nil {
 			c.Padding = new(1)
 		}
+	// MPNet has no types of tokens and always pads with 1. Its attention adds a learned number for each kind of
+	// distance.
 	case "mpnet":
 		c.Padding, c.Types, c.Buckets = new(1), 1, cmp.Or(c.Buckets, distanceBuckets)
 		if c.Buckets != distanceBuckets {
@@ -112,12 +120,15 @@ func (c *config) checkConfig() error {
 	default:
 		return fmt.Errorf("the model's type is %q; only bert, xlm-roberta and mpnet can be used", c.Type)
 	}
+	// gelu here means the exact one with erf; "gelu_new" is its approximation with tanh, and gives slightly other
+	// vectors.
 	if c.Activation != "gelu" {
 		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)
 	}
 	if p := cmp.Or(c.Position, "absolute"); p != "absolute" {
 		return fmt.Errorf("its positions are %q instead of absolute", p)
 	}
+	// The defaults of transformers' BertConfig.
 	c.Types, c.Epsilon = cmp.Or(c.Types, 2), cmp.Or(c.Epsilon, 1e-12)
 	for _, size := range []struct {
 		name      string
@@ -134,9 +145,11 @@ func (c *config) checkConfig() error {
 	if first := c.firstPosition(); first < 0 || first >= c.Positions {
 		return fmt.Errorf("its positions begin at %d of %d", first, c.Positions)
 	}
+	// Each head works on an equal part of a token's vector.
 	if c.Hidden%c.Heads != 0 {
 		return fmt.Errorf("its %d dimensions can't be shared by %d heads", c.Hidden, c.Heads)
 	}
+	// Written so that NaN fails as well.
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
 		return fmt.Errorf("layer_norm_eps is %v", c.Epsilon)
 	}
@@ -161,6 +174,7 @@ func readPooling(dir string) (first bool, err error) {
 		switch kind := m.Type[strings.LastIndex(m.Type, ".")+1:]; kind {
 		case "Transformer", "Normalize":
 		case "Pooling":
+			// A path out of the folder would have any file of the machine read and quoted in an error.
 			if !filepath.IsLocal(m.Path) {
 				return false, fmt.Errorf("modules.json names %q, which is not in the folder", m.Path)
 			}

@@ -49,6 +49,7 @@ const (
 
 // folds returns what a normalizer does to a text, one after another. A nil one does nothing. A type that is not known
 // here is an error: leaving it out would make other tokens.
+// The order of a Sequence counts: NFKC before or after small letters gives other texts.
 func (s *step) folds() (out []func(string) string, err error) {
 	if s == nil {
 		return nil, nil
@@ -75,6 +76,7 @@ func (s *step) folds() (out []func(string) string, err error) {
 		}
 		return append(out, m.fold), nil
 	case "Replace":
+		// The tokenizer.json of XLM-R has this one pattern, which needs no engine for patterns.
 		if s.Pattern.Regexp == " {2,}" {
 			return append(out, func(text string) string { return replaceSpaces(text, s.Content) }), nil
 		}
@@ -152,6 +154,8 @@ func (s *step) metaspace() (words bool, err error) {
 	if len(steps) != 1 || steps[0] == nil || steps[0].Type != "Metaspace" {
 		return false, errors.New("its pre_tokenizer is another one than Metaspace, with or without WhitespaceSplit")
 	}
+	// All of these are the defaults, and have to be as they are: a tokenizer without ▁ before the first word finds
+	// other pieces for it.
 	m := steps[0]
 	is := func(value *bool) bool { return value == nil || *value }
 	if m.Space != space || !is(m.PrefixSpace) || !is(m.Split) || m.Prepend != "" && m.Prepend != "always" {

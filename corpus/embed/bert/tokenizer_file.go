@@ -13,6 +13,8 @@ import (
 
 // tokenizerFile is what tokenizer.json says, as far as it can be used. It is written by Hugging Face's library
 // tokenizers.
+// What other fields say, such as truncation and padding, is for programs that make batches: the window is cut
+// elsewhere.
 type tokenizerFile struct {
 	Added []struct {
 		ID      int32  `json:"id"`
@@ -54,6 +56,7 @@ type templateItem struct {
 // named is the name of a token, which stands before its id.
 type named string
 
+// UnmarshalJSON reads the pair ["[CLS]", 101]. The id is found again by the name, so that it is only passed over.
 func (n *named) UnmarshalJSON(raw []byte) error {
 	var id json.Number
 	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
@@ -68,6 +71,7 @@ func readTokenizer(dir string) (t *tokenizer, err error) {
 		}
 		return nil, err
 	}
+	// A file without a type is taken for WordPiece, which then has to have all that one needs.
 	switch kind := cmp.Or(file.Model.Type, "WordPiece"); kind {
 	case "WordPiece":
 		t, err = file.wordPiece()
@@ -99,6 +103,8 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	case "RobertaProcessing":
 		return marks{string(a.Start), string(a.End), pairOfRoBERTa}, nil
 	case "TemplateProcessing":
+		// A template may put anything anywhere; the models that are read here have one token before the text and one
+		// behind it.
 		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
 			m := marks{start: s[0].Token.Name, end: s[2].Token.Name}
 			m.pair = m.pairOf(a.Pair)
@@ -113,6 +119,7 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 // form says that it is another one, which only rerankers must have.
 func (m marks) pairOf(template []templateItem) pairForm {
 	last := len(template) - 1
+	// [CLS] A [SEP] B [SEP] has five items, and <s> A </s> </s> B </s> six: last is 4 or 5.
 	if last < 4 || last > 5 || template[1].Text == nil || template[last-1].Text == nil ||
 		template[last-1].Text.Kind > 1 { // as the first text of the two is 0
 		return pairForm{}
@@ -135,6 +142,8 @@ func (m marks) pairOf(template []templateItem) pairForm {
 // wordPiece makes BERT's tokenizer. Accents are removed if the file says so, and else where letters become small.
 func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	n := f.Normalizer
+	// Another prefix than "##" or another way to part words would give other tokens for the same text, and vectors that
+	// look right and are wrong.
 	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
 		cmp.Or(f.Model.Prefix, "##") != "##" {
 		return nil, errors.New("its WordPiece is another one than BERT's")
@@ -147,6 +156,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A strip_accents of null means "as lowercase", as BERT's first tokenizer had only the one switch.
 	accents := n.Lower
 	if n.Accents != nil {
 		accents = *n.Accents
@@ -165,6 +175,7 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its vocabulary: %w", err)
 	}
+	// Unigram needs a piece for what it has no other for; without one a text might have no tokens at all.
 	if f.Model.UnknownID == nil || *f.Model.UnknownID < 0 || *f.Model.UnknownID >= len(list) {
 		return nil, errors.New("its model has no unk_id of the vocabulary")
 	}
@@ -175,12 +186,14 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if u.words, err = f.Splits.metaspace(); err != nil {
 		return nil, err
 	}
+	// tokens counts the ids that may come, those of special tokens behind the vocabulary's end among them.
 	t := &tokenizer{encoder: u, tokens: len(list)}
 	around, err := f.marks(marks{"<s>", "</s>", pairOfRoBERTa})
 	if err != nil {
 		return nil, err
 	}
 	t.pair = around.pair
+	// A text that contains "</s>" must not end early: these pieces are kept out of the ones for texts.
 	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
 	for _, a := range f.Added {
 		if a.Special {
@@ -217,6 +230,7 @@ func readVocabulary(dir string) (*tokenizer, error) {
 		if len(vocabulary) == maxVocabulary {
 			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
 		}
+		// A piece may begin or end with white space of other kinds, so that only the line's end goes.
 		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
 	}
 	said := struct {
@@ -236,6 +250,7 @@ func readVocabulary(dir string) (*tokenizer, error) {
 		}
 		return *value
 	}
+	// The defaults are those of transformers' BertTokenizer.
 	lower := is(said.Lower, true)
 	return newTokenizer(vocabulary, folding{
 		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
@@ -245,6 +260,7 @@ func readVocabulary(dir string) (*tokenizer, error) {
 // tokenName is the name of a token, alone or with what else is said of it.
 type tokenName string
 
+// UnmarshalJSON reads "[CLS]", or {"content": "[CLS]", ...} as older versions of transformers wrote it.
 func (n *tokenName) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '{' {
 		return json.Unmarshal(raw, (*string)(n))

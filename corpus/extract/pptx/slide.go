@@ -31,6 +31,7 @@ func (r *reader) readSlide(part string, n int) error {
 		if s.placed || !s.isHolder() {
 			continue
 		}
+		// A placeholder is found by its index, and by its kind where the layout has no such index.
 		if at, ok := places["#"+s.index]; ok && s.index != "" {
 			s.at = at
 		} else {
@@ -38,6 +39,7 @@ func (r *reader) readSlide(part string, n int) error {
 		}
 	}
 	sortShapes(shapes)
+	// The title comes first wherever it stands on the slide, since all else stands below it as a heading.
 	r.writeTitle(shapes, n)
 	for _, s := range shapes {
 		if !s.isTitle() {
@@ -53,6 +55,8 @@ func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*s
 	t := tree{r: r, relations: relations}
 	err := r.pack.Decode(part, func(d *ooxml.Decoder) error {
 		t.d = d
+		// A slide is p:sld, p:cSld and p:spTree, one inside of the other (ECMA-376 part 1, §19.3.1); layouts and notes
+		// have the same two inside.
 		return d.Root(func(e xml.StartElement) error {
 			if n > 0 && ooxml.Attr(e, "show") == "0" {
 				r.hidden = append(r.hidden, strconv.Itoa(n))
@@ -76,6 +80,7 @@ func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*s
 // layoutOf returns where the placeholders of a layout stand. Each layout is read once. Without a layout the result is
 // nil, and nothing has a place there.
 func (r *reader) layoutOf(part string) (layout, error) {
+	// Hundreds of slides may share one layout.
 	if known, ok := r.layouts[part]; ok || part == "" {
 		return known, nil
 	}
@@ -99,6 +104,7 @@ func (r *reader) boxOf(s *shape, n int) *chat.Box {
 	if r.width <= 0 || r.height <= 0 || s.at.width <= 0 || s.at.height <= 0 {
 		return nil
 	}
+	// Shapes may stand beside the slide in part.
 	inside := func(v float64) float64 { return min(max(v, 0), 1) }
 	return &chat.Box{
 		float64(n), inside(s.at.x / r.width), inside(s.at.y / r.height), inside((s.at.x + s.at.width) / r.width),
@@ -113,6 +119,7 @@ const maxTitle = 120
 // else nothing of the slide stands below the title of the slide before. The line that stands for a title is taken out
 // of its shape, so that it isn't written twice.
 func (r *reader) writeTitle(shapes []*shape, n int) {
+	// All title shapes together are the title, since some designs cut it in two; its box is that of the first.
 	title, at := "", (*chat.Box)(nil)
 	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.isTitle() && len(s.paragraphs) > 0 }); i >= 0 {
 		var lines []string
@@ -129,6 +136,7 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 		if title != "" || s.isMargin() || len(s.paragraphs) == 0 {
 			continue
 		}
+		// Only the first shape with text is looked at: what stands further below is no title.
 		if first := doctext.Line(s.paragraphs[0].text); len(first) > maxTitle || s.paragraphs[0].isItem() {
 			break
 		} else {
@@ -136,6 +144,7 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 		}
 	}
 	if title == "" {
+		// Otherwise the slide's text would stand below the title of another slide.
 		r.w.LeaveHeadings()
 		return
 	}
@@ -179,11 +188,13 @@ func (r *reader) writeShape(s *shape, n int) {
 // defines; of a single paragraph nobody would say that it is a list.
 func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 	var numbers counters
+	// "body" and "obj" are the placeholders whose text the masters of PowerPoint give bullets.
 	listed := (s.holder == "body" || s.holder == "obj") && len(s.paragraphs) > 1
 	for _, p := range s.paragraphs {
 		ordinal, mark := numbers.next(p)
 		b := corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at}
 		if mark != "" || p.list == "bullet" || p.list == "" && listed {
+			// A paragraph that says "none" is text even among items.
 			b.Kind, b.Level, b.Ordinal = corpus.BlockList, p.level, ordinal
 		}
 		r.w.Begin(b)
@@ -246,6 +257,7 @@ func (r *reader) writeNotes(part string, n int) error {
 			r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 2, Page: n})
 			r.w.Text("Notes")
 		}
+		// Without its kind, the body of notes is no list, and without a box it is not marked on the slide.
 		r.writeParagraphs(&shape{paragraphs: s.paragraphs}, n, nil)
 	}
 	return nil

@@ -42,6 +42,7 @@ func (t *tree) paragraph() (paragraph, error) {
 	var inline func(e xml.StartElement) error
 	inline = func(e xml.StartElement) error {
 		switch e.Name.Local {
+		// It comes first in a paragraph, if at all.
 		case "pPr":
 			p.level = min(max(ooxml.IntAttr(e, "lvl", 0), 0), 8) + 1
 			return t.bullet(&p)
@@ -63,6 +64,8 @@ func (t *tree) paragraph() (paragraph, error) {
 			return err
 		case "br":
 			b.WriteString("\n")
+		// Of several forms of the same content the first is that of the newest programs, such as a formula; what older
+		// ones show in its place, mostly a picture, comes behind it.
 		case "AlternateContent":
 			done := false
 			return t.d.Children(func(xml.StartElement) error {
@@ -72,6 +75,8 @@ func (t *tree) paragraph() (paragraph, error) {
 				done = true
 				return t.d.Children(inline)
 			})
+		// The elements of Office Math that hold text at some depth. Their text is read in order, without what is drawn
+		// around it.
 		case "m",
 			"oMath",
 			"oMathPara",
@@ -96,6 +101,7 @@ func (t *tree) paragraph() (paragraph, error) {
 		return t.d.Skip()
 	}
 	err := t.d.Children(inline)
+	// In PowerPoint's own texts a vertical tab is a line break within a paragraph.
 	p.text = strings.ReplaceAll(b.String(), "\v", "\n")
 	return p, err
 }
@@ -126,6 +132,7 @@ type counters [10]struct {
 // then what stands around it. A paragraph without a number ends the list of its level, and any paragraph ends those
 // below its level.
 func (c *counters) next(p paragraph) (ordinal int, mark string) {
+	// A paragraph of a higher level begins the lists below it anew.
 	for below := p.level + 1; below < len(c); below++ {
 		c[below].n = 0
 	}
@@ -134,6 +141,7 @@ func (c *counters) next(p paragraph) (ordinal int, mark string) {
 		at.n = 0
 		return 0, ""
 	}
+	// Another scheme on the same level is another list.
 	if at.n == 0 || at.scheme != p.list {
 		at.n, at.scheme = p.start, p.list
 	} else {

@@ -7,6 +7,8 @@ import (
 )
 
 // plain is the routines in plain Go, for any processor.
+// outputs and depth say how the weights are laid out for the tiles: 16 outputs side by side, each with 4 inputs in a
+// row.
 var plain = set{
 	name:    "plain Go",
 	outputs: 16,
@@ -26,11 +28,13 @@ var plain = set{
 func plainTile(y *float32, _ uintptr, x *byte, _, groups uintptr, w *byte, scales, columns *float32) {
 	const outputs, depth = 16, 4
 	inputs := int(groups) * unrolled * depth
+	// The signature is the assembly's, which takes pointers and counts; here they become slices of these lengths.
 	codes, weights := unsafe.Slice(x, inputs), unsafe.Slice(w, inputs*outputs)
 	scale, by, out := unsafe.Slice(scales, 2), unsafe.Slice(columns, 3*outputs), unsafe.Slice(y, outputs)
 	var sums [outputs]int32
 	for at := 0; at < inputs; at += depth {
 		a, b, c, d := int32(codes[at]), int32(codes[at+1]), int32(codes[at+2]), int32(codes[at+3])
+		// Slices of a known length spare the compiler its checks of bounds in the loop below.
 		group := weights[at*outputs:][: depth*outputs : depth*outputs]
 		for o := range sums {
 			w := group[depth*o:][:depth:depth]
@@ -61,6 +65,7 @@ func plainExp(x *float32, blocks uintptr) (sum float32) {
 	values := unsafe.Slice(x, 16*blocks)
 	most := slices.Max(values)
 	for i, v := range values {
+		// Less the greatest, so that nothing overflows: the greatest power is e^0 = 1, and shares stay the same.
 		e := float32(math.Exp(float64(v - most)))
 		values[i] = e
 		sum += e
@@ -84,6 +89,8 @@ func plainQuantise(q *byte, x *float32, blocks uintptr, scales *float32) {
 	for _, v := range values {
 		least, most = min(least, v), max(most, v)
 	}
+	// 255 steps lead from the least to the most value; where all values are equal there is no step, and all codes are
+	// 0.
 	step, per := (most-least)*(1.0/255), float32(0)
 	if step != 0 {
 		per = 1 / step
