@@ -264,7 +264,8 @@ func (d *drawings) begin(
 		defer cancel()
 		defer stop()
 		select {
-		// LibreOffice takes some hundred MB and a whole core, so that documents are drawn one after the other.
+		// Each drawing starts a LibreOffice, whose memory is not bounded from here: documents are drawn one after the
+		// other.
 		case d.slot <- struct{}{}:
 			work.drawn, work.err = draw(ctx)
 			<-d.slot

@@ -27,6 +27,7 @@ const (
 // texts, for which there is no index; the time is bounded instead. It fails with chat.CodeInvalid for a pattern that
 // can't be used.
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
+	// 0 is no mistake: it stands for a number that was left out.
 	if g.Max < 0 || g.Max > maxMatches {
 		return Grepped{}, invalidError("Ask for 1 to 100 matches.")
 	}
@@ -41,6 +42,8 @@ func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Greppe
 	work, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
 	err = l.grepDocuments(work, s, g, pattern, &out)
+	// Our own time has run out, not the caller's: what was found by then is an answer, and More says that it is not
+	// all.
 	if errors.Is(work.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		out.More, err = true, nil
 	}
@@ -58,6 +61,7 @@ func (l *Library) grepDocuments(
 			return fmt.Errorf("list documents: %w", err)
 		}
 		for _, d := range docs {
+			// Such a document has no text yet, so that it isn't read.
 			if d.Passages == 0 {
 				continue
 			}
@@ -82,6 +86,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 		return nil, false,
 			invalidError(fmt.Sprintf("The pattern is longer than %d bytes. Give a shorter one.", maxPattern))
 	}
+	// The compiled size is what counts: "(a{500}){2}" is a short pattern of a thousand instructions.
 	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
 		program, err := syntax.Compile(parsed.Simplify())
 		if err == nil && len(program.Inst) > maxProgram {
@@ -91,6 +96,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 			return re, false, nil
 		}
 	}
+	// Whoever asks for "f(x" means these characters, and Literal tells that they were taken so.
 	re, err = regexp.Compile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(pattern, "")))
 	if err != nil {
 		return nil, true, invalidError("The pattern can't be used. Give plain words.")
@@ -124,10 +130,12 @@ func (l *Library) grepOne(
 			at += max(size, 1)
 			continue
 		}
+		// One more than asked for was found, which is all that More says.
 		if len(out.Matches) == limit {
 			out.More = true
 			break
 		}
+		// Only what lies between two matches is counted, not the text from its beginning.
 		runes += utf8.RuneCountInString(body[bytes:start])
 		bytes = start
 		out.Matches = append(out.Matches, Match{
@@ -161,6 +169,7 @@ func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, ma
 		for b < len(blocks) && blocks[b].End <= m.Start {
 			b++
 		}
+		// The block's page is where it begins; pageOf finds that of the match's own words.
 		if b < len(blocks) {
 			m.BlockID = blocks[b].ID
 			if m.Page, err = l.pageOf(ctx, s, d.ID, blocks, b, m.Start, m.End); err != nil {
@@ -181,6 +190,7 @@ func lineAround(body string, start, end int) string {
 	if utf8.RuneCountInString(body[from:to]) <= maxLine {
 		return strings.TrimSpace(strings.ReplaceAll(body[from:to], "\n", " "))
 	}
+	// Half of what the match leaves goes before it. What stands behind it has the rest.
 	before := lastRunes(body[from:start], max(0, maxLine-utf8.RuneCountInString(body[start:end]))/2)
 	match := shortenRunes(body[start:end], maxLine)
 	after := shortenRunes(body[end:to], max(0, maxLine-utf8.RuneCountInString(before)-utf8.RuneCountInString(match)))

@@ -50,6 +50,7 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 	if err != nil {
 		return err
 	}
+	// No key is set for the great majority of files, which hold none and never did.
 	if len(e.Members) == 0 && len(before) == 0 {
 		return nil
 	}
@@ -57,6 +58,8 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 	refused := 0
 	for _, m := range e.Members {
 		id, err := l.addMember(ctx, d, m, filepath.Join(dir, filepath.Base(m.File)))
+		// What the library refuses it would refuse each time: the container is read in without it. Other errors may
+		// pass, and end the job, which comes again.
 		if isRefusal(err) {
 			refused++
 			l.cfg.Log.InfoContext(ctx, "a file inside another is left out", "document", d.ID, "error", err)
@@ -65,6 +68,7 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 		if err != nil {
 			return err
 		}
+		// A file may hold a copy of itself, and the same bytes twice.
 		if id != d.ID && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -110,6 +114,8 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 		meta[metaShown] = true
 	}
 	member, _, err := l.Add(ctx, Upload{
+		// The path is the container's with the file's own behind it, so that two containers with a "readme.txt" each
+		// have one.
 		User: d.User, Namespace: d.Namespace, Path: d.Path + "/" + m.Path, Filename: lastName(cleanPath(m.Path)),
 		Title: m.Path, Meta: meta, MetaIfFresh: true, Body: file,
 	})
@@ -128,6 +134,7 @@ func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (b
 	if err != nil {
 		return false, err
 	}
+	// Another version was added since, or somebody added the file by itself: then the failure is to be seen.
 	if shown, _ := d.Meta[metaShown].(bool); !shown || d.SHA256 != job.SHA256 {
 		return false, nil
 	}

@@ -22,10 +22,12 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	}()
 	seen := make(map[string]bool)
 	words, limit := se.soughtWords(), se.query.Limit
+	// Of what is typed, passages with all words are preferred, which more hits than are shown have to be read for.
 	if se.query.Typing {
 		limit *= typedDepth
 	}
 	var out, directories []Result
+	// Mostly one batch is enough: of eight more than asked for, few are dropped.
 	for from := 0; from < len(ranked) && len(out) < limit; {
 		to := min(len(ranked), from+limit+8)
 		batch, docs, err := se.lookUp(ctx, ranked[from:to])
@@ -35,6 +37,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		for _, f := range ranked[from:to] {
 			p, ok := batch[f.PassageID]
 			d, has := docs[p.DocumentID]
+			// Two copies of a document have the same passages, of which the better one stays.
 			if !ok || !has || seen[p.Text] || len(out) == limit {
 				continue
 			}
@@ -42,6 +45,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 				continue
 			}
 			seen[p.Text] = true
+			// An analyser is not for concurrent use, so that each search borrows its own for each language.
 			a := analysers[d.Language]
 			if a == nil {
 				a = se.library.analysers.Get(d.Language)
@@ -51,6 +55,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}
+			// A table of contents has all the words of a question and none of its answer.
 			if text.Directory(p.Text) {
 				directories = append(directories, r)
 			} else {
@@ -92,6 +97,7 @@ func (se *activeSearch) lookUp(ctx context.Context, hits []fused) (map[string]Pa
 	var docIDs []string
 	for i, h := range hits {
 		ids[i] = h.PassageID
+		// Several hits may be of one document, which is read once.
 		docIDs = appendNew(docIDs, h.DocumentID)
 	}
 	byID, docs := make(map[string]Passage, len(ids)), make(map[string]Document, len(docIDs))

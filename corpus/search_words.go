@@ -24,6 +24,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 	}
 	found := make(map[string]Hit)
 	var asked []string
+	// "" is a document whose language is not known, whose words are not stemmed.
 	for _, lang := range append([]string{""}, se.langs...) {
 		q.Phrases = nil
 		key := ""
@@ -33,6 +34,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 				key += strings.Join(terms, " ") + "\n"
 			}
 		}
+		// Languages that make the same terms of the phrases would find the same passages.
 		if slices.Contains(asked, key) {
 			continue
 		}
@@ -102,6 +104,7 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 	looked := 0
 	for i, w := range se.words {
 		typed := i+1 == len(se.words) && se.isTyped(w)
+		// A pair of letters of a script without spaces is no word that somebody could mistype.
 		if se.seen[w.Text] || !typed && (w.Gram || !search.Correctable(w.Text)) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"footnote/chat"
 )
 
+// A whole sweep reads each document's state and counts its vectors, so that it is rare while nothing is missing.
 const (
 	sweepEvery = 10 * time.Minute // while nothing is missing
 	sweepSoon  = 2 * time.Second  // after a sweep that found something missing; doubled up to sweepLate
@@ -41,6 +42,7 @@ func (l *Library) sweepVectors(ctx context.Context) {
 		lost = vectors.Lost()
 	}
 	named := false
+	// The first sweep comes at once: the embedding model may have been changed while the program was off.
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	wait := sweepSoon
@@ -48,11 +50,13 @@ func (l *Library) sweepVectors(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		// Something may have gone missing: this is a sweep out of turn, and the next ones follow soon.
 		case <-lost:
 			wait = sweepSoon
 		case <-timer.C:
 		}
 		var err error
+		// Only once in a process: vectors that are named stay so.
 		if !named {
 			err = l.nameVectors(ctx)
 			named = err == nil
@@ -68,6 +72,7 @@ func (l *Library) sweepVectors(ctx context.Context) {
 			l.cfg.Log.ErrorContext(ctx, "compare the vectors with the documents", "error", err)
 		case err != nil:
 			l.cfg.Log.DebugContext(ctx, "the vectors can't be compared now", "error", err)
+		// Everything is there: wait is for the next time that something is missing.
 		case whole:
 			wait = sweepSoon
 			timer.Reset(sweepEvery)
@@ -82,7 +87,9 @@ func (l *Library) sweepVectors(ctx context.Context) {
 // its way. Complete is called only when nothing is missing, because it lets the vectors of earlier models go.
 func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
+	// Documents that were waiting when the sweep began and are not met as such have their vectors now.
 	done := l.waiting.presentOwners() // and then those of them that are not met again as waiting
+	// The oldest first, so that documents which are added meanwhile come at the end and shift no page.
 	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
@@ -146,6 +153,7 @@ func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Docume
 	}
 	var out []Document
 	for _, d := range docs {
+		// More vectors than passages are wrong too: they are of an older version.
 		if counts[d.ID] != d.Passages {
 			out = append(out, d)
 		}

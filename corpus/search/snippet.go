@@ -24,6 +24,7 @@ type Snippet struct {
 // holds. A passage without any of the words gives its beginning. The bits of words wrap around at 64, which is
 // QueryWords' most.
 func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
+	// A word may have several terms, as stems in several languages; each stands for the word.
 	of := make(map[string]int) // term → word
 	for i, w := range words {
 		for _, t := range w.Terms {
@@ -46,6 +47,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 		var has uint64 // a bit for each word
 		last := i      // the match that brought the last new word
 		for j, n := range found[i:] {
+			// A quarter of the snippet is left for what stands before the first match and behind the last.
 			if n.end > m.start+snippetRunes*3/4 {
 				break
 			}
@@ -58,6 +60,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 			continue
 		}
 		from, most = m.start, n
+		// From the last new word back, the first match of each word is the nearest: together they are the least text.
 		for at, left := last, has; left != 0; at-- { // back to the nearest of each of the others
 			left &^= 1 << (found[at].word % 64)
 			best = [2]int{found[at].start, found[last].end}
@@ -66,6 +69,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	from = snippetStart(runes, from)
 	to := min(len(runes), from+snippetRunes)
 	if to < len(runes) {
+		// A word is cut only if no space comes within 40 runes, as in a script without spaces.
 		for back := to; back > to-40; back-- {
 			if unicode.IsSpace(runes[back]) {
 				to = back
@@ -77,6 +81,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 		to--
 	}
 	var b strings.Builder
+	// What stands before the text shifts the places of the matches: "… " has two runes.
 	shift := -from
 	if from > 0 {
 		b.WriteString("… ")

@@ -26,6 +26,7 @@ func Check(x corpus.Extracted) error {
 		if want := fmt.Sprintf("b%d", i+1); b.ID != want {
 			return fmt.Errorf("block %d has the id %s, want %s", i, b.ID, want)
 		}
+		// Two line feeds stand between blocks, and none before the first.
 		gap := 2
 		if i == 0 {
 			gap = 0
@@ -47,6 +48,7 @@ func Check(x corpus.Extracted) error {
 	if end != len(runes) {
 		return fmt.Errorf("the last block ends at %d of %d runes", end, len(runes))
 	}
+	// Sizes are all there or none are; where words have places, there have to be sizes to draw them on.
 	drawn := len(x.Sizes) > 0 || slices.ContainsFunc(x.Blocks, func(b corpus.Block) bool { return len(b.Words) > 0 })
 	if drawn && len(x.Sizes) != x.Pages {
 		return fmt.Errorf("%d page sizes for %d pages", len(x.Sizes), x.Pages)
@@ -81,6 +83,7 @@ func checkBlock(b corpus.Block, pages int) error {
 	}
 	on := b.Page // a block may go on on later pages
 	for _, w := range words {
+		// Words must not overlap: the viewer marks each word of a quote once.
 		if w.Start < at || w.End <= w.Start || w.End > b.End {
 			return fmt.Errorf("word [%d, %d) outside [%d, %d)", w.Start, w.End, at, b.End)
 		}

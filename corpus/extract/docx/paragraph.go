@@ -27,6 +27,7 @@ func (p *parser) inline(to *paragraph, link string) error {
 		case "hyperlink":
 			return p.inline(to, p.target(ooxml.Attr(e, "id"), link))
 		case "fldSimple":
+			// All that a simple field holds is its result, so that it begins with it.
 			p.fields = append(p.fields, field{result: true})
 			f := &p.fields[len(p.fields)-1]
 			f.instruction.WriteString(ooxml.Attr(e, "instr"))
@@ -55,6 +56,7 @@ func (p *parser) paragraphProperties(to *paragraph) error {
 		case "pStyle":
 			to.style = ooxml.Attr(e, "val")
 		case "outlineLvl":
+			// Kept from 1, so that 0 is a paragraph that says nothing of it.
 			to.outline = min(ooxml.IntAttr(e, "val", bodyText-1)+1, bodyText)
 		case "numPr":
 			return readListRef(p.d, &to.list)
@@ -90,6 +92,7 @@ func (p *parser) run(to *paragraph, link string) error {
 		}
 		one := form
 		one.text = text
+		// A hyperlink element goes before a field around it.
 		if one.link = link; link == "" {
 			one.link = p.fieldLink()
 		}
@@ -113,11 +116,13 @@ func (p *parser) run(to *paragraph, link string) error {
 				add(" ")
 			}
 		case "noBreakHyphen":
+			// The hyphen where no line may break, U+2011.
 			add("\u2011")
 		case "sym":
 			add(symbol(ooxml.Attr(e, "font"), ooxml.Attr(e, "char")))
 		case "instrText":
 			text, err := p.d.Text()
+			// The instruction may be cut into several runs; it is bounded, as only the address in it is wanted.
 			if n := len(p.fields); n > 0 && !p.fields[n-1].result && p.fields[n-1].instruction.Len() < maxInstruction {
 				p.fields[n-1].instruction.WriteString(text)
 			}

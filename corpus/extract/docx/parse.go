@@ -34,6 +34,7 @@ func (p *parser) blocks(emit func(node) error) error {
 			if err != nil {
 				return err
 			}
+			// What was carried stands before the later paragraph's own text, whose style and list count.
 			para.runs = append(carried, para.runs...)
 			if carried = nil; para.joined {
 				carried = para.runs
@@ -80,6 +81,7 @@ func (p *parser) collect() (nodes []node, err error) {
 	return nodes, err
 }
 
+// table reads a tbl element (§17.4) whole: whether it is data or a layout is known at its end only.
 func (p *parser) table() (*table, error) {
 	t := &table{}
 	err := p.rows(t)
@@ -154,6 +156,7 @@ func (p *parser) cell() (cell, error) {
 				case "gridSpan":
 					c.span = min(max(ooxml.IntAttr(e, "val", 1), 1), maxSpan)
 				case "vMerge", "hMerge":
+					// Without a value it means "continue".
 					continued = ooxml.Attr(e, "val") != "restart"
 				}
 				return p.d.Skip()

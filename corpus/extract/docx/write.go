@@ -62,6 +62,7 @@ func (r *reader) writeMargin(n node) error {
 			continue
 		}
 		r.margins[line] = true
+		// A paragraph that is said to be body text, of no style and of no list.
 		p.outline, p.style, p.list = bodyText, "", listRef{num: "0", numSaid: true}
 		r.writeParagraph(p)
 	}
@@ -104,6 +105,7 @@ func (r *reader) writeNode(n node) error {
 // goes before its style. A document's title is a heading of level 1.
 func (r *reader) headingLevel(p *paragraph) int {
 	switch {
+	// It takes a paragraph with a heading's style out of the headings.
 	case p.outline == bodyText:
 		return 0
 	case p.outline > 0:
@@ -131,6 +133,7 @@ func (p *paragraph) styleOf(r *reader) string {
 // a paragraph out of the list of its style.
 func (r *reader) listOf(p *paragraph) listRef {
 	ref, by := p.list, r.styles.list(p.styleOf(r))
+	// A style may name the list and the paragraph its level, or the other way round.
 	if !ref.numSaid {
 		ref.num, ref.numSaid = by.num, by.numSaid
 		if by.numSaid && !ref.levelSaid {
@@ -197,6 +200,7 @@ func (r *reader) writeBoxes(p *paragraph) {
 // links are kept. Marks are closed in the reverse order.
 func (r *reader) writeRuns(runs []run, flat bool) {
 	for i := 0; i < len(runs); {
+		// Runs are joined as long as their form is the same, which is seen without their texts.
 		one := runs[i]
 		var b strings.Builder
 		for ; i < len(runs) && runs[i].sameForm(one); i++ {

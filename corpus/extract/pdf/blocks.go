@@ -20,6 +20,7 @@ import (
 func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	var sizes [][2]float64
 	for i := range sheets {
+		// A page may have several sheets, such as text that is turned; the first one gives its size.
 		if sheets[i].page == len(sizes) {
 			width, height := sheets[i].drawnSize()
 			sizes = append(sizes, [2]float64{float64(width), float64(height)})
@@ -39,6 +40,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	for _, s := range left {
 		starts[s.place] = true
 	}
+	// With an outline the sizes of letters make no headings, also not for what may be joined.
 	levels := heads
 	if outlined {
 		levels = nil
@@ -139,6 +141,7 @@ func (b *builder) writeLine(p *part, i int) {
 		if p.item != nil {
 			words = words[p.item.skip:]
 		}
+		// Lines that stand by themselves, as those of an address.
 	} else if p.loose || isContentsEntry(p.lines[i-1]) {
 		b.w.Break() // behind an entry of a table of contents
 	} else if !joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
@@ -215,6 +218,7 @@ func (b *builder) writeCode(lines []line) {
 			b.w.Text("\n")
 		}
 		w := l.words[0]
+		// All letters of such a font are as wide as those of the first word, on average.
 		if width := (w.x1 - w.x0) / float32(utf8.RuneCountInString(w.text)); width > 0 {
 			b.w.Text(strings.Repeat(" ", min(int((l.x0-left)/width+0.5), 80)))
 		}
@@ -242,6 +246,7 @@ func (b *builder) shareBox(r rect) chat.Box {
 	s := &b.sheets[b.at]
 	width, height := s.drawnSize()
 	r = s.turnRect(r, s.shown)
+	// A box is at least one step wide and high, also at the page's edge, so that it is never empty.
 	x0, y0 := min(share(r.x0, width), steps-1), min(share(r.y0, height), steps-1)
 	x1, y1 := max(share(r.x1, width), x0+1), max(share(r.y1, height), y0+1)
 	return chat.Box{float64(s.page + 1), x0 / steps, y0 / steps, x1 / steps, y1 / steps}

@@ -33,6 +33,7 @@ func (r *reader) readChars() error {
 	if err != nil {
 		return err
 	}
+	// The bound is for forged pages: PDFium is asked several times for each character.
 	for i := range min(n, maxChars) {
 		u, err := r.m.callFunction("FPDFText_GetUnicode", r.tp, uint64(i))
 		if err != nil {
@@ -40,6 +41,8 @@ func (r *reader) readChars() error {
 		}
 		c := rune(uint32(u))
 		if utf16.IsSurrogate(c) { // PDFium gives characters beyond U+FFFF in two halves
+			// D800 to DBFF are first halves, DC00 to DFFF second ones; a second one alone becomes U+FFFD, which is
+			// garbage.
 			if r.high == 0 && c < 0xDC00 {
 				r.high = c
 				continue
@@ -96,6 +99,7 @@ func (r *reader) readChar(i int, c rune) error {
 			r.glue = false
 		}
 	}
+	// A raised number behind a word, as of a note, is a word of its own without a space before it.
 	if len(r.runs) > 0 && r.leavesRaised(c, box) {
 		r.endWord()
 		r.glue = true
@@ -139,10 +143,12 @@ func (r *reader) charBox(i int) (rect, bool, error) {
 	}
 	b := r.m.readFloats(4)
 	w, h := b[2]-b[0], b[1]-b[3]
+	// In points: no letter is 70 cm high.
 	if got != 0 && w > 0 && h > 0 && h < 2000 && w < 5000 {
 		box, ok := r.g.toRect(b[0], b[1], b[2], b[3])
 		return box, ok, nil
 	}
+	// FPDFText_GetCharBox writes four doubles of 8 bytes each.
 	at := uint64(r.m.scratch)
 	got, err = r.m.callCount("FPDFText_GetCharBox", r.tp, uint64(i), at, at+8, at+16, at+24)
 	if err != nil || got == 0 {
@@ -177,6 +183,8 @@ func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 		return int8(r.g.turn), math.Abs(size), err
 	}
 	mx := r.m.readFloats(4)
+	// A matrix has a, b, c and d: (a, b) is where the writing runs, and the length of (c, d) is how much letters are
+	// stretched upwards.
 	return turnOf(mx[0], mx[1], size), math.Abs(size) * math.Hypot(mx[2], mx[3]), nil
 }
 
@@ -187,6 +195,7 @@ func (r *reader) noteFont(i int) error {
 	if err != nil {
 		return err
 	}
+	// Weights are those of CSS: 400 is regular, 600 half bold and 700 bold. -1 is none.
 	weight, err := r.m.callCount("FPDFText_GetFontWeight", r.tp, uint64(i))
 	if err != nil {
 		return err

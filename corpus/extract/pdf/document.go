@@ -48,6 +48,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 		if err := pages.readNext(i); err != nil {
 			return corpus.Extracted{}, err
 		}
+		// Each report is a message between two processes.
 		if report != nil && ((i+1)%10 == 0 || i+1 == total) {
 			report(i+1, total)
 		}
@@ -63,6 +64,8 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
+	// Sizes are made even before anything is compared by them; running heads go before paragraphs are joined over
+	// pages, as they would stand between.
 	levelSizes(pages.sheets)
 	if !f.Printed {
 		dropRunning(pages.sheets, total)
@@ -70,6 +73,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	}
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
+	// Pages that are to be read as pictures, or were, may still have no text: the caller decides then.
 	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {
 		return corpus.Extracted{}, noText
 	}
@@ -114,6 +118,7 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 		for ; err == nil && at != 0 && !seen[at] &&
 			len(entries) < maxOutline; at, err = m.callFunction("FPDFBookmark_GetNextSibling", doc, at) {
 			seen[at] = true
+			// PDFium gives texts as UTF-16LE, and says first how many bytes they take.
 			title, err := m.readUTF16(4096, "FPDFBookmark_GetTitle", at)
 			if err != nil {
 				return err
@@ -180,6 +185,7 @@ func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 		switch {
 		case value == "":
 		case entry.key == "title":
+			// x.Title is the one that assembleText found by its letters.
 			x.Title = cmp.Or(ownTitle(value), x.Title)
 		default:
 			x.Meta[entry.key] = value

@@ -38,6 +38,7 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	}
 	w, h := sizeDrawn(frames[n-1], f.Turn, width)
 	out, err := encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
+	// Two thirds of each side are less than half of the pixels: photographs need one or two turns of this.
 	for err == nil && len(out) > maxPNG && w > 1 && h > 1 {
 		w, h = w*2/3, h*2/3
 		out, err = encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
@@ -71,6 +72,7 @@ func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 		w, h = h, w
 	}
 	var out *image.RGBA
+	// Only shrinking needs the mean; a picture that grows is drawn between its pixels.
 	if b := img.Bounds(); w < b.Dx() || h < b.Dy() {
 		out = shrink(img, w, h)
 	} else {
@@ -149,6 +151,7 @@ func shrink(img image.Image, w, h int) *image.RGBA {
 	for y, part := range down {
 		clear(sums)
 		for i := part.from; i < part.to; i++ {
+			// A row that two drawn ones share in part is drawn once.
 			if i != drawnRow {
 				draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
 				draw.Draw(row, row.Rect, img, image.Pt(b.Min.X, b.Min.Y+i), draw.Over)
@@ -208,6 +211,7 @@ func shares(n, drawn int) []stretch {
 	step := float64(n) / float64(drawn)
 	for i := range out {
 		a, b := float64(i)*step, float64(i+1)*step
+		// 1e-9 keeps a sum that is a hair above a whole number from taking one pixel more.
 		s := stretch{from: int(a), to: min(int(math.Ceil(b-1e-9)), n)}
 		s.to = max(s.to, s.from+1)
 		if s.to-s.from == 1 {
