@@ -27,6 +27,7 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
+	// The job may have been done by another process, whose library alone has it off its list.
 	if d.Semantic == SemanticReady {
 		l.waiting.removeDocument(d.ID)
 	}
@@ -43,6 +44,7 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 		l.waiting.removeDocument(d.ID)
 		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
 	}
+	// Before the model works: its vectors could not be stored.
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}
@@ -55,6 +57,7 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 func (l *Library) embedAll(
 	ctx context.Context, job Job, d Document, between func(context.Context, Document) error,
 ) error {
+	// A Fresh job's document has no vectors at all, so that nothing has to be deleted, before or after.
 	store, inserts := l.cfg.Vectors.Upsert, false
 	if in, ok := l.cfg.Vectors.(inserter); ok && job.Fresh {
 		store, inserts = in.Insert, true
@@ -99,6 +102,7 @@ func (l *Library) embedAll(
 	); err != nil {
 		return err
 	}
+	// The state comes last: a job that dies before is done again, and finds nearly all vectors known by their texts.
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady); err != nil {
 		return err
 	}
@@ -177,6 +181,7 @@ func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (
 		}
 		l.cfg.Log.WarnContext(ctx, "looking for vectors of the same texts failed", "error", err)
 	}
+	// The same text may stand in a batch several times, such as a running head: it is embedded once.
 	made := make(map[string][]float32) // nil until it is
 	var missing []string
 	hashes = hashes[:0]

@@ -28,6 +28,7 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 	if name == "" {
 		return Document{}, invalidError("Name the document: its title, its file name or its id.")
 	}
+	// An id has no spaces; what looks like one and is not there may still be a title of one word.
 	if len(name) <= 64 && !strings.ContainsAny(name, " /") {
 		d, err := l.cfg.Documents.Get(ctx, s, name)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -54,6 +55,7 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 // exactMatch returns the newest document whose title, file name or path is name, or that but for the extension.
 func exactMatch(docs []Document, name string) (Document, bool) {
 	name = text.Fold(name)
+	// All whole names first: "notes.md" must not find "notes.md.txt" while there is one of that very name.
 	for _, plain := range []func(string) string{text.Fold, stemOf} {
 		for _, d := range docs {
 			if plain(d.Title) == name || plain(d.Filename) == name || plain(d.Path) == name {
@@ -105,6 +107,7 @@ func nameTrigrams(name string) map[string]bool {
 		name = strings.TrimSuffix(name, ext)
 	}
 	out := make(map[string]bool)
+	// A space at either side makes the first and the last letters of a word count as such.
 	for _, term := range text.Terms(name, "") {
 		r := []rune(" " + term + " ")
 		for i := 0; i+3 <= len(r); i++ {

@@ -72,6 +72,7 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 		found.Notes = append(slices.Clip(found.Notes), "The reranker did not answer: the order is that of the search.")
 		return nil
 	}
+	// Scores of rerankers are from 0 to 1; others are cut, lest one spoils the order of those behind it.
 	least := 1.0
 	for i := range best {
 		best[i].Score = math.Round(min(max(scores[i], 0), 1)*1e4) / 1e4
@@ -101,6 +102,7 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	if len(documents) == 0 {
 		return nil
 	}
+	// The nearest passages of just these documents, among which those that words found are likely to be.
 	near := se.vectorIn(ctx, documents, scoreDepth)
 	if near.err != nil {
 		if ctx.Err() != nil {

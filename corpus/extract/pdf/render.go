@@ -33,6 +33,7 @@ type drawn struct {
 	info os.FileInfo
 }
 
+// close ends the instance of PDFium with its document; on the zero value it does nothing.
 func (d *drawn) close() error {
 	if d.m == nil {
 		return nil
@@ -75,6 +76,7 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	}
 	w := width
 	h := max(1, int(math.Round(float64(width)*g.height/g.width)))
+	// The shape stays: both sides become smaller by the same factor.
 	if w*h > maxPixels || h > 1<<16 {
 		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
 		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))

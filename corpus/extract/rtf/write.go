@@ -25,6 +25,7 @@ func (r *reader) addBody(s string) {
 	if r.state.link == "" {
 		return
 	}
+	// A link's text often comes in several runs, which are one link.
 	if n := len(r.links); n > 0 && r.links[n-1].end == start && r.links[n-1].address == r.state.link {
 		r.links[n-1].end = r.line.Len()
 		return
@@ -47,6 +48,7 @@ const maxHeading = 500 // bytes
 // where programs write the number or bullet for readers that know no lists. That is taken as it is, so that numbers
 // need no counting. A heading that is numbered keeps its number in its text.
 func (r *reader) endParagraph() {
+	// \par in a cell parts two of its lines; the cell itself ends with \cell.
 	if r.inside {
 		if r.line.Len() > 0 {
 			r.line.WriteString(" ")
@@ -89,6 +91,7 @@ func isWord(mark string) bool {
 
 // writeLine cuts the line at the ends of its links and writes each piece, inside a mark where it is a link.
 func (r *reader) writeLine(line string, links []link, flat bool) {
+	// Between two cuts the text belongs to one link or to none.
 	cuts := []int{0, len(line)}
 	for _, l := range links {
 		cuts = append(cuts, l.start, l.end)
@@ -143,6 +146,7 @@ func (r *reader) endRow() {
 // endTable writes the rows that were read. A table of one column is text. It is called at whatever ends a table: there
 // is no word for it.
 func (r *reader) endTable() {
+	// A row that no \row ended, as in a file that was cut off.
 	if len(r.row) > 0 {
 		r.endRow()
 	}
@@ -180,6 +184,7 @@ func (r *reader) beginNote() {
 	if r.state.to != toBody {
 		return
 	}
+	// Numbers are counted through the document: the file has them only where a program wrote them into the text.
 	r.marked++
 	r.addBody(text.Superscript(strconv.Itoa(r.marked)))
 	r.state.to = toNote

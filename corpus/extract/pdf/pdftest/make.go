@@ -50,6 +50,7 @@ func (m *Maker) Stream(dict string, data []byte) int {
 // Bytes returns the file whose catalogue is the object root.
 func (m *Maker) Bytes(root int) []byte {
 	var b bytes.Buffer
+	// The second line's bytes above 127 tell programs that the file is no text (ISO 32000-1 §7.5.2).
 	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
 	offsets := make([]int, len(m.objects))
 	for i, o := range m.objects {
@@ -57,6 +58,8 @@ func (m *Maker) Bytes(root int) []byte {
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	at := b.Len()
+	// Each entry of the table has exactly 20 bytes: an offset of ten digits, a generation of five and a two-byte line
+	// end (§7.5.4). Object 0 is always free.
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(m.objects)+1)
 	for _, o := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", o)
@@ -86,6 +89,7 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 			pictures[i] = m.addPicture(s.Picture)
 		}
 	}
+	// Each page adds its content and itself, so that the number of their parent is known before it is added.
 	parent := len(m.objects) + 2*len(sheets) + 1
 	var kids []string
 	for i, s := range sheets {
@@ -195,6 +199,7 @@ func (m *Maker) forms(levels, times int) int {
 	return inner
 }
 
+// onePage makes a file of one page with that content, and extra in the page's dictionary.
 func (m *Maker) onePage(extra, content string) []byte {
 	at := m.Stream("", []byte(content))
 	page := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Contents %d 0 R>>", at+2, extra, at)
@@ -221,18 +226,22 @@ func Blanks(mebibytes int) []byte {
 		_ = w.Flush()
 		return b.Len()
 	}
+	// What the second mebibyte adds is a whole block of deflate, which may stand in the stream as often as one likes.
 	first, second := pack(), pack()
 	again := bytes.Clone(b.Bytes()[first:second]) // it refers to nothing but spaces
 	b.Write(bytes.Repeat(again, mebibytes-2))
 	for range mebibytes {
 		sum.Write(mebibyte)
 	}
+	// A stream of zlib ends with a last block and the Adler-32 of all that is in it (RFC 1950 §2.2).
 	b.Write([]byte{1, 0, 0, 0xff, 0xff}) // an empty last block
 	return sum.Sum(b.Bytes())
 }
 
 // Encrypted is a PDF that opens only with the password "secret".
 func Encrypted() []byte {
+	// Revision 2 of the standard security handler (ISO 32000-1 §7.6.3): the fixed padding of passwords, then O by
+	// algorithm 3 and U by algorithm 4, each with a key of 40 bits, the first five bytes of an MD5.
 	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 	padded := append([]byte("secret"), pad[:26]...)
 	encrypt := func(key, data []byte) []byte {
