@@ -67,8 +67,9 @@ type folder struct {
 	bucket, prefix string
 }
 
-// Amazon's buckets are hosts below the endpoint's; other storages are asked with the bucket in the path, which all of
-// them take.
+// open checks what an owner entered, and reaches nothing. Amazon's buckets are hosts below the endpoint's; other
+// storages are asked with the bucket in the path, which all of them take. A bucket's name has 3 to 63 characters, by
+// S3's own rules; signs that would change the address are refused.
 func open(s places.Settings, n places.Net) (places.Place, error) {
 	endpoint, err := url.Parse(cmp.Or(s["endpoint"], amazon))
 	if err != nil || endpoint.Host == "" || endpoint.User != nil || strings.Trim(endpoint.Path, "/") != "" ||
@@ -128,7 +129,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // pagesKey is for how many requests a list has taken.
 type pagesKey struct{}
 
-// Check implements places.Place.
+// Check implements places.Place. One object is asked for, so keys that may not list are told at once. Whether they may
+// read shows at the first file.
 func (f *folder) Check(ctx context.Context) error {
 	for object := range f.objects(ctx, 1) {
 		return f.explain(ctx, object.Err)
@@ -145,6 +147,7 @@ func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectI
 }
 
 // List implements places.Place. Objects whose key ends in a slash are the marks that consoles make for empty folders.
+// Objects come by their keys, as the storage has them.
 func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		seen := map[string]bool{}
@@ -168,7 +171,7 @@ func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// item describes an object.
+// item describes an object. The prefix up to its last slash is left out of names.
 func (f *folder) item(object minio.ObjectInfo) places.Item {
 	folder := f.prefix[:strings.LastIndex(f.prefix, "/")+1]
 	return places.Item{
@@ -194,7 +197,8 @@ func (f *folder) Fetch(ctx context.Context, item places.Item, known string) (pla
 	return places.Content{Body: body{object, f, ctx}, Version: about.ETag}, nil
 }
 
-// body says what went wrong while an object was read.
+// body says what went wrong while an object was read. The storage is asked for further parts while it is read, so a
+// read can fail as a request does.
 type body struct {
 	*minio.Object
 	folder *folder
@@ -211,7 +215,8 @@ func (b body) Read(p []byte) (int, error) {
 }
 
 // explain makes a sentence of a storage's error. The codes are S3's own (“Error responses” in its API reference) and
-// those of minio-go.
+// those of minio-go. The end of ctx outranks all else, and sentences that were made before stay. What a storage says in
+// words is not shown.
 func (f *folder) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -75,13 +75,14 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	}, nil
 }
 
-// Check implements places.Place.
+// Check implements places.Place. It reads the whole feed, so what is no feed is told as that. One without entries is
+// fine.
 func (f *feed) Check(ctx context.Context) error {
 	_, _, err := f.read(ctx)
 	return err
 }
 
-// List implements places.Place.
+// List implements places.Place. Entries come in the order of the feed.
 func (f *feed) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		items, texts, err := f.read(ctx)
@@ -250,7 +251,7 @@ func clip(s string, n int) string {
 	return string(runes[:min(n, len(runes))])
 }
 
-// 128 bits of SHA-256.
+// hashOf is 128 bits of SHA-256 in hexadecimal, enough to tell texts and keys of one feed apart.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

@@ -45,7 +45,8 @@ func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// walk is one walk through all folders.
+// walk is one walk through all folders. Ways are below the root, with slashes and without one at the ends; the root's
+// own is empty.
 type walk struct {
 	*folder
 	yield  func(places.Item, error) bool
@@ -140,7 +141,7 @@ func isPart(err error) error {
 }
 
 // isGone reports whether a folder that is not there is not listed any more either: it was removed meanwhile. If the
-// parent is gone as well, its own parent is asked.
+// parent is gone as well, its own parent is asked. It ends at the root, which must answer.
 func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 	parent, name := "", way
 	if i := strings.LastIndexByte(way, '/'); i >= 0 {

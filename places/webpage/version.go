@@ -14,7 +14,7 @@ const maxTag = 200
 // are joined by tabs, which none of them can hold.
 type version struct{ etag, modified, hash string }
 
-// String writes a version in one line.
+// String writes a version in one line. The tag stands last, as it is the only part of which a server chooses the form.
 func (v version) String() string { return v.hash + "\t" + v.modified + "\t" + v.etag }
 
 // parseVersion reads what String wrote. Anything else, such as a version of an earlier form, is no version: then the
@@ -27,7 +27,8 @@ func parseVersion(s string) version {
 	return version{hash: parts[0], modified: parts[1], etag: parts[2]}
 }
 
-// versionOf is what a server says.
+// versionOf is what a server says. A tag that is too long or would break the line, and a date that is none, are left
+// out.
 func versionOf(header http.Header) version {
 	v := version{etag: header.Get("ETag"), modified: header.Get("Last-Modified")}
 	if len(v.etag) > maxTag || strings.ContainsFunc(v.etag, isControl) {

@@ -1,4 +1,7 @@
 // Package gittest serves a repository to tests by the program that comes with Git for that: git http-backend.
+//
+// So tests speak with Git's own server, over HTTP on this machine, and can count what went over the wire (Traffic) or
+// answer in its place (BreakWith). Names, dates and settings are fixed, whoever runs the tests.
 package gittest
 
 import (
@@ -17,7 +20,8 @@ import (
 	"testing"
 )
 
-// Repository is one that is served, and a clone from which commits are pushed to it.
+// Repository is one that is served, and a clone from which commits are pushed to it. It is for one test; requests come
+// from other goroutines, so what they count is under mu.
 type Repository struct {
 	Address string   // to clone from
 	At      net.Addr // of the server
@@ -37,7 +41,8 @@ type Traffic struct {
 	Sent  int64    // bytes
 }
 
-// Serve serves a new repository without commits. Without Git the test is skipped; in CI it fails.
+// Serve serves a new repository without commits. Without Git the test is skipped; in CI it fails. options go to `git
+// init`, such as --object-format=sha256.
 func Serve(t testing.TB, options ...string) *Repository {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -75,7 +80,8 @@ func environment() []string {
 	}
 }
 
-// serve counts what is asked for and sent.
+// serve counts what is asked for and sent. Bodies are read whole first, as they are small and the backend reads them
+// again.
 func (r *Repository) serve(w http.ResponseWriter, req *http.Request, backend http.Handler) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -146,7 +152,7 @@ func (r *Repository) Write(files map[string]string) {
 	}
 }
 
-// Push commits what is in the clone, and pushes it.
+// Push commits what is in the clone, and pushes it. It pushes with force, so that a test can take commits back.
 func (r *Repository) Push() (commit string) {
 	r.t.Helper()
 	r.Git("add", "-A")
@@ -161,7 +167,8 @@ func (r *Repository) Git(arguments ...string) string {
 	return r.run(r.Clone, "", arguments...)
 }
 
-// Make makes an object in the repository that is served, and returns its name.
+// Make makes an object in the repository that is served, and returns its name. What it makes need not be well-formed
+// (--literally), for tests of damaged repositories.
 func (r *Repository) Make(kind, content string) string {
 	r.t.Helper()
 	return r.run(r.Bare, content, "hash-object", "-w", "--literally", "-t", kind, "--stdin")
@@ -173,6 +180,8 @@ func (r *Repository) Serving(arguments ...string) string {
 	return r.run(r.Bare, "", arguments...)
 }
 
+// run runs Git in a folder with an input and returns what it prints, without the line's end. A command that fails ends
+// the test with what it said.
 func (r *Repository) run(dir, input string, arguments ...string) string {
 	r.t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(r.t.Context()), "git", arguments...)
