@@ -209,6 +209,7 @@ func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoi
 	if err := settings.Keep(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
 		return modelchoice.Tried{}, notKept(err)
 	}
+	// this takes up to half a minute, and the lock is held: a second choice is told to wait
 	tried, err := tryModel(ctx, set)
 	if err != nil {
 		return modelchoice.Tried{}, err
@@ -221,6 +222,7 @@ func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoi
 		next.models.close()
 		return modelchoice.Tried{}, notKept(err)
 	}
+	// runs first, then what the page and /health show: neither may name a model before it answers
 	d.runs.Use(next.forRuns(d.log))
 	d.now.Store(next)
 	old.models.close() // runs under way open connections of their own

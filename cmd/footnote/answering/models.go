@@ -15,6 +15,7 @@ import (
 )
 
 // modelSet holds the models of a server.
+// All of them but the rules share one HTTP client, so that a change of models can drop its connections.
 type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
@@ -31,6 +32,7 @@ func buildModels(
 		return modelSet{main: offline.New(similar)}, nil
 	}
 	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
+	// Anthropic's model is made anew, also where an OpenAI-compatible server makes the vectors
 	usual := set.OpenAIModel
 	if set.UsesAnthropic() {
 		usual, known = set.AnthropicModel, nil

@@ -87,6 +87,7 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 }
 
 // tryModel asks the model of settings for one short reply with a call of a tool.
+// That is one short request, which a service charges for.
 func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, error) {
 	if !set.WithModel() {
 		return modelchoice.Tried{Tools: true}, nil

@@ -19,6 +19,7 @@ import (
 )
 
 // Command asks one question, of a running server or of one that it starts for this time.
+// A session that is named goes on with its conversation; without one the question begins a new one.
 type Command struct {
 	Question  string `arg:"" help:"The question."`
 	Session   string `help:"Go on in this session." placeholder:"ID"`
@@ -27,6 +28,8 @@ type Command struct {
 }
 
 // Run asks and prints the live steps, the answer and its footnotes. A run that did not complete is an error.
+// A stream that breaks off is taken up after its last event. An interrupt ends the reading, and not the run: it goes on
+// at the server, unless that was started for this question.
 func (a *Command) Run(p *command.Program) (err error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return errors.New("the question is empty: write one, in quotation marks")
@@ -67,6 +70,7 @@ func (a *Command) Run(p *command.Program) (err error) {
 		if !a.JSON {
 			show.printEvent(event)
 		}
+		// always the last event: what the exit code says follows from it alone
 		if done, ok := event.(chat.RunDone); ok {
 			return outcomeError(done)
 		}
@@ -75,6 +79,7 @@ func (a *Command) Run(p *command.Program) (err error) {
 }
 
 // outcomeError is nil for a run that completed, else why it did not.
+// The server's own sentence is kept where there is one, with its code.
 func outcomeError(done chat.RunDone) error {
 	if done.Status == chat.RunCompleted {
 		return nil
@@ -86,6 +91,7 @@ func outcomeError(done chat.RunDone) error {
 }
 
 // eventPrinter prints a run for a person: steps on one writer, the answer on the other.
+// It writes no control sequences, so that its output may be kept in a file.
 type eventPrinter struct {
 	answer, steps io.Writer
 }
@@ -136,6 +142,7 @@ func (t *eventPrinter) printStep(s chat.Step) {
 }
 
 // citationPlace says where a quote stands.
+// Only what is known is said: a text file has no pages, and many documents have no sections.
 func citationPlace(c chat.Citation) string {
 	parts := []string{c.Title}
 	if place := c.PlaceWords(); place != "" {

@@ -38,6 +38,7 @@ const (
 var archiveName = regexp.MustCompile(`^(footnote\.db|blobs/[0-9a-f]{2}/[0-9a-f]{62})$`)
 
 // Head says what a backup is.
+// Format grows when an older program could not read what a newer one writes; such a backup is refused, not guessed at.
 type Head struct {
 	Format  int       `json:"format"`
 	Version string    `json:"version"` // of the program that made it
@@ -45,6 +46,7 @@ type Head struct {
 }
 
 // File is one file of a backup.
+// Name is its path below the data directory, with slashes on every system, and SHA256 is in hexadecimal.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
@@ -52,6 +54,7 @@ type File struct {
 }
 
 // Writer writes a backup to a stream.
+// It is used by one goroutine. After a failure the stream is of no use, since an archive can't be mended.
 type Writer struct {
 	tar  *tar.Writer
 	list []File
@@ -77,6 +80,8 @@ func (a *Writer) addJSON(name string, v any) error {
 }
 
 // Add writes exactly size bytes of r as a file and returns their SHA-256.
+// It fails with io.EOF when r has fewer bytes: a tar header says the size before them. name is one of those that
+// archiveName allows; a reader refuses others.
 func (a *Writer) Add(name string, size int64, r io.Reader) (string, error) {
 	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size}); err != nil {
 		return "", err
@@ -85,6 +90,7 @@ func (a *Writer) Add(name string, size int64, r io.Reader) (string, error) {
 	if _, err := io.CopyN(io.MultiWriter(a.tar, sum), r, size); err != nil {
 		return "", err
 	}
+	// the order in which files were added is the order of the list: checkFile compares them one by one
 	file := File{name, size, hex.EncodeToString(sum.Sum(nil))}
 	a.list = append(a.list, file)
 	return file.SHA256, nil
@@ -96,6 +102,8 @@ func (a *Writer) Close() error {
 }
 
 // Reader reads a backup from a stream and checks it.
+// It is used by one goroutine, and trusts nothing that it reads: names are those of archiveName, small files have
+// bounds, and each file is compared with the list at the end.
 type Reader struct {
 	Head
 	tar  *tar.Reader
@@ -121,6 +129,7 @@ func damagedBackup(err error) error {
 }
 
 // NewReader reads the head of a backup. It fails for anything else than a backup, and for one of a newer version.
+// Errors about the backup are a *chat.Error with CodeInvalid, others are those of reading r.
 func NewReader(r io.Reader) (*Reader, error) {
 	a := &Reader{tar: tar.NewReader(r)}
 	header, err := a.tar.Next()
@@ -201,6 +210,7 @@ func (a *Reader) checkFile(size int64) error {
 		if i >= len(a.read) {
 			return brokenBackup("is damaged: "+file.Name+" is missing", nil)
 		}
+		// an original is named by its hash, so that a list that was changed along with the file does not help
 		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file ||
 			original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
 			return brokenBackup("is damaged: "+file.Name+" is not as it was", nil)

@@ -34,6 +34,7 @@ The file appears under its name when it is whole and on the disk. 'footnote rest
 }
 
 // errShared says why a command of the embedded mode does not apply.
+// A PostgreSQL has better tools for that, which know its transactions.
 func errShared(command string) error {
 	return chat.Invalid(
 		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, "+
@@ -55,6 +56,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	// the whole backup is written beside its place: under its own name there is never a part of one
 	partial, err := os.OpenFile(c.File+".partial", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the backup: %w", err)
@@ -65,6 +67,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
 		}, partial.Close())
 	}
+	// the lock is on the file that was opened, which another backup may have finished and renamed before
 	if same, err := stillNamed(partial); err != nil || !same {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
@@ -126,6 +129,7 @@ func stillNamed(f *os.File) (bool, error) {
 }
 
 // diskFullError gives the errors of a full disk their sentence.
+// They come from the system, from SQLite and from writing an archive, in forms of their own.
 func diskFullError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
@@ -151,6 +155,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	if err := sqlite.Snapshot(p.Ctx, dir.Path(datadir.Database), snapshot); err != nil {
 		return done, err
 	}
+	// of the snapshot, not of the database, which goes on: documents that come later are not in this backup
 	hashes, err := sqlite.Originals(p.Ctx, snapshot)
 	if err != nil {
 		return done, err
@@ -179,6 +184,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
 		}
 		original, err := open(hash)
+		// a document that was deleted since the snapshot took its original with it: the rest is worth saving
 		if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
 			done.missing++
 			continue
@@ -205,6 +211,7 @@ func copyIntoArchive(
 	ctx context.Context, archive *Writer, name string, file io.ReadSeekCloser,
 ) (hash string, size int64, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
+	// an object of a bucket has no Stat: its end tells the size
 	if size, err = file.Seek(0, io.SeekEnd); err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}

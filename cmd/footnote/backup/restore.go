@@ -63,10 +63,12 @@ func (c *Restore) Run(p *command.Program) (err error) {
 			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
 			p.Settings.Data, strings.Join(present, ", "))}
 	}
+	// of a restore that was killed
 	if err := os.RemoveAll(dir.Path(restoring)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir.Path(restoring))) }()
+	// nothing outside this folder changes until every byte was checked
 	made, n, err := c.unpackBackup(p, file, dir)
 	if err != nil {
 		return diskFullError(err)
@@ -106,6 +108,7 @@ func keptIn(dir *datadir.Dir) (names []string, err error) {
 	}
 	for _, entry := range entries {
 		switch name := entry.Name(); name {
+		// a claim makes the first three, any start the cache, and a file system of its own lost+found
 		case "lock", "server.json", "server.json.new", "cache", "lost+found", restoring:
 		default:
 			if !strings.HasPrefix(name, "before-restore-") {
@@ -129,6 +132,7 @@ func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.D
 	if err := os.MkdirAll(dir.Path(restoring, "blobs"), 0o700); err != nil {
 		return made, 0, err
 	}
+	// a name in the archive can't lead out of a root, not by links either
 	root, err := os.OpenRoot(dir.Path(restoring))
 	if err != nil {
 		return made, 0, err
@@ -207,6 +211,7 @@ func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader)
 }
 
 // moveAll renames entries of one directory into another, in order, and makes that durable.
+// Both directories are on one file system, so that each rename is whole or not there after a loss of power.
 func moveAll(names []string, from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
@@ -223,6 +228,7 @@ func moveAll(names []string, from, to string) error {
 }
 
 // syncTree makes the entries of a directory and of all below it durable.
+// The files themselves are synced as they are written.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {

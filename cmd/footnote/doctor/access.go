@@ -10,8 +10,10 @@ import (
 )
 
 // checkAccess is doctor's finding on who can use the server.
+// It looks at the address of the settings and opens no port, so that a server may be running meanwhile.
 func checkAccess(set *settings.Settings) Finding {
 	f := Finding{What: "access"}
+	// a name stands for what it leads to now, as for the server
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	if err != nil {
 		f.Err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)

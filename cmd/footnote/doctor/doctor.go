@@ -34,6 +34,8 @@ type Command struct {
 }
 
 // Finding is what one check found: what is fine, or what is wrong and what to do.
+// What names the part in a word or two, Fine is a clause for people, and the message of Err says what to do. Where
+// there is an Err it is told instead of Fine.
 type Finding struct {
 	What string
 	Fine string
@@ -41,6 +43,7 @@ type Finding struct {
 }
 
 // Run checks everything that a question needs and prints a line for each. A failed check is an error.
+// All of it ends after two minutes: a person waits for it. A failed check does not keep the others from being made.
 func (c Command) Run(p *command.Program) error {
 	if c.Health {
 		return askHealth(p.Ctx, p.Settings.Addr)
@@ -75,6 +78,7 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 	findings = append(findings, vectorStore(ctx, set)...)
 	model := checkModel(ctx, set)
 	findings = append(findings, model...)
+	// only who has no model that works is told of others
 	if !set.WithModel() || model[0].Err != nil {
 		look, cancel := context.WithTimeout(ctx, nearby.Look)
 		findings = append(findings, findLocalModels(look, set, nearby.Ports)...)
@@ -85,6 +89,7 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // checkTools reports tools that are named and that there are not.
+// It makes the client of the tool servers as a start would, and asks none of them.
 func checkTools(set *settings.Settings) error {
 	search, err := set.WebSearch()
 	if err != nil {
@@ -98,6 +103,7 @@ func checkTools(set *settings.Settings) error {
 }
 
 // checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open.
+// The lock is given up before it returns, and the database closed, so that a server can start right after.
 func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	dir, err := datadir.Claim(set.Data)
 	if busy, ok := errors.AsType[*datadir.InUse](err); ok && busy.URL != "" {
@@ -111,6 +117,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	found := []Finding{{What: "data directory", Fine: set.Data + " can be written"}}
 	if free, err := datadir.FreeSpace(set.Data); err != nil {
 		found = append(found, Finding{What: "disk", Err: err})
+		// four of the largest files that are taken by default: each is kept as it came, beside its text and vectors
 	} else if free < 200<<20 {
 		found = append(found, Finding{
 			What: "disk", Err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
@@ -118,6 +125,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	} else {
 		found = append(found, Finding{What: "disk", Fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
+	// this migrates a database of an older version, as the next start would
 	s, err := wire.OpenStores(ctx, set, dir, command.QuietLogger(io.Discard))
 	if s != nil {
 		err = errors.Join(err, s.Close())
@@ -135,13 +143,16 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // checkReader has a worker read the handbook.
+// That takes the whole way of a PDF: a process of its own, its compiled code in the cache, and the text back.
 func checkReader(ctx context.Context, set *settings.Settings) Finding {
 	f := Finding{What: "PDF reader"}
 	f.Err = func() error {
+		// it is in the binary, so that the check needs no file of the user's
 		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
 		if err != nil {
 			return err
 		}
+		// workers read files by their paths
 		file, err := os.CreateTemp("", "footnote-doctor-*.pdf")
 		if err != nil {
 			return err
@@ -173,6 +184,7 @@ func checkReader(ctx context.Context, set *settings.Settings) Finding {
 }
 
 // checkModel asks the model for a small tool call, and the embedding model for a vector.
+// Both are real requests: that a server takes connections says nothing about its key, its model or its tools.
 func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.WithModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"
@@ -190,10 +202,12 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	}
 	defer remote.Close()
 	health := remote.Probe(ctx)
+	// its server refuses requests with tools; by JSON in the text it may call them, which writtenCalls tries
 	if textcalls.RefusesTools(health.Err) {
 		health.Err = nil // it answers all the same
 	}
 	name := set.OpenAIModel
+	// a server with one model often serves that by any name
 	if served := health.Served.Name; served != "" && served != name {
 		name = served + ", which the server has instead of " + name + ","
 	}
@@ -211,6 +225,7 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
+// Off is no fault: documents are found by words then.
 func checkSemantic(ctx context.Context, set *settings.Settings, err error) Finding {
 	f := Finding{What: "semantic search", Fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {

@@ -11,6 +11,8 @@ import (
 )
 
 // askHealth fails unless the server at addr, on this machine, says within four seconds that it can serve.
+// A container's health check has five seconds as a rule. No key is sent: /health needs none. An address that stands for
+// all of a machine's is asked as localhost.
 func askHealth(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()

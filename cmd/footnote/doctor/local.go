@@ -11,6 +11,7 @@ import (
 
 // findLocalModels says which model servers listen on this machine, and which settings connect them; one that the
 // settings name is left out.
+// ports are asked side by side, at the loopback addresses only, until ctx ends.
 func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby.Port) []Finding {
 	var results []Finding
 	for _, server := range nearby.Find(ctx, ports) {
@@ -22,6 +23,7 @@ func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby
 }
 
 // describeServer says how a server is connected.
+// It is the text that a person copies into a shell, so that names which a shell would run are none (nearby.Find).
 func describeServer(set *settings.Settings, at nearby.Server) string {
 	names := make([]string, len(at.Models))
 	for i, model := range at.Models {

@@ -11,6 +11,7 @@ import (
 )
 
 // writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.
+// FOOTNOTE_AGENT_TOOL_CALLS=auto does the same when a run needs a tool.
 func writtenCalls(ctx context.Context, model *openai.Model) Finding {
 	f := Finding{What: "tool calls", Fine: "by JSON in the text: the model has no tool calls of its own"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
@@ -24,6 +25,7 @@ func writtenCalls(ctx context.Context, model *openai.Model) Finding {
 }
 
 // anthropicModel asks Anthropic's model for a call.
+// There is no search for other ways to call tools: all of these models have tool calls of their own.
 func anthropicModel(ctx context.Context, set *settings.Settings) []Finding {
 	model, err := anthropic.New(
 		anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel},
@@ -52,6 +54,7 @@ func anthropicModel(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // checkEmbeddings asks the embedding model where another server answers, or none.
+// Where the OpenAI-compatible server answers too, its Probe has asked for a vector already.
 func checkEmbeddings(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.EmbedsRemotely() {
 		return []Finding{checkSemantic(ctx, set, nil)}
@@ -65,6 +68,7 @@ func checkEmbeddings(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // measureModel says how fast a model is that is served here, how much room it has, and which profile that makes.
+// Models far away are not measured: they are fast as a rule, and charge for each token.
 func measureModel(ctx context.Context, set *settings.Settings, model *openai.Model) []Finding {
 	if local, _ := model.IsLocal(ctx); !local {
 		return nil
@@ -79,6 +83,7 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 		}
 	}
 	f.Fine, f.Err = found.String()+"; "+profile, err
+	// 0: the server does not say
 	if room := found.Context; err == nil && room > 0 && room < leastRoom {
 		f.Err = fmt.Errorf("a context of %d tokens is too small for a question with its passages: give the server at "+
 			"least %d (llama-server --ctx-size, OLLAMA_CONTEXT_LENGTH)", room, leastRoom)

@@ -19,6 +19,7 @@ import (
 
 // tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes
 // them.
+// The bytes are random, so that nobody else has an original of that hash, which would be removed.
 func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
 	found := Finding{What: "originals", Fine: "can be written and read: " + originals.Place(set)}
 	found.Err = func() error {
@@ -37,6 +38,7 @@ func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.St
 
 // compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
 // them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
+// Their bytes are not read: a library of some gigabytes would take minutes.
 func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
 	f := Finding{What: "originals"}
 	f.Err = func() error {
@@ -64,6 +66,7 @@ func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
 		case missing > 0:
 			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
 				missing, english.Count(len(known), "original"), dir.Path("blobs"))
+		// a kill leaves files that no document needs, but never nothing else
 		case len(known) == 0 && len(unknown) > 0:
 			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
 				"'footnote restore' brings a backup back", dir.Path("blobs"),

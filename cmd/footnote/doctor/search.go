@@ -16,6 +16,7 @@ import (
 )
 
 // vectorStore is what the doctor finds out about it; nothing when there is none.
+// A server that is away is a fault, although searches go on by words: the settings want it.
 func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	if set.MilvusAddress == "" {
 		return nil
@@ -40,6 +41,7 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // embeddedHere says whether the model in this process works, what it is, and how fast.
+// The speed is that of queries one after the other, so that a person can tell how long a library takes.
 func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	r := Finding{What: "semantic search"}
 	model, err := wire.OpenEmbedder(set)
@@ -67,6 +69,7 @@ const (
 )
 
 // checkRerank has the reranker order two passages; nothing is said where none is set.
+// Its time is that of the settings, after which a search would do without it.
 func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	if set.RerankDir == "" && set.RerankURL == "" {
 		return nil
@@ -84,6 +87,7 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	found.Err = errors.Join(err, r.Close())
 	if found.Err == nil {
 		found.Fine = fmt.Sprintf("works (%.1f s for two passages)", time.Since(begun).Seconds())
+		// a model of another kind opens as well, and gives scores without sense
 		if scores[0] <= scores[1] {
 			found.Fine += ", but it finds that “Bread is baked.” says which colour the sky has: is it a reranker?"
 		}
@@ -92,6 +96,7 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // checkOffice says whether Office files are drawn.
+// With the setting a missing soffice is a fault: the pages would silently be missing.
 func checkOffice(set *settings.Settings) Finding {
 	f := Finding{What: "pages of Office files", Fine: "off: they are shown as text"}
 	if set.OfficePages {

@@ -106,6 +106,7 @@ func pageProgress(d remote.Document) string {
 }
 
 // Add sends one file to a namespace. refused is why the library did not take it.
+// Only what ends everything is err: a server that is away, a file that can't be opened.
 func Add(
 	ctx context.Context, server *remote.Server, namespace string, src Source,
 ) (doc remote.Document, refused *chat.Error, err error) {

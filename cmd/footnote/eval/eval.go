@@ -32,6 +32,7 @@ import (
 var evalDocuments embed.FS
 
 // Command measures answers and searches.
+// Both measure this program as it is built, with its usual settings, so that figures of two versions can be compared.
 type Command struct {
 	Agent     agentCommand     `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
 	Retrieval retrievalCommand `cmd:"" help:"Search collections with known answers by words, by meaning and by both, and measure nDCG, recall and MRR."`
@@ -48,11 +49,13 @@ type agentCommand struct {
 }
 
 // Run asks each question in a library made for it, and prints what became of them. Wrong answers are no error.
+// With --with=settings the model of the settings is asked, which may cost money; documents are sent to it.
 func (e *agentCommand) Run(p *command.Program) (err error) {
 	if e.Print {
 		_, err := fmt.Fprint(p.Stdout, eval.Embedded)
 		return err
 	}
+	// the other way round is fine: questions of one's own about the program's documents
 	if e.Documents != "" && e.Questions == "" {
 		return errors.New("--documents needs --questions: the program's own questions are about its own documents")
 	}
@@ -72,6 +75,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 			return err
 		}
 	}
+	// each of those who answer has a library of its own, so that none finds what another one left
 	var reports []eval.Report
 	for _, who := range e.With {
 		report, err := examineModel(p, who, filepath.Join(work, who), folder, questions)
@@ -88,6 +92,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 			fmt.Fprintln(p.Stdout)
 		}
 		if e.Counts {
+			// a set that is held out stays unseen, also when an answer was wrong
 			report.Questions = nil
 		}
 		report.Print(p.Stdout)
@@ -109,6 +114,7 @@ func (e *agentCommand) readQuestions() ([]eval.Question, error) {
 }
 
 // unpackEvalDocuments writes the program's own documents to a new folder.
+// Their names tell them apart: those of the library and of the handbook differ.
 func unpackEvalDocuments(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -130,6 +136,7 @@ func unpackEvalDocuments(folder string) error {
 }
 
 // examineModel asks one model all questions, one at a time, in a new data directory.
+// One at a time, since the times of questions side by side would say nothing about one of them.
 func examineModel(
 	p *command.Program, who, data, folder string, questions []eval.Question,
 ) (report eval.Report, err error) {
@@ -164,6 +171,7 @@ func examineModel(
 
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
 // ends it.
+// Without it the figures would be of another library than the questions are about.
 func addAll(p *command.Program, server *remote.Server, folder string) (map[string]string, error) {
 	files, _, err := documents.Collect([]string{folder}, nil)
 	if err != nil {
@@ -181,6 +189,7 @@ func addAll(p *command.Program, server *remote.Server, folder string) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("add %s: %w", file.Path, err)
 		}
+		// two documents with the same bytes are one in the library: which of them an answer cites is chance
 		if doc.Of != "" {
 			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.Path, paths[doc.Of])
 		}
@@ -205,6 +214,7 @@ func addAll(p *command.Program, server *remote.Server, folder string) (map[strin
 }
 
 // awaitVectors waits until a document's vectors are made, where there is an embedder.
+// Vectors are made after a document is ready; questions before that would be answered by words alone.
 func awaitVectors(ctx context.Context, server *remote.Server, id string) error {
 	for {
 		var doc corpus.Document
@@ -240,6 +250,7 @@ func examineOne(
 		if done.Error != nil {
 			why = done.Error.Message
 		}
+		// a run without an answer is a wrong one, and told apart in the report
 		v = eval.Lost(q, why)
 	} else {
 		v = eval.Judge(q, *answer, paths)
@@ -250,6 +261,7 @@ func examineOne(
 
 // askForVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer if
 // there is one, and how it ended.
+// Events between are left out: what was searched does not count, only what is answered and cited.
 func askForVerdict(
 	p *command.Program, server *remote.Server, question, session string,
 ) (string, *chat.Answer, chat.RunDone, error) {

@@ -20,6 +20,7 @@ import (
 )
 
 // retrievalCommand searches collections whose relevant documents are known.
+// No model answers: what is measured are the index of words, the vectors and how both are fused.
 type retrievalCommand struct {
 	Collections []string `arg:"" optional:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
 	Questions   string   `help:"Instead of a collection: a file of questions, as for eval agent, and see at which rank the passages come that hold the expected words. Needs --documents." type:"existingfile" placeholder:"FILE"`
@@ -29,6 +30,7 @@ type retrievalCommand struct {
 }
 
 // measured is what searching one collection came to.
+// Its JSON is what --json prints, which scripts read: names stay as they are.
 type measured struct {
 	Collection string           `json:"collection"`
 	Documents  int              `json:"documents"`
@@ -85,6 +87,7 @@ func (e *retrievalCommand) Run(p *command.Program) error {
 }
 
 // measureCollection searches one collection, in a data directory that is removed afterwards.
+// The parts are used without a server, which would measure HTTP too.
 func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m measured, err error) {
 	data, err := os.MkdirTemp("", "footnote-eval-*")
 	if err != nil {
@@ -114,6 +117,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 	c := s.collection()
 	m.Collection = c.Name
 	m.IndexMiB = float64(sizeOf(data, datadir.Database)) / (1 << 20)
+	// without an embedder hybrid is lexical
 	modes := []corpus.SearchMode{corpus.ModeLexical}
 	if a.Library.Semantic() {
 		modes = append(modes, corpus.ModeSemantic, corpus.ModeHybrid)
@@ -124,6 +128,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 			return m, err
 		}
 		r := eval.Measure(c, found)
+		// both by the nearest rank, of times in milliseconds
 		r.Mode, r.Median, r.P95 = string(mode), took[(len(took)-1)/2], took[(len(took)*95+99)/100-1]
 		m.Modes = append(m.Modes, r)
 		if e.Runs != "" {
@@ -137,6 +142,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 
 // searchAll searches for each query, one at a time, and returns what was found, and the milliseconds that the searches
 // took, ascending.
+// It asks for as many results as a search can have, so that recall is that of the index and not of a page.
 func searchAll(
 	p *command.Program, library *corpus.Library, s searched, mode corpus.SearchMode,
 ) (eval.Ranking, []float64, error) {
@@ -162,6 +168,7 @@ func searchAll(
 }
 
 // writeRanking writes a run file.
+// Its name is the collection's and the mode's; one that is there is replaced.
 func (e *retrievalCommand) writeRanking(c eval.Collection, found eval.Ranking, mode string) (err error) {
 	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 )
 
 // searched is what searches are measured with: documents, and queries with what is relevant to them.
+// Two kinds of sets are measured alike: collections, and questions over a folder.
 type searched interface {
 	collection() eval.Collection
 	// add puts the documents into the library, waits until they can be searched, and returns how many there are.
@@ -29,6 +30,7 @@ type searched interface {
 
 // collectionSearched is a collection in BEIR's layout. What is found are its documents, in the order of their best
 // passages; those with the same words are one in the library.
+// BEIR's layout is that of github.com/beir-cellar/beir.
 type collectionSearched struct {
 	eval.Collection
 	named map[string][]string // the collection's names of a document of the library
@@ -44,6 +46,7 @@ func (c *collectionSearched) add(p *command.Program, library *corpus.Library) (i
 	show := command.NewBar(p.Stderr, len(c.Documents))
 	for i, d := range c.Documents {
 		show.Draw("adding", i, d.ID)
+		// the texts are plain: a line of theirs that looks like a heading is none
 		body := text.EscapeMarkdown(d.Text)
 		if d.Title != "" {
 			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
@@ -84,6 +87,7 @@ type questionsSearched struct {
 }
 
 // openQuestions reads the questions that something answers and that stand by themselves.
+// Follow-ups are left out: a search knows no conversation.
 func openQuestions(file, folder string) (*questionsSearched, error) {
 	raw, err := os.Open(file)
 	if err != nil {
@@ -153,6 +157,7 @@ func (s *questionsSearched) names(i int, results []corpus.Result) (names []strin
 				names = append(names, strconv.Itoa(k))
 			}
 		}
+		// it takes its rank, as a result that is of no use
 		if len(names) == before {
 			names = append(names, fmt.Sprintf("result %d", rank+1))
 		}
@@ -162,6 +167,7 @@ func (s *questionsSearched) names(i int, results []corpus.Result) (names []strin
 
 // awaitSearchable waits until documents, by their ids, can be searched by words and, where there is an embedder, by
 // meaning.
+// Which document is looked at first does not matter: all have to be ready. Any that can't be read ends it.
 func awaitSearchable(p *command.Program, library *corpus.Library, named map[string][]string) error {
 	show := command.NewBar(p.Stderr, len(named))
 	ready := 0

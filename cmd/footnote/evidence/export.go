@@ -21,6 +21,7 @@ type Export struct {
 }
 
 // exportRun writes one answer with all that it rests on.
+// The server makes the file, so that it is the same as the one that the page offers.
 type exportRun struct {
 	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
 	Format string `help:"md, html or json, which can be verified; docx; or the sources as bib, csl or ris." enum:"md,html,json,docx,bib,csl,ris" default:"md"`
@@ -45,6 +46,7 @@ func (e *exportFeedback) Run(p *command.Program) error {
 }
 
 // downloadTo writes what the server has at a path to a file, or to standard output.
+// A file is replaced as it comes, so that a break leaves a part of it; standard output may be a pipe.
 func downloadTo(p *command.Program, path, out string) (err error) {
 	server, err := p.Connect()
 	if err != nil {

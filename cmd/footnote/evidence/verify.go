@@ -67,6 +67,7 @@ func readEvidence(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read the evidence: %w", err)
 	}
 	defer file.Close()
+	// one byte more than is allowed tells a file that is too large from one that just fits
 	raw, err := io.ReadAll(io.LimitReader(file, maxEvidence+1))
 	if err == nil && len(raw) > maxEvidence {
 		err = errors.New("the file is larger than 32 MiB")
@@ -109,6 +110,7 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 		return report, err
 	}
 	defer func() { err = errors.Join(err, reader.close()) }()
+	// by hash: an answer often quotes one document many times, and reading it in takes seconds
 	texts := map[string]corpus.Extracted{}
 	var results []chat.EvidenceResult
 	for _, c := range e.Citations {
@@ -131,6 +133,7 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 }
 
 // hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
+// Of two files with one name the last one by path counts; both are known by their hashes.
 func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	paths, byName = map[string]string{}, map[string]string{}
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -178,6 +181,7 @@ func newReader(p *command.Program) (_ *fileReader, err error) {
 }
 
 // readFile reads an original as a server would when it comes in.
+// The kind of a file is told by its first bytes and its name, as for an upload: texts differ by reader.
 func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpus.Extracted, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -214,6 +218,7 @@ func (r *fileReader) removeTemporary() error {
 }
 
 // printReport prints what became of each quote, for people.
+// Texts of the file stay on one line each, since whoever wrote it may want them to look like findings.
 func printReport(w io.Writer, r chat.EvidenceReport) {
 	fmt.Fprintf(w, "%s\n", command.OneLine(r.Question))
 	for _, problem := range r.Problems {

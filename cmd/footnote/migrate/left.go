@@ -14,6 +14,7 @@ import (
 
 // tellLeft says what servers need of the data directory beside the database: it is in files there, so that it is in no
 // database.
+// Secrets of places are not copied into a database, where backups of it would hold them.
 func tellLeft(out io.Writer, dir *datadir.Dir) error {
 	var left []string
 	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")

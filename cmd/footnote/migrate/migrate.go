@@ -26,6 +26,7 @@ import (
 )
 
 // Command moves everything from SQLite to PostgreSQL. It may be interrupted and called again.
+// --from and --to have one value each: they say in the command line what it does.
 type Command struct {
 	From  string `help:"Where everything is now: sqlite, the data directory." enum:"sqlite" default:"sqlite"`
 	To    string `help:"Where it is to go: postgres, the database of DATABASE_URL." enum:"postgres" default:"postgres"`
@@ -46,6 +47,8 @@ and the embedding model that made them the vectors are copied to Milvus; else a 
 }
 
 // Run copies everything, compares it, and prints what both sides have.
+// It fails without changing anything while a server uses the data directory, and when the database holds something that
+// no attempt of this data directory brought.
 func (c *Command) Run(p *command.Program) (err error) {
 	set := p.Settings
 	if set.DatabaseURL == "" {
@@ -73,6 +76,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
+	// two of these commands at once would count each other's rows
 	if err := target.Lock(p.Ctx); err != nil {
 		return err
 	}
@@ -89,6 +93,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		fmt.Fprintln(p.Stdout, "This data directory was copied and compared before; there is nothing to do")
 		return nil
 	}
+	// before anything is copied: a Milvus that is away is told at once, not after hours
 	vectors, anew, err := OpenVectors(p.Ctx, p.Settings, source, command.QuietLogger(p.Stderr))
 	if err != nil {
 		return err
@@ -102,6 +107,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 }
 
 // copyTables copies everything; vectors is nil if those stay behind.
+// The target is marked as whole last, so that servers refuse one that is half there.
 func (c *Command) copyTables(
 	p *command.Program, dir *datadir.Dir, source *sqlite.Source, target *postgres.Target, vectors *Vectors,
 ) error {
@@ -123,6 +129,7 @@ func (c *Command) copyTables(
 		}
 		compared, semantic = append(compared, there), whole
 	}
+	// the table is printed also when sides differ: it says where
 	same := true
 	out := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "what\tdata directory\tthere\thashes")
@@ -159,6 +166,7 @@ func (c *Command) copyTables(
 }
 
 // progressReporter shows one bar for each table after another.
+// A table is named by its progress; the totals may grow meanwhile, so that what is done is cut to the total.
 func progressReporter(out io.Writer) dbcopy.Progress {
 	var show *command.Bar
 	last := ""
@@ -174,6 +182,8 @@ func progressReporter(out io.Writer) dbcopy.Progress {
 }
 
 // Originals brings the originals to where the servers look for them, and reads each there.
+// One that is there with the right bytes is not copied again, so that it can be repeated. report may be called from the
+// caller's goroutine only.
 func Originals(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir, report dbcopy.Progress,
 ) (c dbcopy.Compared, err error) {
@@ -192,10 +202,12 @@ func Originals(
 	}
 	for i, hash := range hashes {
 		report("originals", int64(i), int64(len(hashes)))
+		// an attempt that was killed may have left some of them
 		there, err := originals.Intact(ctx, to, hash)
 		if err == nil && !there {
 			there, err = originals.Copy(ctx, from, to, hash)
 		}
+		// the document stays, and says that its original is missing, as it did before
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			continue // lost before, on both sides
 		}

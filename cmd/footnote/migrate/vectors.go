@@ -21,13 +21,18 @@ import (
 )
 
 const (
-	vectorsPerBatch   = 256
+	// a request of some 400 KB with 384 dimensions, far below what Milvus takes
+	vectorsPerBatch = 256
+	// a filter that names more documents becomes slow
 	documentsPerCount = 500
-	awayFor           = time.Minute
+	// how long a server may be away, as when it is started again
+	awayFor = time.Minute
 )
 
 // Vectors brings vectors to the server that is to keep them. What is there already is not sent again, so it can be
 // repeated.
+// It is used by one goroutine. Vectors go to the store under the ids of their passages, so that a second copy of one
+// replaces the first.
 type Vectors struct {
 	source *sqlite.Source
 	store  *milvus.Store
@@ -38,6 +43,8 @@ type Vectors struct {
 }
 
 // OpenVectors asks whether vectors can be copied. It returns nil and the reason if they are to be made anew.
+// Vectors of another model than the servers will search with are of no use: some texts are embedded to find out. Who
+// gets one has to close it.
 func OpenVectors(
 	ctx context.Context, set *settings.Settings, source *sqlite.Source, log *slog.Logger,
 ) (v *Vectors, why string, err error) {
@@ -49,6 +56,7 @@ func OpenVectors(
 	case !set.EmbedsRemotely():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
+	// from here on the copy is wanted, and what is wrong is an error, not a reason to leave it
 	v = &Vectors{source: source, number: map[string]int{}}
 	if v.total, err = source.CountEmbedded(ctx, set.OpenAIEmbeddingModel); err != nil {
 		return nil, "", err
@@ -85,11 +93,13 @@ func (v *Vectors) Close() error {
 var errEnough = errors.New("enough")
 
 // sameModel has some texts embedded: files of earlier versions do not say which model made their vectors.
+// One server may serve another model by the same name, too.
 func (v *Vectors) sameModel(ctx context.Context) (bool, error) {
 	if others, err := v.source.OnlyOthers(ctx, v.model.Model()); err != nil || others {
 		return false, err
 	}
 	var some []corpus.Embedded
+	// a few are enough: two models agree on none but by chance
 	err := v.source.Embedded(ctx, v.model.Model(), func(e corpus.Embedded) error {
 		if some = append(some, e); len(some) < corpus.Likened {
 			return nil
@@ -104,6 +114,7 @@ func (v *Vectors) sameModel(ctx context.Context) (bool, error) {
 
 // Copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents
 // that need no others.
+// Reading everything back takes as long as writing it, and is the only proof that the server keeps what it took.
 func (v *Vectors) Copy(
 	ctx context.Context, report dbcopy.Progress,
 ) (c dbcopy.Compared, whole []string, err error) {
@@ -118,6 +129,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, fmt.Errorf("copy vectors: %w", err)
 	}
+	// how many vectors each document should have, by the source
 	semantic, err := v.source.Semantic(ctx)
 	if err != nil {
 		return c, nil, err
@@ -152,6 +164,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, fmt.Errorf("compare vectors: %w", err)
 	}
+	// passages of a document that was changed between two attempts
 	for id, keep := range stale {
 		if err := waitPatiently(ctx, func() error { return v.store.DeleteVectors(ctx, id, keep) }); err != nil {
 			return c, nil, err
@@ -159,6 +172,7 @@ func (v *Vectors) Copy(
 		counts[id] = len(keep)
 	}
 	c.Same = c.Source == c.Left
+	// one of whose vectors some are missing is embedded anew by a server
 	for id, n := range semantic {
 		if counts[id] == n {
 			whole = append(whole, id)
@@ -168,6 +182,7 @@ func (v *Vectors) Copy(
 }
 
 // putMissing stores those vectors of a batch that are not there.
+// Equal means to the last bit: both sides keep float32.
 func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error {
 	stored, err := v.store.Stored(ctx, passageIDs(batch))
 	if err != nil {
@@ -184,6 +199,7 @@ func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error
 }
 
 // eachBatch gives all vectors in turn, a few at a time.
+// A batch is valid until each returns: the next one takes its place.
 func (v *Vectors) eachBatch(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
 	var done int64
 	batch := make([]corpus.Embedded, 0, vectorsPerBatch)
@@ -226,6 +242,7 @@ func (v *Vectors) countVectors(ctx context.Context, documents []string) (map[str
 }
 
 // waitPatiently waits for a server that is away for a moment.
+// Any other failure ends it at once, with its own error.
 func waitPatiently(ctx context.Context, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()

@@ -72,6 +72,7 @@ func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.
 }
 
 // Document is a file that the library took.
+// Of is the id of the document with the same bytes that the library had before; empty for a new one.
 type Document struct {
 	ID       string `json:"id"`
 	Filename string `json:"filename"`

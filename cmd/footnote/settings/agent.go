@@ -50,6 +50,7 @@ func (s agentSettings) SystemPrompt() string {
 }
 
 // settingError names the setting that is wrong.
+// Parts of the program know their own words for what is wrong, but not how the setting is called.
 func settingError(setting string, err error) error {
 	if err == nil {
 		return nil
@@ -138,6 +139,7 @@ func (s agentSettings) Memory() agentrun.Memory {
 
 // Guard are the patterns of the settings: none given means the usual ones, the single word none means no patterns at
 // all.
+// A nil Input means the usual patterns, an empty one none.
 func (s agentSettings) Guard() agentrun.Guard {
 	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {

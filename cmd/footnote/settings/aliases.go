@@ -32,6 +32,7 @@ var switches = map[string]string{
 
 // replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both
 // and they differ, and when a section has a name that stands for nothing.
+// values holds the keys of the file as flags are named, and is changed; known are the names of all flags.
 func replaceAliases(values map[string]string, known map[string]bool) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		section, name := sectionOf(key)
@@ -69,6 +70,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 }
 
 // turnSwitch takes a switch over into agent.without.
+// A part that is on needs no word: only what is left out is listed.
 func turnSwitch(values map[string]string, key, part string) error {
 	value := values[key]
 	delete(values, key)

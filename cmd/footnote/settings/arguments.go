@@ -12,6 +12,7 @@ import (
 )
 
 // Parser reads the arguments of the program, or those that are settings alone.
+// It is for one command line: parsing fills the struct that it was made with.
 type Parser struct {
 	*kong.Kong
 	version string // that --version prints
@@ -76,6 +77,7 @@ func (p *Parser) Command(args []string) (any, error) {
 }
 
 // selectedCommand is the command that the arguments name; nil if they name none.
+// It is a pointer, so that what a command keeps is in the struct that was parsed.
 func selectedCommand(ctx *kong.Context) any {
 	if node := ctx.Selected(); node != nil {
 		return node.Target.Addr().Interface()

@@ -26,6 +26,8 @@ type watchSettings struct {
 }
 
 // validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
+// Whether it can be reached is found out when it is opened. A name and password in the address are refused: keys of a
+// bucket have variables of their own.
 func validBlobs(address string) bool {
 	if path, ok := strings.CutPrefix(address, FileScheme); ok {
 		return filepath.IsAbs(path)

@@ -18,8 +18,10 @@ import (
 
 // UseFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named
 // but is not there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
+// A name that is no setting is a mistake, since a typing error would silently leave the default.
 func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	name := getenv("FOOTNOTE_CONFIG")
+	// the file has to be read before the arguments are parsed, as it answers for what they leave out
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--config="); ok {
 			name = value
@@ -60,6 +62,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 		}
 	}
 	return kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		// kong would let a resolver go before the environment
 		for _, env := range flag.Envs {
 			if getenv(env) != "" {
 				return nil, nil
@@ -76,6 +79,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 }
 
 // flattenTree makes names of settings out of the tree of a settings file: model.name is model-name.
+// Where two paths make one name, either may win: YAML does not say which comes first.
 func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
@@ -100,6 +104,7 @@ func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 
 // takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what
 // names of settings can't.
+// They become the text that the variable FOOTNOTE_PRICES has, so that both are read by one piece of code.
 func takePrices(tree map[string]any, values map[string]string) error {
 	given, ok := tree["prices"]
 	if !ok {
@@ -124,6 +129,7 @@ func takePrices(tree map[string]any, values map[string]string) error {
 }
 
 // takeServers moves the servers of a settings file to their flag: their names and keys are no settings.
+// The errors hold nothing of what was read: it may be a key.
 func takeServers(tree map[string]any, values map[string]string) error {
 	section, ok := tree["mcp"].(map[string]any)
 	if !ok || section["servers"] == nil {

@@ -21,6 +21,8 @@ import (
 // taken out, and so are the other names that files may have for them. Everything else in the file stays, comments too.
 // The file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one
 // is made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed.
+// It is for one process: of two that keep at once, one wins whole. check gets the settings as the next start would read
+// them.
 func Keep(path string, values map[string]string, check func(*Settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -46,6 +48,7 @@ func Keep(path string, values map[string]string, check func(*Settings) error) er
 var ErrTried = errors.New("only tried")
 
 // writeSettings writes a file beside path that holds its settings with other values, and returns its name.
+// The new file is on the disk when it returns, and on the same file system as path, so that a rename replaces it whole.
 func writeSettings(path string, values map[string]string) (name string, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -73,6 +76,7 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 }
 
 // readSettings reads what a start in this environment would read of a settings file.
+// The environment counts as at a start, so that a value which it overrides is noticed.
 func readSettings(path string) (*Settings, error) {
 	var alone alone
 	parser, err := NewParser(&alone, "", io.Discard, io.Discard)
@@ -128,6 +132,7 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, errors.New("it holds no settings by name")
 	}
+	// made before the tree changes, which forgets on which lines values stand
 	inLines := changeLines(string(raw), root, values)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
@@ -145,6 +150,7 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
 		}
 	}
+	// lines are kept only where they say what the changed tree says: values of many lines and anchors do not
 	var want, got map[string]any
 	if err := doc.Decode(&want); err != nil {
 		return nil, err

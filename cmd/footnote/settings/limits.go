@@ -27,6 +27,7 @@ type limitSettings struct {
 }
 
 // UserLimits returns the settings by the names of the table.
+// 0 stands for no limit.
 func (s *limitSettings) UserLimits() chat.Limits {
 	return chat.Limits{
 		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
@@ -77,6 +78,7 @@ func (s *Settings) DiskReserve(dir string, free func(path string) (int64, error)
 	if !holds {
 		return nil
 	}
+	// both may be on one disk, which is measured twice then
 	places := []string{dir}
 	if path, ok := strings.CutPrefix(s.Blobs, FileScheme); ok {
 		places = append(places, path)

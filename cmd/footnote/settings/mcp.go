@@ -36,6 +36,7 @@ type toolServer struct {
 var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // ToolServers returns the client of the servers that are set up, nil without any.
+// No server is started or asked yet. Every mistake is told, by the server's name.
 func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, error) {
 	if s.MCPServers == "" {
 		return nil, nil

@@ -38,6 +38,7 @@ type modelSettings struct {
 var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
 
 // IsOpenAIKey reports whether a key can be one of OpenAI itself.
+// It keeps the key of another service from being sent to OpenAI when the address was forgotten.
 func IsOpenAIKey(key string) bool { return openAIKey.MatchString(key) }
 
 // CheckModels reports every mistake of the settings about models.
@@ -86,6 +87,7 @@ func (s *Settings) CheckModels() error {
 }
 
 // UsesAnthropic reports whether Anthropic's model answers.
+// By itself (auto) the OpenAI-compatible server goes first where both are set, unless the framework is Anthropic's.
 func (s *Settings) UsesAnthropic() bool {
 	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
 		(s.AgentFramework == "anthropic" || !s.WithOpenAI())
@@ -104,6 +106,7 @@ func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 }
 
 // PriceTable reads the table of prices.
+// Prices are of a million tokens, in whatever currency the operator thinks in.
 func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
 	table := map[string]agentrun.Price{}
 	var errs []error

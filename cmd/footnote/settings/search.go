@@ -17,6 +17,7 @@ type embeddingSettings struct {
 }
 
 // EmbedsRemotely reports whether an OpenAI-compatible server makes the vectors.
+// It goes before a model in this process.
 func (s *Settings) EmbedsRemotely() bool {
 	return s.OpenAIEmbeddingModel != "" &&
 		(s.WithOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")

@@ -3,6 +3,7 @@ package settings
 import "log/slog"
 
 // Secret is a value that never prints.
+// Settings are logged and printed in errors; who needs the value itself converts it.
 type Secret string
 
 // String returns "[set]", or nothing when it is empty.

@@ -20,6 +20,9 @@ import (
 )
 
 // Settings are shared by all commands. Flags win over the environment, the environment over the settings file.
+// A field's name is the flag's, with dashes; env names its variable, and help is what --help and docs/settings.md say.
+// Embedded structs are groups of one subject; their fields are flags like the others. Values are as they were given:
+// Check says whether they can be used.
 type Settings struct {
 	Config string `help:"Settings file (YAML)." env:"FOOTNOTE_CONFIG" default:"footnote.yaml" placeholder:"FILE"`
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
@@ -72,9 +75,11 @@ type Settings struct {
 }
 
 // leastLease is longer than a run takes to be stored, so that no replica finds one of its own before it works on it.
+// Only tests set it lower than its default.
 const leastLease = 3 * time.Second
 
 // Check reports every mistake at once.
+// It opens no connection and changes nothing. Files are only looked at by what opens them later.
 func (c *Settings) Check() error {
 	var errs []error
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
@@ -127,6 +132,7 @@ func (c *Settings) Check() error {
 	if err := c.CheckModels(); err != nil {
 		errs = append(errs, err)
 	}
+	// what can be wrong with these is known where they are made: made here, they are thrown away
 	if _, err := c.WebSearch(); err != nil {
 		errs = append(errs, err)
 	}
@@ -160,12 +166,15 @@ func (c *Settings) Check() error {
 }
 
 // WithModel reports whether a model server is to be used.
+// Without one the rules of offline mode answer.
 func (s *Settings) WithModel() bool {
 	return s.Model == "openai" || s.UsesAnthropic() || s.Model == "auto" && s.WithOpenAI()
 }
 
 // Evaluation keeps those settings that decide how questions are answered. The user's databases, keys and tool
 // servers are left out.
+// who is "settings" for the model of these settings; any other name is for offline mode. What is left out keeps a
+// measurement from reaching others, and from depending on what a user has.
 func (s *Settings) Evaluation(who, data string) *Settings {
 	set := &Settings{
 		Data: data, Model: "offline", LogLevel: s.LogLevel,
@@ -185,6 +194,7 @@ func (s *Settings) Evaluation(who, data string) *Settings {
 }
 
 // NewLogger writes to w from the level of the settings on.
+// Lines are key=value texts, which people read and programs can.
 func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser

@@ -13,4 +13,5 @@ type keySettings struct {
 }
 
 // KeysFile is where the keys are.
+// It need not exist: without it nobody has a key.
 func (s *Settings) KeysFile() string { return cmp.Or(s.Keys, filepath.Join(s.Data, "keys")) }

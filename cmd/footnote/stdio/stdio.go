@@ -23,12 +23,15 @@ import (
 type Command struct{}
 
 // maxMCPLine is how long a message may be, in bytes.
+// It bounds what one message takes of memory, in both directions.
 const maxMCPLine = 16 << 20
 
 // maxMCPCalls is how many messages are under way at once; a further one waits.
+// A client that sends more is held by its own pipe, since no further line is read.
 const maxMCPCalls = 32
 
 // stdioBridge hands messages from a program to the server's /mcp, and what it answers back.
+// It keeps no state of the protocol but what HTTP asks for in headers: the session, the version, and who waits.
 type stdioBridge struct {
 	server *remote.Server
 	calls  sync.WaitGroup
@@ -70,6 +73,7 @@ func (*Command) Run(p *command.Program) (err error) {
 	bridge := &stdioBridge{
 		server: server, out: p.Stdout, slots: make(chan struct{}, maxMCPCalls), stops: map[string]context.CancelFunc{},
 	}
+	// reading blocks until a line comes, and an interrupt must not wait for one
 	lines := make(chan []byte)
 	broke := make(chan error, 1)
 	go func() { // ends with the input, or with the process
@@ -121,6 +125,7 @@ func (b *stdioBridge) take(ctx context.Context, line []byte) {
 		b.send(ctx, m, line)
 		return
 	}
+	// it is handed on all the same, below: a client that was introduced is known to the server by its session
 	if m.Method == "notifications/cancelled" {
 		b.mu.Lock()
 		// of a client that was not introduced, the closed request is how the server learns of it
@@ -160,6 +165,7 @@ func (b *stdioBridge) send(ctx context.Context, m message, line []byte) {
 	if err == nil {
 		err = b.relay(m, resp)
 	}
+	// a notification has no id and gets no answer, and nobody waits for one that was cancelled
 	if err != nil && ctx.Err() == nil && len(m.ID) > 0 {
 		b.refuse(m.ID, -32603, chat.MessageOf(err))
 	}
@@ -175,6 +181,7 @@ func (b *stdioBridge) headers(m message) map[string]string {
 	}
 	if m.Params.Meta.Version != "" {
 		headers["Mcp-Protocol-Version"], headers["Mcp-Method"] = m.Params.Meta.Version, m.Method
+		// a call has a name, a resource has an address, and never both
 		headers["Mcp-Name"] = m.Params.Name + m.Params.URI
 	}
 	return headers
@@ -220,6 +227,7 @@ func (b *stdioBridge) write(to message, body []byte) error {
 		return nil
 	}
 	var line bytes.Buffer
+	// a line is a message: line ends inside one would be taken for its end
 	if err := json.Compact(&line, body); err != nil {
 		return err
 	}
@@ -237,6 +245,7 @@ func (b *stdioBridge) write(to message, body []byte) error {
 }
 
 // refuse answers a message that can't be handed on.
+// The codes are those of JSON-RPC 2.0: -32700 for what can't be read, -32603 for a failure that is not the client's.
 func (b *stdioBridge) refuse(id json.RawMessage, code int, why string) {
 	if id == nil {
 		id = json.RawMessage("null")

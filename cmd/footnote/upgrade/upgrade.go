@@ -78,6 +78,7 @@ func newestRelease(ctx context.Context, from string) (string, error) {
 		return "", err
 	}
 	request.Header.Set("Accept", "application/json")
+	// without the version: the host need not learn who runs what
 	request.Header.Set("User-Agent", "footnote")
 	client := http.Client{CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		if next.URL.Host != asked.Host || next.URL.Scheme != asked.Scheme || len(before) > 3 {
@@ -111,6 +112,7 @@ func newestRelease(ctx context.Context, from string) (string, error) {
 }
 
 // isLoopbackName reports whether a host is this machine by its name alone.
+// Only there an address without TLS is taken, for tests.
 func isLoopbackName(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -120,6 +122,7 @@ func isLoopbackName(host string) bool {
 var sinceTag = regexp.MustCompile(`(-\d+-g[0-9a-f]+)?(-dirty)?$`)
 
 // newerWords compares the version that runs with the newest one, which is empty while none is published.
+// A version with what git describe adds is later than its tag; one that is no version is only named beside the newest.
 func newerWords(built release.Info, newest string) string {
 	own := built.Version
 	if newest == "" {

@@ -174,6 +174,7 @@ func (f *Folder) Until(ctx context.Context) {
 
 // Work is the name of what following this folder does to the library: of processes that share a database, one at a
 // time does it.
+// The absolute path is part of it, so that replicas need the folder under the same path.
 func (f *Folder) Work() string { return "watch " + f.namespace + " " + f.folder.Dir }
 
 // Close gives the folder up, which was only read.
@@ -241,6 +242,7 @@ func (f *Folder) compare(
 	if err != nil {
 		return false, err
 	}
+	// to delete everything because a disk is not plugged in can't be undone; folders are rarely emptied on purpose
 	if len(listing.Files)+len(listing.Left) == 0 && len(listing.Folders) == 1 {
 		f.tellOnce("the folder is empty, like a disk that is not there: its documents stay")
 		return true, nil
@@ -274,6 +276,7 @@ func (f *Folder) compare(
 		}
 		files[name] = sha
 	}
+	// what could not be looked at now may still be there
 	keep := func(name string) bool { _, there := listing.Files[name]; return there || listing.Unknown(name) }
 	steps := watch.Plan(files, documents, keep)
 	i, added, deleted := 0, 0, 0

@@ -17,6 +17,7 @@ import (
 )
 
 // OpenEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
+// Who opens it closes it.
 func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
 	dir := s.EmbeddingFolder()
 	model, err := bert.Open(bert.Config{
@@ -107,6 +108,7 @@ type Reranker interface {
 }
 
 // OpenReranker opens the reranker that the settings name; nil for none.
+// One in the folder goes before one at an address; Settings.Check refuses both at once.
 func OpenReranker(s *settings.Settings) (Reranker, error) {
 	switch {
 	case s.RerankDir != "":

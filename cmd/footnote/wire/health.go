@@ -16,6 +16,7 @@ import (
 )
 
 // HealthChecks are the dependencies that GET /health asks beside the database and the index.
+// A critical one that fails makes the server down, the others make it degraded.
 func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	if a.Stores.checkFile != nil {
 		checks = append(checks, api.Check{

@@ -43,6 +43,7 @@ const workerIdle = 5 * time.Minute
 
 // Parts are what a server or a command is made of, each made with the settings and with the others. Nothing of it
 // answers requests by itself: who opens the parts also has them work (their methods Run), and closes them.
+// Those with a comment may be nil, the others are always there.
 type Parts struct {
 	Stores   *Stores
 	Feed     *chat.Feed
@@ -66,6 +67,7 @@ type Parts struct {
 
 // Open makes all parts on a claimed directory. Nothing runs yet but the store's writer. version is told to
 // servers of tools.
+// With an error nothing stays open.
 func Open(
 	ctx context.Context, set *settings.Settings, version string, dir *datadir.Dir, log *slog.Logger,
 ) (_ *Parts, err error) {
@@ -78,6 +80,7 @@ func Open(
 	if err = a.startWorkers(dir, log); err != nil { //nolint:contextcheck // workers outlive the start; close ends them
 		return nil, err
 	}
+	// a database of an older version is migrated here
 	if a.Stores, err = OpenStores(ctx, set, dir, log); err != nil {
 		return nil, err
 	}
@@ -176,6 +179,7 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 		if err != nil {
 			return err
 		}
+		// with PostgreSQL and no Milvus there is nowhere to keep vectors
 		if set.EmbedsRemotely() && a.Stores.vectors != nil {
 			cfg.Vectors, cfg.Embedder = a.Stores.vectors(a.remote.Model()), a.remote
 		}
@@ -215,6 +219,7 @@ func (a *Parts) holdVectors() func() (release func()) {
 }
 
 // Close gives up what Open opened.
+// The stores are last: the others may write until they are closed.
 func (a *Parts) Close() error {
 	var errs []error
 	if a.Desk != nil {

@@ -64,6 +64,7 @@ func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 func PagesNet(set *settings.Settings) places.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
 
 // wayBy is the way to what may be reached.
+// Each is made once and shared, so that connections are used again.
 func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
 
 // onlyThisMachine reports whether nobody on another machine can reach a server with the settings.

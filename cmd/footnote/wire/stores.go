@@ -23,6 +23,8 @@ import (
 
 // Stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL
 // that replicas share.
+// Both modes pass the same suites (chat/chattest, corpus/corpustest), so that nobody has to ask which one it is but by
+// Exclusive.
 type Stores struct {
 	Chats     chat.Store
 	documents corpus.Documents
@@ -141,6 +143,7 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 
 // openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
 // it.
+// Its name of the model is part of the collection's, so that vectors of two models never meet.
 func (s *Stores) openMilvus(set *settings.Settings, log *slog.Logger) error {
 	if set.MilvusAddress == "" {
 		return nil
