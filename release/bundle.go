@@ -51,14 +51,7 @@ type bundleField struct {
 // makeBundles writes a bundle for each platform: the program, started as "footnote mcp". It speaks to the server that
 // is named, else to the one that has the data directory, else it serves that itself.
 func makeBundles(root, notices, dist, out string, about product) error {
-	if err := about.check(); err != nil {
-		return err
-	}
-	programs, err := builtPrograms(root, dist)
-	if err != nil {
-		return err
-	}
-	with, err := papers(root, notices)
+	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
 		return err
 	}

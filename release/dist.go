@@ -25,6 +25,20 @@ func (p program) name() string {
 	return "footnote"
 }
 
+// contents reads what every kind of package holds: the programs, one for each platform, and the papers that go with
+// each. It fails before anything is read when the product has no version or no repository.
+func contents(root, notices, dist string, about product) ([]program, []entry, error) {
+	if err := about.check(); err != nil {
+		return nil, nil, err
+	}
+	programs, err := builtPrograms(root, dist)
+	if err != nil {
+		return nil, nil, err
+	}
+	with, err := papers(root, notices)
+	return programs, with, err
+}
+
 // builtPrograms reads the programs that goreleaser built, by its list of all that it made, in the order of platforms.
 func builtPrograms(root, dist string) ([]program, error) {
 	raw, err := os.ReadFile(filepath.Join(dist, "artifacts.json"))

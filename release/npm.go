@@ -42,14 +42,7 @@ type manifest struct {
 // makeNPM writes a package for each platform, of which npm installs the one that fits, and the package footnote, which
 // starts it. Nothing runs or is fetched after the installation.
 func makeNPM(root, notices, dist, out string, about product) error {
-	if err := about.check(); err != nil {
-		return err
-	}
-	programs, err := builtPrograms(root, dist)
-	if err != nil {
-		return err
-	}
-	with, err := papers(root, notices)
+	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
 		return err
 	}

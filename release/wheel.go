@@ -22,14 +22,7 @@ var wheelPlatforms = map[string]string{
 
 // makeWheels writes a wheel for each platform, whose only script is the program itself.
 func makeWheels(root, notices, dist, out string, about product) error {
-	if err := about.check(); err != nil {
-		return err
-	}
-	programs, err := builtPrograms(root, dist)
-	if err != nil {
-		return err
-	}
-	with, err := papers(root, notices)
+	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
 		return err
 	}
