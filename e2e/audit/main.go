@@ -1,6 +1,7 @@
-// Command audit asks whether known vulnerabilities are in what the program is made of: govulncheck for Go's packages and
-// npm for those of the page and of the tests. It fails when one is there that nobody accepted, and when an acceptance is
-// past its date. A database that can't be asked is said in a line and fails nothing: that says nothing about the program.
+// Command audit asks whether known vulnerabilities are in what the program is made of: govulncheck for Go's packages,
+// npm for those of the page and of the tests. It fails when one is there that nobody accepted, and when an acceptance
+// is past its last day. A database that can't be asked is said in a line and fails nothing: that says nothing about the
+// program.
 package main
 
 import (
