@@ -51,7 +51,7 @@ build: vendor $(if $(wildcard node_modules/.package-lock.json),,ahead)
 
 # On a fresh clone almost all is compiled while npm fetches what the page needs, and the standard library while Go's modules
 # are fetched.
-PAGE := ^footnote/(static|server|server/page|cmd/footnote|cmd/footnote/serve)$$$$
+PAGE := ^footnote/(static|server|server/page|cmd/footnote|cmd/footnote/serve)$$
 ahead:
 	@$(GO) build net/http html/template database/sql encoding/xml & \
 	needed=$$($(GO) list -deps ./cmd/footnote | grep -E '^(footnote/|[^/]*\.)' | grep -vE '$(PAGE)'); wait; $(GO) build $$needed
