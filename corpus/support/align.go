@@ -7,7 +7,8 @@ type window struct {
 	headed  bool   // the first sentence is the head of the second
 }
 
-// appendSentence appends a sentence to a window.
+// appendSentence appends a sentence to a window. Its segments and groups go on counting, so that none is that of
+// another.
 func (w *window) appendSentence(p *phrase) {
 	segments, groups, sentence := len(w.negated), 0, 0
 	if n := len(w.tokens); n > 0 {
@@ -22,7 +23,8 @@ func (w *window) appendSentence(p *phrase) {
 	w.negated = append(w.negated, p.negated...)
 }
 
-// alignment says which words of a clause stand where in a window.
+// alignment says which words of a clause stand where in a window. Each word of the window stands for one of the clause
+// at most, so that a word said twice has to be there twice.
 type alignment struct {
 	clause
 	w     *window
@@ -64,13 +66,14 @@ func alignClause(c clause, w *window) *alignment {
 }
 
 // mainOf is the segment of the window that holds most of a segment of the clause, and of two alike the one with its
-// last words.
+// last words. Negations are compared with it.
 func (a *alignment) mainOf(from, to int) int {
 	held := make([]float64, len(a.w.negated))
 	for i := from; i < to; i++ {
 		last := -1
 		for _, t := range a.w.tokens {
 			if t.segment != last && a.tokens[i].isSame(t) {
+				// The last words of a segment are its predicate; 1 % a word only decides between equals.
 				held[t.segment] += a.tokens[i].weight * (1 + 0.01*float64(i-from))
 				last = t.segment
 			}

@@ -2,25 +2,19 @@ package support
 
 import "slices"
 
-// A window that has at least this share of a clause's words is so near to it that a single word or negation decides.
-const (
-	nearShare = 0.6
-	nearGrams = 0.5 // bigrams change with the endings beside them
-)
+// nearShare is the share of a clause's words from which on a window is so near to it that a single word or negation
+// decides. It was chosen with the open judged pairs in sight (docs/quality.md), like all figures of this file.
+const nearShare = 0.6
 
-// maxReplacing is the most words that a clause may have for one replaced word to decide: in a longer clause a replaced
-// word is often only another way to say the same.
+// maxReplacing tells claims that repeat a sentence from those that retell it. It is the most words that a clause may
+// have for one replaced word to decide: in a longer clause a replaced word is often only another way to say the same.
 const maxReplacing = 7
 
 // isNear reports whether the window holds enough of the clause to be compared with it.
-func (a *alignment) isNear() bool {
-	if a.tokens[0].gram {
-		return a.heldShare() >= nearGrams
-	}
-	return a.heldShare() >= nearShare
-}
+func (a *alignment) isNear() bool { return a.heldShare() >= nearShare }
 
-// isMisbound reports whether words of the clause are bound to others in the window than in the clause.
+// isMisbound reports whether words of the clause are bound to others in the window than in the clause. Any of these
+// speaks against the clause, however much else of it the window holds.
 func (a *alignment) isMisbound() bool {
 	return a.hasExchange() || a.hasCrossed() || a.isMisplaced() || a.isMismeasured() || a.isMisnamed()
 }
@@ -28,19 +22,14 @@ func (a *alignment) isMisbound() bool {
 // countReplaced counts the single words of the clause in whose place the window has others. Where more is without its
 // like, the clause is a paraphrase, and it is 0.
 func (a *alignment) countReplaced() int {
-	n, most := 0, 1
-	if a.tokens[0].gram {
-		most = 4
-	} else if len(a.tokens) > maxReplacing {
+	if len(a.tokens) > maxReplacing || a.tokens[0].gram { // a bigram changes with its neighbours
 		return 0
 	}
+	n := 0
 	for _, s := range a.clauseSlots() {
 		switch said, there := s.to-s.from, s.wTo-s.wFrom; {
-		case said == 0, a.tokens[0].gram && slices.ContainsFunc(
-			a.w.tokens[s.wFrom:s.wTo], token.isNegatedGram,
-		) != slices.ContainsFunc(a.tokens[s.from:s.to], token.isNegatedGram):
-		case said <= most && there > 0 && there <= most+1 && a.countRest(s) <= most &&
-			!slices.Contains(a.neutral[s.from:s.to], true):
+		case said == 0:
+		case said == 1 && there > 0 && there <= 2 && a.countRest(s) <= 1 && !a.neutral[s.from]:
 			n++
 		default:
 			return 0
@@ -77,20 +66,11 @@ func (a *alignment) countTurned() int {
 			}
 		}
 		said := a.said.negated[a.tokens[from].segment]
-		if held > 0 && (inMain >= 2*wordWeight || to == from+1) && 2*inMain >= held && said != a.w.negated[main] &&
-			!(said && a.lacksPredicate()) {
+		if held > 0 && (inMain >= 2*wordWeight || to == from+1) && 2*inMain >= held && said != a.w.negated[main] {
 			n++
 		}
 	}
 	return n
-}
-
-// lacksPredicate reports whether the window ends with a word of its own that an auxiliary leads to, where the clause
-// has only a negation: "there is no valve", "the valve is missing".
-func (a *alignment) lacksPredicate() bool {
-	return slices.ContainsFunc(a.clauseSlots(), func(s slot) bool {
-		return s.from == len(a.tokens) && s.wTo == s.wFrom+1 && a.w.tokens[s.wFrom].stated
-	})
 }
 
 // hasExchange reports whether two words of the clause have each other's part in the window: they stand on the other
@@ -111,6 +91,7 @@ func (a *alignment) hasExchange() bool {
 				!a.isPivot(i, j) {
 				continue
 			}
+			// Both moved and took each other's function word, or one took the word of an agent and nothing moved.
 			if a.at[i] > a.at[j] && u.lead == tv.lead && v.lead == tu.lead ||
 				a.at[i] < a.at[j] && agents[v.lead] != agents[tv.lead] && u.lead == tu.lead {
 				return true
@@ -151,6 +132,7 @@ func (a *alignment) hasCrossed() bool {
 			}
 			tu, tv := a.w.tokens[a.at[i]], a.w.tokens[a.at[j]]
 			g, h := tu.group, tv.group
+			// Each part lacks one of the two words and has another of its kind instead.
 			if g >= h || a.groupHas(h, u) || a.groupHas(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
 				v.isName() && a.isFragment(h) {
 				continue
@@ -200,7 +182,7 @@ func (a *alignment) isFragment(group int) bool {
 }
 
 // isMisplaced reports whether a number of a table's row stands in another column than the one that the clause names,
-// which has a number too.
+// which has a number too. A column is named by its cell in the head.
 func (a *alignment) isMisplaced() bool {
 	if !a.w.headed {
 		return false
@@ -215,25 +197,10 @@ func (a *alignment) isMisplaced() bool {
 		if !v.count || a.at[i] < 0 || a.w.tokens[a.at[i]].sentence == 0 || columns[a.w.tokens[a.at[i]].column] {
 			continue
 		}
-		for c := range columns {
-			numbers, names, held := 0, 0, 0
-			for k, t := range a.w.tokens {
-				if t.sentence == 0 || t.column != c {
-					continue
-				}
-				if a.taken[k] {
-					held++
-				}
-				if t.count {
-					numbers++
-				}
-				if t.isName() {
-					names++
-				}
-			}
-			if numbers > 0 && names == 0 && held == 0 {
-				return true
-			}
+		if slices.ContainsFunc(a.w.tokens, func(t token) bool {
+			return t.count && t.sentence > 0 && columns[t.column]
+		}) {
+			return true
 		}
 	}
 	return false

@@ -2,7 +2,9 @@ package support
 
 import "slices"
 
-// fit is a part of a claim as it was placed in a sentence.
+// fit is a part of a claim as it was placed in a sentence: all words are there, and what remains is whether they say
+// there what they say in the claim. Each method looks for one way in which they don't. It knows only grammar, and errs
+// to the side of "no".
 type fit struct {
 	said    []token
 	part    part
@@ -39,11 +41,13 @@ func (f *fit) sameClause() bool {
 	if f.turnedBy() {
 		return false
 	}
+	// What may be is not what is; what must be is no permission.
 	switch {
 	case there.modals&possible != 0 && f.part.modals&possible == 0,
 		f.part.modals&possible != 0 && there.modals&necessary != 0:
 		return false
 	}
+	// A quantifier may not be added, and of those of the sentence only "all" and "only" may be left out.
 	if f.part.quant&^there.quant != 0 {
 		return false
 	}
@@ -146,7 +150,8 @@ func (f *fit) isTurned() bool {
 	return false
 }
 
-// sameBonds reports whether words stand behind the same prepositions, and nothing was left out that they belong to.
+// sameBonds reports whether words stand behind the same prepositions, and nothing was left out that they belong to: the
+// other half of a word with a hyphen, what a genitive belongs to, the end of the chunk that the word before began.
 func (f *fit) sameBonds() bool {
 	before := -1
 	for i, u := range f.said {
@@ -228,9 +233,6 @@ func (f *fit) sameOrder() bool {
 			}
 			tu, tv := f.s.tokens[f.at[i]], f.s.tokens[f.at[j]]
 			if f.at[i] < f.at[j] {
-				if j == i+1 && u.chunk != v.chunk && v.passive && !tv.passive && tv.prep == "" && f.hasObject(f.at[j]) {
-					return false
-				}
 				continue
 			}
 			mobile := u.prep != "" && u.prep == tu.prep && u.prep != "of" ||
@@ -247,12 +249,6 @@ func (f *fit) sameOrder() bool {
 
 // inOneChunk reports whether two words stand in one chunk, or in one and its genitive.
 func inOneChunk(a, b token) bool { return a.chunk-b.chunk >= -1 && a.chunk-b.chunk <= 1 }
-
-// hasObject reports whether something without a preposition stands behind a verb of the sentence.
-func (f *fit) hasObject(k int) bool {
-	return k+1 < len(f.s.tokens) && f.s.tokens[k+1].part == f.s.tokens[k].part && f.s.tokens[k+1].prep == "" &&
-		!f.isTaken(k+1)
-}
 
 // turnedAround reports whether a verb from one to the other of two words is passive in the claim or in the sentence
 // only.

@@ -23,7 +23,8 @@ type relation struct {
 	bit  uint8 // of what quantifies, and of modals
 }
 
-// Kinds of modals and of what quantifies.
+// Kinds of modals and of what quantifies. They are bits, since a clause may have several: fit.sameClause compares them
+// as sets. A claim that drops "may", "some" or "most" says more than its sentence, one that drops "all" less.
 const (
 	possible uint8 = 1 << iota
 	necessary
@@ -39,9 +40,10 @@ const (
 	least
 )
 
-// relations are words of closed classes by language: prepositions, subordinators, quantifiers, modals, auxiliaries of
-// the passive, and pronouns. Each line is words that say the same. A language without them has no order but that of
-// the passage.
+// relations are what readWord asks of each word. They are words of closed classes by language: prepositions,
+// subordinators, quantifiers, modals, auxiliaries of the passive, and pronouns. Each line is words that say the same. A
+// language without them has no order but that of the passage: Italian and Portuguese claims, for instance, are extracts
+// or are not supported.
 var relations = func() map[string]map[string]relation {
 	out := map[string]map[string]relation{}
 	for lang, lines := range map[string]string{
@@ -166,7 +168,9 @@ o él ella ellos ellas esto`,
 	return out
 }()
 
-// relationsIn reads lines of words, each with the sign of its class before them.
+// relationsIn reads lines of words, each with the sign of its class before them: p preposition, s subordinator, q and m
+// quantifier and modal with the bit of their kind, a auxiliary of the passive, o pronoun, e existential. The first word
+// of a line is the name by which all of its words are the same.
 func relationsIn(lines string) map[string]relation {
 	out := map[string]relation{}
 	for line := range strings.Lines(lines) {

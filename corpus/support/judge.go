@@ -34,7 +34,7 @@ type judged struct {
 	phrases []phrase  // the sentences as claims are compared with them: long ones in pieces
 	heads   []int     // by phrase: the first row of the table that it is a row of, or -1
 	where   map[string][]int32
-	masks   []uint64 // for near
+	masks   []uint64 // of nearPhrases, kept to be used again
 }
 
 // NewJudge returns a Judge that has met nothing yet.
@@ -188,7 +188,8 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 			}
 		}
 	}
-	strictly = strictly && !read.tokens[0].gram // whose order says little
+	// Bigrams overlap, so their order says little: scripts without spaces are judged by resemblance.
+	strictly = strictly && !read.tokens[0].gram
 	stated, byRow := false, false
 	if strictly {
 		stated, byRow = read.isStated(known, readerOf(lang).knownTerms(MetaWords), has)
@@ -207,19 +208,21 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 	if lang == "" || common == 0 && names > 0 {
 		return false
 	}
-	spoken := text.Detect(claim) // slow, and hardly ever needed
+	// Numbers and names have decided above; the words count only if they could have been the passages'. Slow, and hardly
+	// ever needed.
+	spoken := text.Detect(claim)
 	return spoken != "" && spoken != lang
 }
 
-// From wholeShare on a clause is held nearly whole, below noShare not at all. Bigrams change with the endings beside
-// them.
+// From wholeShare on a clause is held nearly whole, below noShare not at all.
 const (
-	wholeShare, noShare           = 0.85, 0.2
-	wholeShareGrams, noShareGrams = 0.5, 0.15
-	minWhole                      = 3 // words that have to be held nearly whole for others to count as added
+	wholeShare, noShare = 0.85, 0.2
+	minWhole            = 3 // words that have to be held nearly whole for others to count as added
 )
 
 // nearClaim is how much of a claim passages must hold for a single replaced word to decide.
+//
+// Two thirds: with less, a claim has more than one word of its own in three, and is a paraphrase.
 const nearClaim = 0.66
 
 // comparePassages returns how much of a claim passages hold, and whether they say what it says.
@@ -251,15 +254,11 @@ func (p *phrase) addsSegment(known termSet, has []*judged) bool {
 	whole, added := 0, false
 	for _, c := range p.cutClauses(func(t token) int { return t.segment }, known) {
 		f := c.findClause(has)
-		all, none := wholeShare, noShare
-		if c.tokens[0].gram {
-			all, none = wholeShareGrams, noShareGrams
-		}
 		switch {
 		case f.weight == 0:
-		case f.inWindow >= all:
+		case f.inWindow >= wholeShare:
 			whole += len(c.tokens)
-		case f.inWindow < none && len(c.tokens) >= minClause:
+		case f.inWindow < noShare && len(c.tokens) >= minClause:
 			added = true
 		}
 	}
@@ -274,17 +273,19 @@ type finding struct {
 	misbound         bool
 }
 
-// place is a window of a passage: one sentence, or two.
+// place is where a window lies in a passage: one sentence, or two neighbours, or the head of a table and a row.
 type place struct {
 	p             *judged
 	first, second int // the second one is -1 if there is none
 	held          float64
 }
 
-// maxPlaces is how many windows that hold equally much are looked at.
+// maxPlaces is how many windows that hold equally much are looked at. A passage repeats a sentence now and then; a
+// table may have hundreds of rows alike.
 const maxPlaces = 4
 
-// aside is what two sentences must hold more than one, to be looked at together.
+// aside is what two sentences must hold more than one, to be looked at together: a name, or two words. With one word,
+// any two neighbours would do.
 const aside = 1.5
 
 // findClause compares a clause with what holds most of it in passages. Of several such windows one that says what the
@@ -321,7 +322,8 @@ func (c clause) findClause(has []*judged) finding {
 	return best
 }
 
-// countDifferences counts what speaks against a finding.
+// countDifferences counts what speaks against a finding. A replaced word and a negation cancel each other; words bound
+// to others weigh more than either.
 func (f finding) countDifferences() int {
 	n := (f.replaced + f.turned) % 2
 	if f.misbound {
@@ -359,6 +361,7 @@ func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 			all |= mask
 			add(place{p, int(i), -1, c.weighTokens(mask)})
 			if head := p.heads[i]; head >= 0 && head < int(i) {
+				// Half a word less than it holds: of a row alone and with its head, the row if it has all.
 				if both := mask | masks[int32(head)]; both != mask {
 					add(place{p, head, int(i), c.weighTokens(both) - 0.5})
 				}
@@ -371,7 +374,7 @@ func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 	return best, all
 }
 
-// weighTokens is what some tokens of a clause weigh together.
+// weighTokens is what the tokens of a clause whose bits are set weigh together.
 func (c clause) weighTokens(mask uint64) (w float64) {
 	for ; mask != 0; mask &= mask - 1 {
 		w += c.tokens[bits.TrailingZeros64(mask)].weight

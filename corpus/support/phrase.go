@@ -25,7 +25,6 @@ type token struct {
 	count    bool   // a number, in figures or in words
 	gram     bool
 	beside   bool // only a space is between it and the token before
-	stated   bool // an auxiliary stands before it
 	measure  bool // a number stands before it
 	proper   bool // a name that a capital tells from other words
 
@@ -60,7 +59,7 @@ type phrase struct {
 }
 
 // maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a
-// text without stops.
+// text without stops: comparing costs the square of the words (BenchmarkBackedByALongPassage).
 const maxPhrase = 256
 
 // cutPieces cuts a phrase that is too long.
@@ -91,7 +90,7 @@ type clause struct {
 	neutral []bool // by token: it need not stand in a passage
 }
 
-// minClause is how many words a clause needs to be judged by itself.
+// minClause is how many words a clause needs to be judged by itself: a single one is found anywhere or nowhere.
 const minClause = 2
 
 // cutClauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it.
@@ -149,7 +148,6 @@ type parse struct {
 	segment, group, column int
 	lead                   string // the function word that the next word stands behind
 	plain                  bool   // nothing but a space is between the next word and the token before
-	helped                 int    // which word was the last auxiliary
 
 	prep, carried string // before the next word, and before the last one of the part before
 	chunk         int
@@ -158,7 +156,7 @@ type parse struct {
 
 // readSentence reads a sentence.
 func (r *reader) readSentence(s string) phrase {
-	p := parse{reader: r, runes: []rune(s), helped: -1}
+	p := parse{reader: r, runes: []rune(s)}
 	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
 	p.parts, p.row = []part{{}}, strings.ContainsAny(s, "\t|")
 	a := judging.Get("")
@@ -171,7 +169,8 @@ func (r *reader) readSentence(s string) phrase {
 	return p.phrase
 }
 
-// beginSegment begins a segment.
+// beginSegment begins a segment. What was waiting for the next word, such as a preposition, does not reach over its
+// edge.
 func (p *parse) beginSegment(negated bool) {
 	p.segment++
 	p.negated = append(p.negated, negated)
@@ -243,6 +242,7 @@ func (p *parse) readWord(i int, gap []rune) {
 			p.group++
 		}
 	}
+	// An apostrophe right behind a word makes a genitive of it: "the mayor's", "the mayors' ".
 	if n := len(p.tokens); n > 0 && len(gap) > 0 && (gap[0] == '\'' || gap[0] == '’') {
 		p.tokens[n-1].owns = true
 	}
@@ -254,6 +254,7 @@ func (p *parse) readWord(i int, gap []rune) {
 		p.terms[t] = struct{}{}
 	}
 	first := i == 0 || strings.ContainsAny(string(gap), ".!?:•*\"“„")
+	// A sign of negation stands in two bigrams that overlap, and is one negation.
 	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start ||
 		!negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
 		p.negateSegment()
@@ -281,15 +282,15 @@ func (p *parse) readWord(i int, gap []rune) {
 	case l.role == silent:
 		p.plain = false
 	case l.role == auxiliary:
-		p.lead, p.plain, p.helped = "", false, i
+		p.lead, p.plain = "", false
 	default:
-		p.addToken(l, raw, span, gap, first, token{gram: gram, stated: i > 0 && p.helped == i-1})
+		p.addToken(l, raw, span, gap, first, gram)
 	}
 }
 
 // addToken appends a content word.
-func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first bool, t token) {
-	t.text, t.terms, t.lead = l.lower, l.terms, p.lead
+func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first, gram bool) {
+	t := token{text: l.lower, terms: l.terms, lead: p.lead, gram: gram}
 	t.relation = l.relation.grammar != ungrammatical
 	if !t.relation {
 		t.prep, t.carried, t.passive = p.prep, p.carried, p.passive
@@ -317,7 +318,7 @@ func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first
 	}
 }
 
-// isContracted reports whether a word ends with "n't".
+// isContracted reports whether a word ends with "n't", which the analyser takes for two words: "doesn", "t".
 func (p *parse) isContracted(span text.Span, raw string) bool {
 	rest := p.runes[span.End:min(span.End+2, len(p.runes))]
 	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
@@ -349,10 +350,8 @@ func breaksSegment(gap []rune) bool {
 // negatesGram reports whether a bigram has a sign of negation.
 func negatesGram(g string) bool { return strings.ContainsAny(g, "不没沒未無无非") }
 
-// isNegatedGram reports whether a bigram of a script without spaces says no.
-func (t token) isNegatedGram() bool { return t.gram && negatesGram(t.text) }
-
-// unitSign is the sign of money or share that stands by a number.
+// unitSign is the sign of money, share or degree that stands by a number: right before it, or behind it with spaces
+// between, as languages differ; empty for none.
 func unitSign(runes []rune, start, end int) string {
 	const signs = "$£€¥₹%‰°"
 	if start > 0 && strings.ContainsRune(signs, runes[start-1]) {

@@ -29,7 +29,7 @@ type lexeme struct {
 	relation relation
 }
 
-// readers by language. There are as many as text.Detect knows languages.
+// readers by language, from readerOf. There are as many as text.Detect knows languages, so the map needs no bound.
 var readers sync.Map
 
 // readerOf returns the reader of a language, made once for the process and safe for concurrent use.
@@ -45,11 +45,12 @@ func readerOf(lang string) *reader {
 	return r.(*reader)
 }
 
-// maxLexemes bounds a reader's memory to a few megabytes.
+// maxLexemes bounds a reader's memory to a few megabytes: 32,768 words of about 100 bytes. A library has more, but
+// those of one answer's passages are a few thousand.
 const maxLexemes = 1 << 15
 
-// maxAbout bounds how many texts a reader knows the terms of: titles of documents, and the words that answers speak
-// of documents with.
+// maxAbout bounds the second memory of a reader: how many texts a reader knows the terms of: titles of documents, and
+// the words that answers speak of documents with.
 const maxAbout = 1 << 8
 
 // knownTerms returns the terms of what claims are about. They must not be changed.
@@ -90,7 +91,8 @@ func (r *reader) lookUp(raw string, gram bool) lexeme {
 }
 
 // newLexeme finds out what a word is: silent, a function word or content, and which terms stand for it in this language
-// and English.
+// and English: passages and claims mix both, and an English name has another stem in German. The word itself is always
+// one of its terms, its number and the sign of its synonyms ("=close") may be.
 func (r *reader) newLexeme(raw string, gram bool) lexeme {
 	l := lexeme{lower: strings.ToLower(raw)}
 	l.relation = r.gram[l.lower]

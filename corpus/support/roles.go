@@ -18,8 +18,9 @@ const (
 	joining   // begins a segment
 )
 
-// roles are function words by language. They are a closed class: the lists do not grow with the texts. Other function
-// words are those that the language's stop words name.
+// roles are function words by language, taken from grammars and not from texts. They are a closed class: the lists do
+// not grow with the texts. Few of them are in a test, but a language without its negations would have each denial taken
+// for support. Other function words are those that the language's stop words name.
 var roles = func() map[string]map[string]role {
 	out := map[string]map[string]role{}
 	for lang, lists := range map[string][5]string{ // negating, excepting, joining, articles, auxiliaries
@@ -88,8 +89,9 @@ var mixedRoles = func() map[string]role {
 	return out
 }()
 
-// synonyms are words that tell as much as one another where a single word decides. A
-// missing synonym makes a supported claim look unsupported, never the reverse.
+// synonyms are words that tell as much as one another where a single word decides: those of the opposites that
+// documents and answers say most often. A missing synonym makes a supported claim look unsupported, never the reverse,
+// so the list does not grow with each text.
 var synonyms = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`close closes closed closing shut shuts
@@ -111,7 +113,8 @@ var synonyms = func() map[string]string {
 	return out
 }()
 
-// telling are words of the lists of stop words that say something of what they stand by. They count as content.
+// telling are words of the lists of stop words that say something of what they stand by. They count as content: a claim
+// with "after" where the passage has "before" has a word that the passage does not have.
 var telling = wordSet(`before after above below over under more less fewer most least all every each everybody ` +
 	`everyone some somebody only both
 	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos ` +
@@ -123,7 +126,7 @@ var notNegating = wordSet(
 		"seulement solo",
 )
 
-// concord are the languages in which two negations are one.
+// concord are the languages in which two negations are one: "no vio nada" is "he saw nothing".
 var concord = wordSet("fr es it pt ru")
 
 // agents are the words that mark who acts in a passive clause.

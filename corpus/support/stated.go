@@ -9,7 +9,7 @@ const MetaWords = " source text say page section chapter document file according
 	"report explain specify indicate provide total together sum altogether "
 
 // sentence is what a claim is read against: a sentence of a passage, behind the one before where it begins with a
-// pronoun and so speaks of the same.
+// pronoun and so speaks of the same; a row of a table behind the head.
 type sentence struct {
 	n       int // which one
 	tokens  []token
@@ -33,8 +33,8 @@ func (p *judged) sentenceAt(i int) sentence {
 	return s
 }
 
-// joinPhrase puts the phrase before a sentence's own: its parts, chunks and segments go on counting, so that words of
-// both can be told apart.
+// joinPhrase appends a phrase: it puts the one before a sentence's own: its parts, chunks and segments go on counting,
+// so that words of both can be told apart.
 func (s *sentence) joinPhrase(p phrase) {
 	parts, chunks, segments := len(s.parts), 0, len(s.negated)
 	if n := len(s.tokens); n > 0 {
@@ -71,6 +71,7 @@ func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 		for k, passage := range has {
 			for _, i := range passage.nearPhrases(said, known) {
 				s := passage.sentenceAt(i)
+				// One number for passage and sentence: a passage has no million sentences.
 				at := k<<20 | s.n
 				bound := p.parts[n].label != ""
 				if before >= 0 && bound && at != before {
@@ -93,7 +94,8 @@ func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 	return true, byRow
 }
 
-// maxCandidates is how many sentences of a passage are looked at that have all words of a part.
+// maxCandidates is how many sentences of a passage are looked at that have all words of a part. A part of two common
+// words may stand in hundreds; if none of the first eight states it, it is hardly ever stated in the ninth.
 const maxCandidates = 8
 
 // nearPhrases returns the phrases of a passage that hold all words of a part of a claim that the passage has, together
@@ -162,7 +164,8 @@ func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk ter
 // conditions are subordinating words without whose clause nothing is said to be so.
 var conditions = wordSet("if unless falls si")
 
-// isConditional reports whether a part of a claim is a condition: it is then not stated.
+// isConditional reports whether a part of a claim is a condition. What a sentence says on a condition supports no claim
+// that leaves the condition out.
 func (p *phrase) isConditional() bool {
 	return slices.ContainsFunc(p.parts, func(q part) bool { return conditions[q.label] })
 }
@@ -173,7 +176,9 @@ func (s *sentence) isConditional() bool {
 }
 
 // placeWords puts each word of a part of a claim to its like in a part of a sentence, else in one before it; -1 for
-// words that need no passage. It fails if there is none.
+// words that need no passage. It fails if there is none. A word of about (known) may be left out only in the middle of
+// a part: as its predicate, or a passive's verb, it is what is claimed. main is -1 for a row of a table, whose words
+// have no order.
 func (s *sentence) placeWords(said []token, main int, known, talk termSet) (at []int, ok bool) {
 	at = make([]int, len(said))
 	taken := make([]bool, len(s.tokens))

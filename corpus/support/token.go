@@ -25,7 +25,9 @@ func (t token) isSame(o token) bool {
 	return !t.isNumber() && !o.isNumber() && !t.gram && !o.gram && isAlike(t.text, o.text)
 }
 
-// isAlike reports whether two words begin with the same letters for most of their length.
+// isAlike reports whether two words begin with the same letters for most of their length: at least four, since shorter
+// beginnings are prefixes, and three fifths of the longer word. "cover" and "coverage" are alike, "contract" and
+// "contain" are not. Both figures were chosen with the open judged pairs in sight.
 func isAlike(a, b string) bool {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -34,7 +36,8 @@ func isAlike(a, b string) bool {
 	return n >= 4 && 5*n >= 3*max(len(a), len(b))
 }
 
-// abbreviatesUnit reports whether a unit's letters stand in another in order, from its first one: kg, kilograms.
+// abbreviatesUnit reports whether a unit's letters stand in another in order, from its first one: kg, kilograms. It is
+// asked only of words behind numbers; elsewhere "mt" would be "meeting".
 func abbreviatesUnit(short, long string) bool {
 	if short == "" || len(short) >= len(long) || short[0] != long[0] {
 		return false

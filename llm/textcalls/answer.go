@@ -19,8 +19,8 @@ var (
 )
 
 // readAnswer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
-// that there is not. Where the prompt did not ask for JSON, an answer may be about JSON: then the object has to be all of
-// the reply, under one of the first four keys, with nothing unusual beside it.
+// that there is not. Where the prompt did not ask for JSON, an answer may be about JSON: then the object has to be all
+// of the reply, under one of the first four keys, with nothing unusual beside it.
 func (r *reply) readAnswer(held string, calls int) (text string, ok bool) {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {

@@ -197,8 +197,8 @@ func (b *callBuffer) mayBeObject(rest string) bool {
 	return slices.ContainsFunc(callKeys, known) || slices.ContainsFunc(b.tools, known)
 }
 
-// mayBeBlock reports whether a block of code, of which its backticks were taken, may be a call: its language must be one
-// in which models write calls, and what is in it must begin like one.
+// mayBeBlock reports whether a block of code, of which its backticks were taken, may be a call: its language must be
+// one in which models write calls, and what is in it must begin like one.
 func (b *callBuffer) mayBeBlock(body string) bool {
 	lower := strings.ToLower(body)
 	for _, language := range languages {

@@ -20,8 +20,8 @@ func (c *code) noteText(s string) {
 	c.line = c.line || strings.TrimSpace(s) != ""
 }
 
-// noteTicks notes a run of backticks. Three or more at the start of a line open and close a block, whatever their number
-// was: models often close with another. A span closes with as many as opened it, as in CommonMark.
+// noteTicks notes a run of backticks. Three or more at the start of a line open and close a block, whatever their
+// number was: models often close with another. A span closes with as many as opened it, as in CommonMark.
 func (c *code) noteTicks(n int) {
 	switch {
 	case n >= 3 && !c.line:

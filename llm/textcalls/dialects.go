@@ -80,8 +80,8 @@ var dialects = []dialect{
 	{name: "react-object", lines: actionHeads, body: object},
 	{name: "command-r", lines: actionHeads, body: object},
 
-	// The name in front again, but behind what also stands before other things than calls, so that these expressions need
-	// the brace of the arguments.
+	// The name in front again, but behind what also stands before other things than calls, so that these expressions
+	// need the brace of the arguments.
 	{name: "harmony", begins: []string{"<|channel|>", "<|start|>", "<|message|>"}, body: afterName,
 		marks: token + `|to=functions\.[\w.-]+`,
 		named: regexp.MustCompile(`to=(?:functions\.)?` + name + `[^{\n]{0,80}<\|message\|>\s*(\{)`)},
@@ -91,8 +91,8 @@ var dialects = []dialect{
 	{name: "mistral-list", begins: []string{"[TOOL_CALLS]"}, marks: `\[/?TOOL_CALLS\]`, body: object},
 	{name: "functionary", begins: []string{">>>"}, marks: `>>>\s*[\w.-]+\s*\n`, body: afterName},
 
-	// Objects between marks. Qwen 2.5 and SmolLM share those of Hermes, Granite 3 those of Phi-4-mini. Qwen2.5-Coder writes
-	// <tools> where its template asks for <tool_call> (vllm-project/vllm#32926).
+	// Objects between marks. Qwen 2.5 and SmolLM share those of Hermes, Granite 3 those of Phi-4-mini. Qwen2.5-Coder
+	// writes <tools> where its template asks for <tool_call> (vllm-project/vllm#32926).
 	{name: "hermes", begins: []string{"<tool_call"}, marks: tag("tool_calls?"), body: object},
 	{name: "granite-20b", begins: []string{"<function"}, marks: tag("function_calls?"), body: object},
 	{name: "exaone", begins: []string{"<tool>"}, marks: tag("tool"), body: object},
@@ -105,8 +105,8 @@ var dialects = []dialect{
 	{name: "command-r7b", begins: []string{"<|START_ACTION|>"}, marks: token, body: object},
 	{name: "internlm", begins: []string{"<|action_start|>"}, marks: token, body: object},
 
-	// Objects without marks: prompt.md asks for the first, the second is what OpenAI's API has, and the rest are forms of
-	// the table whose marks a server took out, or the model left out (ollama/ollama#12174).
+	// Objects without marks: prompt.md asks for the first, the second is what OpenAI's API has, and the rest are forms
+	// of the table whose marks a server took out, or the model left out (ollama/ollama#12174).
 	{name: "asked", begins: []string{"{"}, body: object},
 	{name: "openai", begins: []string{"{"}, body: object},         // the form of its API
 	{name: "llama-bare", begins: []string{"{"}, body: object},     // Llama 3 where its template has no tag
@@ -162,7 +162,9 @@ func (d dialect) beginsIn(text string, tools []string) bool {
 	return slices.ContainsFunc(d.begins, func(begin string) bool { return strings.Contains(text, begin) }) ||
 		slices.ContainsFunc(d.lines, func(line string) bool {
 			if before, after, ok := strings.Cut(line, "TOOL"); ok {
-				return slices.ContainsFunc(tools, func(tool string) bool { return strings.Contains(text, before+tool+after) })
+				return slices.ContainsFunc(tools, func(tool string) bool {
+					return strings.Contains(text, before+tool+after)
+				})
 			}
 			return strings.Contains(text, line)
 		})

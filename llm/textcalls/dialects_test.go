@@ -117,8 +117,8 @@ func TestRecordedRepliesAreTheirCalls(t *testing.T) {
 			m.verdict.inFavour()
 			got := hear(t, m, askLibrary)
 			if diff := cmp.Diff(r.calls, got.Calls); diff != "" || got.Finish != llm.FinishCalls || got.Err != "" {
-				t.Errorf("%s, %s: %+v; want Finish %v, Err nothing, and these calls (-want +got):\n%s", r.name, way, got,
-					llm.FinishCalls, diff)
+				t.Errorf("%s, %s: %+v; want Finish %v, Err nothing, and these calls (-want +got):\n%s",
+					r.name, way, got, llm.FinishCalls, diff)
 			}
 			if strings.ContainsAny(got.Text, "<>{}`✿") || strings.Contains(got.Text, "search_documents") {
 				t.Errorf("%s, %s: shown %q, want nothing of the call", r.name, way, got.Text)

@@ -36,8 +36,8 @@ func New(inner llm.Model, way Way) *Model {
 	return &Model{Model: inner, way: way}
 }
 
-// Way is how the model gets its tools at present: Native or JSON. With Auto it changes when a server refuses tools, a model
-// ignores them, or one that seemed to have none calls one after all.
+// Way is how the model gets its tools at present: Native or JSON. With Auto it changes when a server refuses tools, a
+// model ignores them, or one that seemed to have none calls one after all.
 func (m *Model) Way() Way {
 	if m.way == JSON || m.verdict.isAgainst() {
 		return JSON
@@ -90,7 +90,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// hasCalls reports whether a history holds tool calls: a model that made some goes on to, even when it has no tools left.
+// hasCalls reports whether a history holds tool calls: a model that made some goes on to, even when it has no tools
+// left.
 func hasCalls(history []llm.Message) bool {
 	for _, msg := range history {
 		if len(msg.Calls) > 0 {

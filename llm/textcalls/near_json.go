@@ -8,18 +8,19 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 )
 
-// comment is a line or a rest of a line behind //, unless a quote follows (then it is an address in a string), or /* … */.
+// comment is a line or a rest of a line behind //, unless a quote follows (then it is an address in a string), or /* …
+// */.
 var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
 
-// withoutComments takes comments out of what is nearly JSON. jsonrepair does so too; this is for a text that is looked at
-// before its end has come.
+// withoutComments takes comments out of what is nearly JSON. jsonrepair does so too; this is for a text that is looked
+// at before its end has come.
 func withoutComments(text string) string {
 	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
 }
 
 // mendJSON decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
-// Python's constants. jsonrepair would also close open brackets and strings, so it gets only what is closed: a call that
-// was cut off must not run with half of its arguments.
+// Python's constants. jsonrepair would also close open brackets and strings, so it gets only what is closed: a call
+// that was cut off must not run with half of its arguments.
 func mendJSON(piece string) (value any, ok bool) {
 	if json.Unmarshal([]byte(piece), &value) == nil {
 		return value, true
@@ -34,8 +35,9 @@ func mendJSON(piece string) (value any, ok bool) {
 	return value, true
 }
 
-// closingBracket returns how many bytes a text has up to the one that closes the bracket it begins with, -1 if none does.
-// Brackets in strings do not count. Both kinds of brackets count alike: whether they match is the decoder's to say.
+// closingBracket returns how many bytes a text has up to the one that closes the bracket it begins with, -1 if none
+// does. Brackets in strings do not count. Both kinds of brackets count alike: whether they match is the decoder's to
+// say.
 func closingBracket(text string) int {
 	depth := 0
 	var quote byte

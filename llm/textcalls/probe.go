@@ -7,8 +7,8 @@ import (
 	"footnote/llm"
 )
 
-// afterReply returns what is called with the calls of a whole reply. A model that never called a tool and does not here either is
-// asked to call one: if it does not, its next turns are given tools in the prompt.
+// afterReply returns what is called with the calls of a whole reply. A model that never called a tool and does not here
+// either is asked to call one: if it does not, its next turns are given tools in the prompt.
 func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 	return func(called bool) {
 		if called {
@@ -47,8 +47,8 @@ func (m *Model) probeCalls(ctx context.Context) (called, known bool) {
 	return false, ctx.Err() == nil
 }
 
-// CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call. Unlike probeCalls it
-// goes through Stream, so a call written as text counts; footnote doctor asks it.
+// CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call. Unlike probeCalls
+// it goes through Stream, so a call written as text counts; footnote doctor asks it.
 func (m *Model) CallsTools(ctx context.Context) bool {
 	for part, err := range m.Stream(ctx, probeRequest()) {
 		if err != nil {

@@ -54,8 +54,8 @@ func isName(c byte) bool {
 	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// closingParenthesis returns how many bytes a text has up to the one that closes the parenthesis it begins with, -1 if none
-// does. Unlike in JSON, both quotes begin a string wherever they stand.
+// closingParenthesis returns how many bytes a text has up to the one that closes the parenthesis it begins with, -1 if
+// none does. Unlike in JSON, both quotes begin a string wherever they stand.
 func closingParenthesis(text string) int {
 	depth := 0
 	var quote byte
@@ -80,8 +80,8 @@ func closingParenthesis(text string) int {
 	return -1
 }
 
-// readLiterals reads the arguments of a call in code, by name, or one without a name: an object with all of them, or the
-// value that the tool needs. The first byte tells literals of Python and JSON, such as None and -1, from variables.
+// readLiterals reads the arguments of a call in code, by name, or one without a name: an object with all of them, or
+// the value that the tool needs. The first byte tells literals of Python and JSON, such as None and -1, from variables.
 func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	fields := map[string]any{}
 	for _, argument := range splitArguments(text) {
@@ -118,8 +118,8 @@ func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	return fields, true
 }
 
-// splitArguments parts a text at its commas, but for those in quotes and brackets. Quotes that do not close reach to the
-// end.
+// splitArguments parts a text at its commas, but for those in quotes and brackets. Quotes that do not close reach to
+// the end.
 func splitArguments(text string) []string {
 	var out []string
 	for from, i := 0, 0; i <= len(text); i++ {

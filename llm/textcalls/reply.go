@@ -48,8 +48,8 @@ func (r *reply) showText(text string) {
 	}
 }
 
-// failReply ends the reply with an error, if there is one. If all of the text was held back, the error says that nothing
-// was shown, and the request may be sent again.
+// failReply ends the reply with an error, if there is one. If all of the text was held back, the error says that
+// nothing was shown, and the request may be sent again.
 func (r *reply) failReply(err error) {
 	if err == nil || r.stopped {
 		return
@@ -133,8 +133,8 @@ func (r *reply) hearParts(parts []llm.Part) {
 	}
 }
 
-// sayText shows what was said, but for what may be a call. Where the model's own calls are all that counts (Native), text
-// is shown as it is.
+// sayText shows what was said, but for what may be a call. Where the model's own calls are all that counts (Native),
+// text is shown as it is.
 func (r *reply) sayText(text string) {
 	if !r.plain {
 		text = r.heldCalls.takePiece(text)
@@ -143,9 +143,9 @@ func (r *reply) sayText(text string) {
 }
 
 // endReply decides what the held text is, in this order: an answer in JSON, an answer that quotes a call, a call where
-// the reply must be text, calls, a call that can't be read, an answer. A text that was meant as a call but can't be read
-// is a failed reply: it is never shown. A reply that was cut off at its token limit has only malformed calls, since the
-// last one may lack an argument that decides.
+// the reply must be text, calls, a call that can't be read, an answer. A text that was meant as a call but can't be
+// read is a failed reply: it is never shown. A reply that was cut off at its token limit has only malformed calls,
+// since the last one may lack an argument that decides.
 func (r *reply) endReply(done *llm.Done) error {
 	held := r.heldCalls.heldRest()
 	if held == "" {
@@ -206,8 +206,8 @@ func (r *reply) endReply(done *llm.Done) error {
 	return nil
 }
 
-// harmonyAnswer is the text of the final channel of a reply in harmony (gpt-oss), empty for none. Servers that don't read
-// the format pass its tokens on; the analysis channel before is a thought.
+// harmonyAnswer is the text of the final channel of a reply in harmony (gpt-oss), empty for none. Servers that don't
+// read the format pass its tokens on; the analysis channel before is a thought.
 func harmonyAnswer(text string) string {
 	_, after, ok := strings.Cut(text, "<|channel|>final")
 	if !ok {
@@ -219,8 +219,8 @@ func harmonyAnswer(text string) string {
 // footnote is the begin of a footnote's mark, in the reply's own form or Markdown's.
 var footnote = regexp.MustCompile(`\[\^?\d`)
 
-// clipText is at most 300 runes of a text, for the log: enough to see the form of a call, and little of what it asks for.
-// Bytes that are no UTF-8 are left out, since a log is text.
+// clipText is at most 300 runes of a text, for the log: enough to see the form of a call, and little of what it asks
+// for. Bytes that are no UTF-8 are left out, since a log is text.
 func clipText(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))
 	return string(runes[:min(len(runes), 300)])

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Models that were taught by ReAct to think aloud (Yao and others, 2022) write "Thought: …", and then "Final Answer: …" or "Action: …".
+// Models that were taught by ReAct to think aloud (Yao and others, 2022) write "Thought: …", and then "Final Answer: …"
+// or "Action: …".
 var (
 	finalAnswer = regexp.MustCompile(`(?i)^\s*\**final answer\**\s*:\**\s*`)
 	thoughtHead = regexp.MustCompile(`(?i)^\**thought\**\s*:\**`)
@@ -15,8 +16,8 @@ var (
 	}
 )
 
-// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action. ok
-// is false while neither has begun: "Thought: the last frontier" is the begin of an honest answer.
+// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action.
+// ok is false while neither has begun: "Thought: the last frontier" is the begin of an honest answer.
 func stepOf(text string) (thought, rest string, ok bool) {
 	if at := finalAnswer.FindStringIndex(text); at != nil {
 		return "", text[at[1]:], strings.TrimLeft(text[at[1]:], "* ") != ""

@@ -41,9 +41,9 @@ var (
 const callInThought = "\n<tool_call>"
 
 // thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format
-// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line. Text that may
-// become a tag waits for the next piece, so that the same is said and thought however a reply is cut. It belongs to one
-// reply and is not safe for concurrent use.
+// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line. Text that
+// may become a tag waits for the next piece, so that the same is said and thought however a reply is cut. It belongs to
+// one reply and is not safe for concurrent use.
 type thinkingFilter struct {
 	text    string // not told apart yet
 	closing string // of the thought that is under way
@@ -95,8 +95,8 @@ func (f *thinkingFilter) passesThrough(piece string) bool {
 	return true
 }
 
-// readThought reads a thought to its end. One in the middle of a reply that never closes was none: it is said after all.
-// One at the beginning that never closes was cut off, and stays a thought.
+// readThought reads a thought to its end. One in the middle of a reply that never closes was none: it is said after
+// all. One at the beginning that never closes was cut off, and stays a thought.
 func (f *thinkingFilter) readThought(parts []llm.Part, final bool) []llm.Part {
 	at := strings.Index(f.text, f.closing)
 	call := strings.Index(f.text, callInThought)
@@ -194,8 +194,8 @@ func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	return f.readSaid(parts, final)
 }
 
-// readSaid reads on in the reply, from one byte that may begin a tag to the next. Code passes as it is. A fence that the
-// whole reply stands in is dropped where it closes.
+// readSaid reads on in the reply, from one byte that may begin a tag to the next. Code passes as it is. A fence that
+// the whole reply stands in is dropped where it closes.
 func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 	from := 0 // what is before is said
 	say := func(to int) {
@@ -287,8 +287,9 @@ const (
 )
 
 // readTag says what a tag in the middle of a reply is, and how long. It waits where the next characters decide: a token
-// that ends a turn is one only at the end of a line, or before another token, and the reply is over if a new turn begins
-// behind it, since the model then goes on in the user's name. Tags of thoughts count only at the start of a line.
+// that ends a turn is one only at the end of a line, or before another token, and the reply is over if a new turn
+// begins behind it, since the model then goes on in the user's name. Tags of thoughts count only at the start of a
+// line.
 func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int) {
 	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
 		return tagDrop, len(f.wrapped)

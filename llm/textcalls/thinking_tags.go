@@ -6,8 +6,9 @@ import (
 	"footnote/llm"
 )
 
-// unopenedEnd finds where a thought without an opening tag ends: a closing tag alone on its line, since in a line it may
-// be a word of the thought. It returns -1, -1 if there is none yet; the end of the text ends a line only if it is final.
+// unopenedEnd finds where a thought without an opening tag ends: a closing tag alone on its line, since in a line it
+// may be a word of the thought. It returns -1, -1 if there is none yet; the end of the text ends a line only if it is
+// final.
 func unopenedEnd(text string, final bool) (at, end int) {
 	for _, t := range thoughts {
 		for from := 0; ; {
@@ -28,7 +29,8 @@ func unopenedEnd(text string, final bool) (at, end int) {
 	return -1, -1
 }
 
-// appendReasoning adds a piece of a thought. Empty ones are left out: models that may think or not write empty thoughts.
+// appendReasoning adds a piece of a thought. Empty ones are left out: models that may think or not write empty
+// thoughts.
 func appendReasoning(parts []llm.Part, text string) []llm.Part {
 	if text == "" {
 		return parts
@@ -46,8 +48,8 @@ func hasToken(text string, tokens []string) bool {
 	return false
 }
 
-// longestToken is more than the bytes of the longest token, which is Llama's <|start_header_id|>assistant<|end_header_id|>:
-// nothing longer can become one.
+// longestToken is more than the bytes of the longest token, which is Llama's
+// <|start_header_id|>assistant<|end_header_id|>: nothing longer can become one.
 const longestToken = 48
 
 // mayBecome reports whether a text is the begin of a tag or a token.

@@ -43,7 +43,8 @@ func knownOf(tools []llm.ToolSpec) known {
 // plainName is what servers allow as the name of a function: OpenAI's 64 characters, and the dots of namespaces.
 var plainName = regexp.MustCompile(`^[A-Za-z][\w.-]{0,63}$`)
 
-// toolNamed finds the tool that a name in a call stands for and returns the tool that is meant, empty for none. llm.ToolNamed forgives case, namespaces and parts of names.
+// toolNamed finds the tool that a name in a call stands for and returns the tool that is meant, empty for none.
+// llm.ToolNamed forgives case, namespaces and parts of names.
 func (k known) toolNamed(said string) string {
 	said = strings.TrimSpace(said)
 	if name := llm.ToolNamed(said, k.names); name != "" || !k.any || !plainName.MatchString(said) {
@@ -52,8 +53,8 @@ func (k known) toolNamed(said string) string {
 	return said
 }
 
-// singleArgument makes arguments of one value, for the field that it must be meant for. ok is false where several fields
-// may be meant: a guess would run the wrong call.
+// singleArgument makes arguments of one value, for the field that it must be meant for. ok is false where several
+// fields may be meant: a guess would run the wrong call.
 func (k known) singleArgument(name string, value any) (map[string]any, bool) {
 	fields := k.fields[name]
 	if len(fields) == 0 || fields[0] == "" {

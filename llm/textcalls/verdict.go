@@ -18,8 +18,8 @@ const (
 	longestBelief = 2 * time.Hour
 )
 
-// agreed begins the ids of calls that a model made by JSON because its tools were described to it. The id is in the run's
-// log, so that a run goes on in the same way on another machine.
+// agreed begins the ids of calls that a model made by JSON because its tools were described to it. The id is in the
+// run's log, so that a run goes on in the same way on another machine.
 const agreed = "json_"
 
 // verdict is what is known of a model's own tool calls. The zero value is nothing. It is safe for concurrent use.
