@@ -12,25 +12,28 @@ import (
 //api:open
 type Code string
 
-// The codes an Error can carry.
+// The codes an Error can carry, with what the API says of each. ModelFailed and Timeout end runs and steps.
 const (
-	CodeInvalid      Code = "invalid"      // the input can't be used as it is: 400
-	CodeUnauthorized Code = "unauthorized" // no key, a wrong one or a revoked one: 401
-	CodeForbidden    Code = "forbidden"    // another site's page asked: 403
-	CodeNotFound     Code = "not_found"    // not there, or not yours: the two look the same: 404
-	CodeConflict     Code = "conflict"     // the thing's state does not allow it: 409
-	CodeTurnLimit    Code = "turn_limit"   // the session has as many questions as it may have; a new one goes on: 409
-	CodeTooLarge     Code = "too_large"    // over a limit on size: 413
-	CodeUnsupported  Code = "unsupported"  // a kind of file or body that is not understood: 415
-	CodeGuardrail    Code = "guardrail"    // refused by a guardrail: 422
-	CodeUndrawable   Code = "undrawable"   // no picture can be made of a page: 422
-	CodeKeyReused    Code = "key_reused"   // an Idempotency-Key came again with another body: 422
-	CodeTooMany      Code = "too_many"     // a rate or a cap is reached: 429
-	CodeDiskFull     Code = "disk_full"    // nothing more can be stored: 507
-	CodeUnavailable  Code = "unavailable"  // a store or a dependency can't serve now: 503
-	CodeModelFailed  Code = "model_failed" // the model's server failed; run_done only
-	CodeTimeout      Code = "timeout"      // a deadline of ours passed; steps and run_done
-	CodeInternal     Code = "internal"     // our mistake: 500, nothing of it is shown
+	CodeInvalid      Code = "invalid"      // The request can't be used as it is.
+	CodeUnauthorized Code = "unauthorized" // No key, a wrong one or a revoked one.
+	CodeForbidden    Code = "forbidden"    // Another site's page asked, or the server is not known under that name.
+	CodeNotFound     Code = "not_found"    // It is not there, or not yours: the two look the same.
+	CodeConflict     Code = "conflict"     // Its state does not allow it.
+	// The conversation has as many questions as it may have: leave session_id out to go on in a new one.
+	CodeTurnLimit   Code = "turn_limit"
+	CodeTooLarge    Code = "too_large"   // Over a limit on size.
+	CodeUnsupported Code = "unsupported" // A kind of body that is not understood.
+	CodeGuardrail   Code = "guardrail"   // A guardrail refused the question or the answer.
+	CodeUndrawable  Code = "undrawable"  // No picture can be made of the page: it is too complex, or damaged.
+	CodeKeyReused   Code = "key_reused"  // The Idempotency-Key came before with another body.
+	// Too much at once, or a limit of the user is reached: wait as Retry-After says.
+	CodeTooMany  Code = "too_many"
+	CodeDiskFull Code = "disk_full" // Nothing more can be stored, by anybody or by this user.
+	// The server or a store it needs can't serve now: try again as Retry-After says.
+	CodeUnavailable Code = "unavailable"
+	CodeModelFailed Code = "model_failed" // The model's server failed.
+	CodeTimeout     Code = "timeout"      // A time limit passed.
+	CodeInternal    Code = "internal"     // Something went wrong on the server.
 )
 
 // Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is a

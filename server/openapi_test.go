@@ -107,7 +107,7 @@ func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
 		}
 		routed[key] = true
 		if _, ok := d.Paths[openapi.TemplatePath(route.Path)][strings.ToLower(route.Method)]; !ok {
-			t.Errorf("%s %s has no entry in operations: describe it there", route.Method, route.Path)
+			t.Errorf("%s %s has no entry in openapi.Operations: describe it there", route.Method, route.Path)
 		}
 	}
 	ids := map[string]bool{}

@@ -5,6 +5,7 @@ package openapi
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,41 +18,6 @@ import (
 	"footnote/server/httpio"
 	v1 "footnote/server/v1"
 )
-
-// Operation describes one route: what GET /openapi.json and GET /docs are made from.
-type Operation struct {
-	Method, Path string // the path as the router has it
-	group        string
-	summary      string // one line
-	about        string // whatever else a caller must know
-	params       []parameter
-	body         any            // a value of the JSON body's type; nil: none
-	open         bool           // the body may have fields that are not described
-	form         []parameter    // the fields of a form that is taken beside, or instead of, JSON
-	formKind     string         // its media type
-	example      map[string]any // of the JSON body
-	outcomes     []outcome
-	fails        []chat.Code // beside those that every route can fail with
-}
-
-// TakesForm reports whether browsers post a form to the route.
-func (op Operation) TakesForm() bool { return op.formKind == httpio.TypeForm }
-
-// parameter is a part of the address, a header or a form's field.
-type parameter struct {
-	in, name string // path, query, header; form
-	about    string
-	need     bool
-	schema   *jsonschema.Schema
-}
-
-// outcome is one way in which an operation succeeds.
-type outcome struct {
-	status int
-	about  string
-	body   any    // a value of the JSON body's type; nil: no JSON
-	kind   string // media type of another body; empty with body nil: no body
-}
 
 // alwaysFails are the codes that every route can fail with.
 var alwaysFails = []chat.Code{chat.CodeForbidden, chat.CodeUnavailable, chat.CodeInternal}
@@ -136,6 +102,11 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 	"with Retry-After, the limit's name and, " +
 	"where it is known, retry_at."
 
+// responseParts are what the events and the output of a response are made of.
+var responseParts = []any{
+	v1.ResponseEvent{}, v1.MessageItem{}, v1.FileSearchItem{}, v1.WebSearchItem{}, v1.ReasoningItem{},
+}
+
 // Describe makes the description of the whole API.
 func Describe(users chat.Limits, version string) (*Document, error) {
 	doc, types := describe(users, version)
@@ -179,23 +150,15 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	return doc, types
 }
 
-// TemplatePath writes /runs/:id as /runs/{id}.
-func TemplatePath(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
 func (op Operation) describeOperation(types *schemas) apiOperation {
 	out := apiOperation{
 		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about,
 		Responses: map[string]apiResponse{},
 	}
 	for _, p := range op.params {
+		if p.schema == nil {
+			types.err = errors.Join(types.err, fmt.Errorf("%s: pathParams says nothing of %s", op.Path, p.name))
+		}
 		out.Parameters = append(out.Parameters, apiParameter{
 			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,
 		})
@@ -214,8 +177,8 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 	for _, o := range op.outcomes {
 		out.addResponse(o.status, o.about, o.responseContent(types))
 	}
-	for _, code := range slices.Concat(op.fails, alwaysFails) {
-		out.addResponse(httpio.Status(code), codeWords[code], op.failureContent(types))
+	for _, code := range slices.Concat(op.codes, alwaysFails) {
+		out.addResponse(httpio.Status(code), source().codeWords(code), op.failureContent(types))
 	}
 	return out
 }
@@ -226,7 +189,7 @@ func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	case strings.HasPrefix(op.Path, "/v1/"):
 		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(v1.Failed{})}}
 	case op.group == clientGroup:
-		return plainContent
+		return map[string]apiContent{httpio.TypeText: {Schema: textSchema()}}
 	}
 	return map[string]apiContent{"application/problem+json": {Schema: types.responseSchema(httpio.Problem{})}}
 }
@@ -257,11 +220,6 @@ func (o outcome) responseContent(types *schemas) map[string]apiContent {
 		return map[string]apiContent{o.kind: {Schema: &jsonschema.Schema{Type: "string"}}}
 	}
 	return nil
-}
-
-// ID names an operation: POST /agent/runs/:id/cancel is post_agent_runs_id_cancel.
-func (op Operation) ID() string {
-	return strings.ToLower(op.Method) + strings.NewReplacer("/:", "_", "/", "_", ".", "_", "-", "_").Replace(op.Path)
 }
 
 func formSchema(fields []parameter) *jsonschema.Schema {

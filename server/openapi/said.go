@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"footnote/chat"
 )
 
 // said is what the source says of the API's types and a running program can't read: comments and constants. A test
@@ -22,6 +24,8 @@ type said struct {
 	Shared map[string]string
 	// The values of named types, by package and type, in the order of the constants.
 	Types map[string][]string
+	// What each code of a failure means.
+	Codes map[chat.Code]string
 	// The constants that tags name, by package and constant; of a type's name its values.
 	Names map[string]any
 }
@@ -36,6 +40,11 @@ var source = sync.OnceValue(func() said {
 	}
 	return s
 })
+
+// codeWords is what a code means, with the code: "Its state does not allow it (conflict)."
+func (s said) codeWords(code chat.Code) string {
+	return strings.TrimSuffix(s.Codes[code], ".") + " (" + string(code) + ")."
+}
 
 // field is what a struct's field says beside its Go type: its comment, and its tag api, a list with commas:
 //
@@ -166,4 +175,12 @@ func enumValues(t reflect.Type) []any {
 		return listValues(values...)
 	}
 	return nil
+}
+
+func listValues[T ~string](values ...T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }

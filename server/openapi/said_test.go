@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -17,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"footnote/chat"
 )
 
 // said.json is what the comments and constants of the API's types say. FOOTNOTE_WRITE_API=1 writes it anew.
@@ -25,7 +28,7 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 		T: t, packages: map[string]*gathered{}, shared: map[string]string{},
 		said: said{
 			Fields: map[string]string{}, Shared: map[string]string{}, Types: map[string][]string{},
-			Names: map[string]any{},
+			Codes: map[chat.Code]string{}, Names: map[string]any{},
 		},
 	}
 	_, walk := describe(nil, "") // it fails for names that are yet to be gathered
@@ -38,6 +41,10 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 		} else if values := g.valuesOf(sourceName(reached)); len(values) > 0 && !g.openType(reached) {
 			g.said.Types[sourceName(reached)] = values
 		}
+	}
+	for name, spec := range g.packages["chat"].codes {
+		code := g.packages["chat"].scope.Lookup(name).(*types.Const)
+		g.said.Codes[chat.Code(constant.StringVal(code.Val()))] = sentence(spec.Doc, spec.Comment)
 	}
 	var want bytes.Buffer
 	out := json.NewEncoder(&want)
@@ -86,6 +93,7 @@ type gathered struct {
 	scope *types.Scope
 	types map[string]*ast.TypeSpec
 	docs  map[string]*ast.CommentGroup // of types
+	codes map[string]*ast.ValueSpec    // constants of a type Code
 }
 
 func (g *gatherer) packageOf(full string) {
@@ -97,7 +105,9 @@ func (g *gatherer) packageOf(full string) {
 	if err != nil {
 		g.Fatal(err)
 	}
-	p, set := &gathered{types: map[string]*ast.TypeSpec{}, docs: map[string]*ast.CommentGroup{}}, token.NewFileSet()
+	p, set := &gathered{
+		types: map[string]*ast.TypeSpec{}, docs: map[string]*ast.CommentGroup{}, codes: map[string]*ast.ValueSpec{},
+	}, token.NewFileSet()
 	var files []*ast.File
 	for _, name := range listed.GoFiles {
 		file, err := parser.ParseFile(set, filepath.Join(dir, name), nil, parser.ParseComments)
@@ -106,16 +116,8 @@ func (g *gatherer) packageOf(full string) {
 		}
 		files = append(files, file)
 		for _, decl := range file.Decls {
-			decl, ok := decl.(*ast.GenDecl)
-			if !ok || decl.Tok != token.TYPE {
-				continue
-			}
-			for _, spec := range decl.Specs {
-				spec := spec.(*ast.TypeSpec)
-				p.types[spec.Name.Name], p.docs[spec.Name.Name] = spec, decl.Doc
-				if spec.Doc != nil {
-					p.docs[spec.Name.Name] = spec.Doc
-				}
+			if decl, ok := decl.(*ast.GenDecl); ok {
+				p.add(decl)
 			}
 		}
 	}
@@ -126,6 +128,19 @@ func (g *gatherer) packageOf(full string) {
 	checked, _ := config.Check(full, set, files, nil)
 	p.scope = checked.Scope()
 	g.packages[path.Base(full)] = p
+}
+
+func (p *gathered) add(decl *ast.GenDecl) {
+	for _, spec := range decl.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			p.types[spec.Name.Name], p.docs[spec.Name.Name] = spec, cmp.Or(spec.Doc, decl.Doc)
+		case *ast.ValueSpec:
+			if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "Code" {
+				p.codes[spec.Names[0].Name] = spec
+			}
+		}
+	}
 }
 
 type noPackage struct{}
@@ -165,7 +180,7 @@ func (g *gatherer) gatherFields(t reflect.Type) {
 		g.Fatalf("%v is not declared in its package's files", t)
 	}
 	for _, f := range spec.Type.(*ast.StructType).Fields.List {
-		about := firstParagraph(f)
+		about := sentence(f.Doc, f.Comment)
 		for _, name := range f.Names {
 			field, _ := t.FieldByName(name.Name)
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -193,8 +208,9 @@ func (g *gatherer) gatherFields(t reflect.Type) {
 	}
 }
 
-func firstParagraph(f *ast.Field) string {
-	for _, comment := range []*ast.CommentGroup{f.Doc, f.Comment} {
+// sentence is the first paragraph of the first of some comments that ends one with a full stop.
+func sentence(comments ...*ast.CommentGroup) string {
+	for _, comment := range comments {
 		about, _, _ := strings.Cut(comment.Text(), "\n\n")
 		if about = strings.Join(strings.Fields(about), " "); strings.HasSuffix(about, ".") {
 			return about

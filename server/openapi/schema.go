@@ -263,19 +263,3 @@ func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	}
 	return s
 }
-
-// contentSchema is text, or a list of parts. Other parts than text are let in where they are not the question's.
-func contentSchema() *jsonschema.Schema {
-	kind := any("text")
-	text := &jsonschema.Schema{Type: "object", Required: []string{
-		"type", "text",
-	}, Properties: map[string]*jsonschema.Schema{
-		"type": {Const: &kind, Description: "Only text is understood."},
-		"text": {Type: "string", Description: "The text."},
-	}}
-	other := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{
-		"type": {Type: "string", Description: "A part of another kind is refused in the question."},
-	}}
-	part := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{text, other}}
-	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "array", Items: part}}}
-}

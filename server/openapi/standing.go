@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"net/http"
-	"slices"
 
 	"footnote/chat"
 	"footnote/server/api"
@@ -14,83 +13,57 @@ type FeedAddress struct {
 	URL string `json:"url"`
 }
 
-// standingOperations describe questions that are asked again when documents change.
-func standingOperations() []Operation {
-	missing := []chat.Code{chat.CodeNotFound}
-	one := []parameter{{in: "path", name: "id", need: true, schema: textSchema(), about: "The kept question's id."}}
-	kept := []outcome{{status: http.StatusOK, about: "The question.", body: api.KeptQuestion{}}}
-	pageForm := outcome{status: http.StatusSeeOther, about: "The page of kept questions, for a form."}
+func standingRoutes() []Operation {
 	return []Operation{
-		{
-			Method: "GET", Path: "/standing", group: "Kept questions", summary: "List kept questions",
-			about:    "Newest first, each with what changed.",
-			outcomes: []outcome{{status: http.StatusOK, about: "The questions.", body: api.KeptList{}}},
-		},
-		{
-			Method: "POST", Path: "/standing", group: "Kept questions", summary: "Keep a question",
-			about: "That of a run that was answered, or one that was not asked yet. It is asked again when a " +
-				"document " +
-				"that its answer rests on has a new version or is deleted, or new passages come among the best for " +
-				"it: " +
-				"once for many changes at a time, at most 6 times in an hour, and when no other question of the user " +
-				"is being answered.",
-			body: api.NewStanding{}, example: map[string]any{"question": "How long is the notice period?"},
-			form: []parameter{{
-				name: "run_id", need: true, schema: textSchema(), about: "The run whose question is kept.",
-			}},
-			formKind: httpio.TypeForm,
-			fails: slices.Concat(bodyFails, []chat.Code{
-				chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull,
-			}),
-			outcomes: []outcome{{status: http.StatusCreated, about: "It is kept.", body: api.KeptQuestion{}}, pageForm},
-		},
-		{
-			Method: "GET", Path: "/standing/:id", group: "Kept questions", summary: "Get a kept question", params: one,
-			fails: missing, outcomes: kept,
-		},
-		{
-			Method: "PATCH", Path: "/standing/:id", group: "Kept questions",
-			summary: "Pause or resume a kept question, or note that its changes were seen",
-			params:  one, body: api.StandingChange{}, example: map[string]any{"paused": true},
-			fails: slices.Concat(bodyFails, missing), outcomes: kept,
-		},
-		{
-			Method: "DELETE", Path: "/standing/:id", group: "Kept questions", summary: "Keep a question no longer",
-			params: one, fails: missing, outcomes: []outcome{{status: http.StatusNoContent, about: "Done."}},
-		},
-		{
-			Method: "POST", Path: "/standing/:id/ask", group: "Kept questions", summary: "Ask a kept question now",
-			params: one, fails: []chat.Code{chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany},
-			outcomes: []outcome{
-				{status: http.StatusAccepted, about: "It is asked as soon as it can be.", body: api.KeptQuestion{}},
-				pageForm,
-			},
-		},
-		{
-			Method: "POST", Path: "/standing/feed", group: "Kept questions", summary: "Make the address of a feed",
-			about: "In the place of the one before. Whoever knows the address can read the changes of the user; only " +
-				"its hash is kept.",
-			outcomes: []outcome{
-				{status: http.StatusOK, about: "The address, this once.", body: FeedAddress{}},
-				{status: http.StatusOK, about: "The page with it, for a form.", kind: httpio.TypeHTML},
-			},
-		},
-		{
-			Method: "DELETE", Path: "/standing/feed", group: "Kept questions", summary: "Take the feed's address back",
-			outcomes: []outcome{{status: http.StatusNoContent, about: "No address shows the changes."}},
-		},
-		{
-			Method: "GET", Path: "/standing/feed/:token", group: "Kept questions",
-			summary: "Read the changes as a feed",
-			about:   "Atom, the last 50 changes. No key is needed: the address names the user.",
-			params: []parameter{{
-				in: "path", name: "token", need: true, schema: textSchema(), about: "The end of the feed's address.",
-			}},
-			fails: missing,
-			outcomes: []outcome{
-				{status: http.StatusOK, about: "The feed.", kind: "application/atom+xml"},
-				{status: http.StatusNotModified, about: "As If-None-Match says it is."},
-			},
-		},
+		route("GET /standing", "List kept questions").
+			says("Newest first, each with what changed.").
+			gives("The questions.", api.KeptList{}),
+		route("POST /standing", "Keep a question").
+			says(`That of a run that was answered, or one that was not asked yet. It is asked again when a document
+			that its answer rests on has a new version or is deleted, or new passages come among the best for it: once
+			for many changes at a time, at most 6 times in an hour, and when no other question of the user is being
+			answered.`).
+			takes(api.NewStanding{}, `{"question":"How long is the notice period?"}`).
+			posts(needed("run_id", textSchema(), "The run whose question is kept.")).
+			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
+			ends(http.StatusCreated, "It is kept.", api.KeptQuestion{}).
+			redirects("The page of kept questions, for a form."),
+		route("GET /standing/:id", "Get a kept question").
+			gives("The question.", api.KeptQuestion{}),
+		route("PATCH /standing/:id", "Pause or resume a kept question, or note that its changes were seen").
+			takes(api.StandingChange{}, `{"paused":true}`).
+			gives("The question.", api.KeptQuestion{}),
+		route("DELETE /standing/:id", "Keep a question no longer").
+			empty("Done."),
+		route("POST /standing/:id/ask", "Ask a kept question now").
+			fails(chat.CodeConflict, chat.CodeTooMany).
+			ends(http.StatusAccepted, "It is asked as soon as it can be.", api.KeptQuestion{}).
+			redirects("The page of kept questions, for a form."),
+		route("POST /standing/feed", "Make the address of a feed").
+			says(`In the place of the one before. Whoever knows the address can read the changes of the user; only its
+			hash is kept.`).
+			gives("The address, this once.", FeedAddress{}).
+			sends("The page with it, for a form.", httpio.TypeHTML),
+		route("DELETE /standing/feed", "Take the feed's address back").
+			empty("No address shows the changes."),
+		route("GET /standing/feed/:token", "Read the changes as a feed").
+			says("Atom, the last 50 changes. No key is needed: the address names the user.").
+			sends("The feed.", "application/atom+xml").
+			ends(http.StatusNotModified, "As If-None-Match says it is.", nil),
+		route("GET /standing/webhook", "Get the address that changes are sent to").
+			says(`Also when it last took a message, why it last did not, how many changes wait, and how many were
+			given up. The secret is not shown.`).
+			fails(chat.CodeNotFound).
+			gives("The webhook, and how it does.", api.WebhookState{}),
+		route("PUT /standing/webhook", "Have changes sent to an address").
+			says(`One address for each user, in the place of the one before, with a new secret, which is shown this
+			once. Each change is sent as a POST of JSON, signed as the Standard Webhooks specification says
+			(webhook-id, webhook-timestamp, webhook-signature). What is not taken with a status of 200 to 299 within
+			10 s is sent again after 1 min, 5 min, 30 min, 2 h and 12 h. The first message says that the address was
+			set.`).
+			takes(api.NewWebhook{}, `{"url":"https://example.org/hook"}`).
+			gives("The webhook, and how it does.", api.WebhookState{}),
+		route("DELETE /standing/webhook", "Send no changes any more").
+			empty("Done. What waited is not sent."),
 	}
 }
