@@ -76,8 +76,8 @@ type EvidenceStep struct {
 type EvidenceResult struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	// How far the document is; ready means that its text can be searched.
-	State  string `json:"state" api:"shared"`
+	// What became of the quote: verified, changed or missing.
+	State  string `json:"state"`
 	Detail string `json:"detail,omitempty" api:"shared"` // A sentence for people.
 }
 

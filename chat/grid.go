@@ -82,9 +82,9 @@ func (g Grid) Has(row, column int) bool {
 
 // GridCell is what is said of one document about one question.
 type GridCell struct {
-	Row       int        `json:"row"`    // Its row, from 0.
-	Column    int        `json:"column"` // Its column, from 0.
-	State     CellState  `json:"state"`
+	Row       int        `json:"row"`               // Its row, from 0.
+	Column    int        `json:"column"`            // Its column, from 0.
+	State     CellState  `json:"state"`             // Whether the document says it.
 	Text      string     `json:"text"`              // As it was found, or the closest words; else empty.
 	Citations []Citation `json:"citations"`         // What the text rests on, the best first.
 	Edited    *string    `json:"edited"`            // What a person wrote in its place; null: nothing.

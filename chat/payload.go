@@ -34,7 +34,7 @@ type Budget struct {
 	// Turns of the model.
 	Steps          int `json:"steps"`           // turns of the model, not steps of the timeline
 	RetrievalCalls int `json:"retrieval_calls"` // Calls of tools that search or read.
-	Seconds        int `json:"seconds"`         // Time.
+	Seconds        int `json:"seconds"`         // How long it may take, in seconds.
 	Tokens         int `json:"tokens"`          // Tokens of the model in all.
 }
 

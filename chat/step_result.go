@@ -30,9 +30,8 @@ func (c Capability) Retrieves() bool {
 // Label says for people what a tool does, in whichever tense the step's status asks for, and what with. It is stored
 // with the step, so a log is drawn in the words of the version that wrote it.
 type Label struct {
-	Doing string `json:"doing"` // What is being done while the call runs, as in "Searching for".
-	// How far it is.
-	Done     string `json:"done"`               // "Searched for"
+	Doing    string `json:"doing"`              // What is being done while the call runs, as in "Searching for".
+	Done     string `json:"done"`               // What was done, once the call is over, as in "Searched for".
 	Noun     string `json:"noun,omitempty"`     // What one call is called where calls are counted.
 	Argument string `json:"argument,omitempty"` // The tool's argument that names what it is about.
 	// What that is: words in quotes, a pattern or formula, or the title of a document.
@@ -204,7 +203,7 @@ func (h Hit) Link() string {
 type OpenedPart struct {
 	DocumentID string `json:"document_id"`
 	// Which part: the number of a reading page from 1, or the first passage of a reading that was about something.
-	Part string `json:"part" api:"shared"`
+	Part string `json:"part"`
 }
 
 // QuotedWords are words that a model quotes from a passage, in its own wording.
@@ -215,9 +214,8 @@ type QuotedWords struct {
 
 // PlanPart is one part of a question.
 type PlanPart struct {
-	Query string `json:"query"`
-	// What the question was taken for and why these tools were chosen, line by line.
-	Reasoning string `json:"reasoning" api:"shared"`
+	Query     string `json:"query"`
+	Reasoning string `json:"reasoning"` // Why the question has this part.
 	// The parts that have to be searched first, by their places in the list, from 0.
 	DependsOn []int  `json:"depends_on"`
 	Status    Status `json:"status"`

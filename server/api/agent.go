@@ -25,7 +25,7 @@ type AgentAnswer struct {
 	// How the run ended.
 	Status string `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
 	// The answer, in Markdown with footnotes in the style asked for.
-	Response  string          `json:"response" api:"shared"`
+	Response  string          `json:"response"`
 	Citations []chat.Citation `json:"citations"`
 	Sources   []chat.Source   `json:"sources"`
 	runlog.Judged

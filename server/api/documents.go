@@ -31,8 +31,9 @@ type DocumentInfo struct {
 	Namespace string `json:"namespace"`
 	Language  string `json:"language,omitempty"` // Its language (ISO 639-1), when it was recognised.
 	// What is known about the document: author, date, tags and so on.
-	Meta  map[string]any `json:"meta"`
-	State corpus.State   `json:"state"`
+	Meta map[string]any `json:"meta"`
+	// How far the document is; ready means that its text can be searched.
+	State corpus.State `json:"state" api:"shared"`
 	// Whether it can be found by meaning: failed after the server died three times while it made the vectors; POST
 	// /documents/{id}/retry tries again.
 	Semantic  corpus.Semantic `json:"semantic"`

@@ -15,7 +15,7 @@ import (
 type WaitingQuestion struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
-	Message   string `json:"message"`
+	Message   string `json:"message"` // The question.
 	// Why it could not be sent. It waits until it is changed or removed.
 	Problem   string    `json:"problem,omitempty"`
 	CreatedAt time.Time `json:"created_at"`

@@ -42,6 +42,7 @@ type tracedEnd struct {
 
 // tracedPlan is what a model thought before a call, and what that cost.
 type tracedPlan struct {
+	// What the question was taken for and why these tools were chosen, line by line.
 	Reasoning string   `json:"reasoning"`
 	Cost      *float64 `json:"cost,omitempty"`
 }

@@ -46,7 +46,7 @@ type KeptQuestion struct {
 	Question string `json:"question"`
 	// The namespace; without one documents go to "default" and searches go everywhere.
 	Namespace string             `json:"namespace,omitempty"`
-	State     chat.StandingState `json:"state"`
+	State     chat.StandingState `json:"state"`             // Whether it is being asked again, and whether it changed.
 	Trouble   string             `json:"trouble,omitempty"` // Why it did not work the last time.
 	RunID     string             `json:"run_id"`            // The run of the last answer; empty before the first.
 	SessionID string             `json:"session_id"`        // The conversation that holds the runs that asked it again.

@@ -36,7 +36,7 @@ type NewColumn struct {
 type DocumentTable struct {
 	ID        string            `json:"id,omitempty"` // The table's id; absent in a preview.
 	Name      string            `json:"name"`
-	State     chat.GridState    `json:"state"`
+	State     chat.GridState    `json:"state"`             // Whether it is being filled.
 	Trouble   string            `json:"trouble,omitempty"` // Why nothing goes on just now, as a sentence.
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`

@@ -18,12 +18,12 @@ type Webhooks interface {
 
 // NewWebhook is the body of PUT /standing/webhook.
 type NewWebhook struct {
-	URL string `json:"url"`
+	URL string `json:"url"` // Where changes are sent to: https or http.
 }
 
 // WebhookState is the address that changes are sent to, and how it does.
 type WebhookState struct {
-	URL string `json:"url"`
+	URL string `json:"url"` // Where changes are sent to.
 	// What signs the messages, whsec_ and base64; only in the answer that makes it.
 	Secret string     `json:"secret,omitempty"`
 	SetAt  time.Time  `json:"set_at"`  // When the address was set.

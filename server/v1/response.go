@@ -28,20 +28,19 @@ type Response struct {
 	ParallelToolCalls bool              `json:"parallel_tool_calls"`  // Always true.
 	Previous          *string           `json:"previous_response_id"` // The response before it in the conversation.
 	Conversation      ConversationNamed `json:"conversation"`         // The conversation that it is a part of.
-	Reasoning         ReasoningWish     `json:"reasoning"`
+	Reasoning         ReasoningWish     `json:"reasoning"`            // What was asked for of a model's thoughts: nothing.
 	// Always true: the server keeps each conversation until it is deleted, since footnotes open by it.
 	Store       bool     `json:"store"`
 	Temperature *float64 `json:"temperature"`
 	Text        TextForm `json:"text"`
 	ToolChoice  string   `json:"tool_choice"` // Always auto.
 	// Always empty: the tools are Footnote's own.
-	Tools      []any          `json:"tools"`
-	TopP       *float64       `json:"top_p"`      // Always null.
-	Truncation string         `json:"truncation"` // Always disabled.
-	Usage      *ResponseUsage `json:"usage"`      // Null while the run is under way.
-	User       *string        `json:"user"`       // Always null.
-	// Where the passage stands.
-	Metadata map[string]string `json:"metadata"` // always empty
+	Tools      []any             `json:"tools"`
+	TopP       *float64          `json:"top_p"`      // Always null.
+	Truncation string            `json:"truncation"` // Always disabled.
+	Usage      *ResponseUsage    `json:"usage"`      // Null while the run is under way.
+	User       *string           `json:"user"`       // Always null.
+	Metadata   map[string]string `json:"metadata"`   // Always empty.
 
 	Footnote *runlog.Judged `json:"footnote,omitempty"` // once there is an answer
 }
@@ -53,8 +52,8 @@ type ConversationNamed struct {
 
 // ReasoningWish is what was asked for of a model's thoughts: nothing.
 type ReasoningWish struct {
-	Effort  *string `json:"effort"` // Always null.
-	Summary *string `json:"summary"`
+	Effort  *string `json:"effort"`  // Always null.
+	Summary *string `json:"summary"` // Always null.
 }
 
 // TextForm says that the answer is text.
@@ -169,7 +168,7 @@ type TextPart struct {
 	Type        string               `json:"type"` // output_text
 	Text        string               `json:"text"`
 	Annotations []ResponseAnnotation `json:"annotations"`
-	Logprobs    []any                `json:"logprobs"` // always empty
+	Logprobs    []any                `json:"logprobs"` // Always empty.
 }
 
 // ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has
@@ -208,7 +207,7 @@ type WebSearchItem struct {
 	Type   string    `json:"type"` // web_search_call
 	ID     string    `json:"id"`
 	Status string    `json:"status"`
-	Action WebAction `json:"action"` // What was done, and why.
+	Action WebAction `json:"action"` // What was searched for, and what was found.
 }
 
 // WebAction says what was looked for.
@@ -243,7 +242,7 @@ type ResponseEvent struct {
 	Type string `json:"type"` // What the event is; OpenAI's documentation has them all.
 	// The event's number in its response, from 0 without gaps.
 	SequenceNumber int64     `json:"sequence_number"`
-	Response       *Response `json:"response,omitempty"`
+	Response       *Response `json:"response,omitempty"` // The response as it is now.
 	// The item's place among all that began, from 0.
 	OutputIndex  *int   `json:"output_index,omitempty"`
 	ItemID       string `json:"item_id,omitempty"`       // The item's id.
@@ -252,9 +251,9 @@ type ResponseEvent struct {
 	SummaryIndex    *int                `json:"summary_index,omitempty"`
 	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its place among the footnotes, from 0.
 	Item            any                 `json:"item,omitempty"`             // An item of the output as it is now.
-	Part            any                 `json:"part,omitempty"`
-	Annotation      *ResponseAnnotation `json:"annotation,omitempty"` // A footnote of the text.
+	Part            any                 `json:"part,omitempty"`             // A part of the item as it is now.
+	Annotation      *ResponseAnnotation `json:"annotation,omitempty"`       // A footnote of the text.
 	Delta           *string             `json:"delta,omitempty"`
 	Text            *string             `json:"text,omitempty"`
-	Logprobs        json.RawMessage     `json:"logprobs,omitempty"` // always an empty list, of text
+	Logprobs        json.RawMessage     `json:"logprobs,omitempty"` // Of text: always empty.
 }
