@@ -1,4 +1,9 @@
 // Command generate writes the assembly of package kernel: for amd64 with avo, or for arm64.
+//
+// A tile is a piece of a product of matrices whose sums stay in registers: rows of the left side by two registers of
+// columns of the right. There is a routine for each number of rows, because a loop over registers can't be written.
+// main.go and rows.go are for amd64, neon.go and its neighbours print the assembly for arm64, whose instructions Go's
+// assembler partly doesn't know.
 package main
 
 import (
@@ -62,6 +67,7 @@ func (v vector) constant(value float32) VecVirtual {
 	return r
 }
 
+// floats are the constants in memory, each once.
 var floats = map[float32]Mem{}
 
 func float(value float32) Mem {
@@ -80,6 +86,8 @@ type rowPointers struct {
 	stride Register
 }
 
+// newRowPointers makes them from the first row's address. An address may be a base with once or twice the stride, so
+// that one register serves three rows.
 func newRowPointers(first, stride Register, rows int) rowPointers {
 	p := rowPointers{[]Register{first}, stride}
 	for at := 3; at < rows; at += 3 {
@@ -130,6 +138,7 @@ func pairTile(rows int) {
 	tile{narrow, rows, 2, multiply, func(m Mem, w VecVirtual) { VPMOVSXBW(m, w) }}.emit()
 }
 
+// tile is what vnniTile and pairTile differ by: how weights are loaded and multiplied.
 type tile struct {
 	vector
 	rows     int
@@ -138,6 +147,8 @@ type tile struct {
 	load     func(Mem, VecVirtual)
 }
 
+// emit writes the routine: for each step the weights of two registers of outputs, and for each row one broadcast of its
+// codes, multiplied with both.
 func (t tile) emit() {
 	x := newRowPointers(Load(Param("x"), GP64()), Load(Param("xStride"), GP64()), t.rows)
 	w, steps := Load(Param("w"), GP64()), Load(Param("steps"), GP64())

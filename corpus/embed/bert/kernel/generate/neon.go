@@ -24,6 +24,7 @@ func writeNEON() {
 // beside several stands for as many.
 type registers []int
 
+// at is register i, over again from the first where there are fewer.
 func (r registers) at(i int) int { return r[i%len(r)] }
 
 // list is how loads and stores have them: one behind the other.
@@ -38,6 +39,8 @@ func (r registers) list() string {
 // allocator gives registers that are not in use, from the first on.
 type allocator int
 
+// several takes registers that nothing else has. A routine that needs more than the processor has is a mistake of the
+// generator, which stops it.
 func (a *allocator) several(n int) registers {
 	out := make(registers, n)
 	for i := range out {
@@ -66,6 +69,7 @@ func decimal(value float32) string {
 	return s
 }
 
+// constants makes a register of each value.
 func (a *allocator) constants(values []float32) (out []registers) {
 	for _, value := range values {
 		out = append(out, a.constant(value))
@@ -73,6 +77,8 @@ func (a *allocator) constants(values []float32) (out []registers) {
 	return out
 }
 
+// line writes an instruction, label a place that a loop goes back to, and text the head of a routine: its name, and how
+// many bytes its arguments and its result take.
 func line(format string, args ...any) { fmt.Printf("\t"+format+"\n", args...) }
 
 func label(name string) { fmt.Printf("\n%s:\n", name) }
@@ -97,6 +103,7 @@ func three(name string, code int) func(d, n, m registers) {
 	return func(d, n, m registers) {
 		for i := range d {
 			d, n, m := d.at(i), n.at(i), m.at(i)
+			// The registers' numbers stand at bits 16, 5 and 0, for all instructions of this form.
 			word(code|m<<16|n<<5|d, "%s v%d.4s, v%d.4s, v%d.4s", name, d, n, m)
 		}
 	}
@@ -113,6 +120,7 @@ func two(code int, format string) func(d, n registers) {
 }
 
 var (
+	// The codes are those of the Arm Architecture Reference Manual for A-profile, for registers of four floats (4S).
 	fadd  = three("fadd", 0x4e20d400)
 	faddp = three("faddp", 0x6e20d400)
 	fsub  = three("fsub", 0x4ea0d400)
@@ -161,6 +169,7 @@ var (
 	eor  = known("VEOR", "B16")
 )
 
+// clearAll sets all bits to 0.
 func clearAll(r registers) { eor(r, r, r) }
 
 // pointers has rows of the argument called name, at an offset, in R0, R1, …; its stride is the argument behind it. It
@@ -183,9 +192,12 @@ func dotTile(rows int) {
 	line("MOVD steps+32(FP), R8")
 	var a allocator
 	sums, x, w := a.several(4*neonRows), a.several(neonRows), a.several(2)
+	// The sums take the first registers, whatever the number of rows, so that what follows them always has the same
+	// numbers.
 	clearAll(sums[:4*rows])
 	label("sum")
 	for i := range rows {
+		// 16 codes of a row are four groups of four inputs: sdot takes the group that stands at a place.
 		line("VLD1.P 16(R%d), [V%d.B16]", i, x[i])
 	}
 	for at := 0; at < 4*unrolled; at += 2 { // registers of weights: four for each step
@@ -196,8 +208,10 @@ func dotTile(rows int) {
 		}
 	}
 	again("sum", "R8")
+	// R0 and on were the rows of codes, which are done with; now they are the rows of results.
 	pointers("y", 0, rows)
 	line("MOVD columns+56(FP), R7")
+	// The registers behind the sums are free again.
 	a = allocator(len(sums))
 	scale, total, bias, step, low, out := a.several(1), a.several(1), a.several(1), a.several(1), a.several(1),
 		a.several(1)

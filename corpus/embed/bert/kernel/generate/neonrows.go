@@ -1,6 +1,7 @@
 package main
 
 // horner makes coefficients[0]·xⁿ + … + coefficients[n], in one of two that it uses in turn.
+// FMLA adds to its first operand, which holds the next coefficient therefore; amd64 has a form that multiplies it.
 func horner(x registers, coefficients []registers, one, other registers) registers {
 	before := coefficients[0]
 	for _, c := range coefficients[1:] {
@@ -18,6 +19,7 @@ type neonExponential struct {
 	one                     registers
 }
 
+// newNEONExponential takes registers for the constants: there are 32, which is enough for all.
 func newNEONExponential(a *allocator) neonExponential {
 	e := neonExponential{least: a.constant(-87), log2e: a.constant(1.44269504), high: a.constant(0.693359375),
 		low: a.constant(-2.12194440e-4), powers: a.constants(powers[:len(powers)-1])}
@@ -57,6 +59,7 @@ func neonExpRow() {
 	line("VLD1.P 64(R2), %s", x.list())
 	fmax(sum, sum, x)
 	again("greatest", "R3")
+	// sum serves for the greatest of the four registers' places here, and for the sum after that.
 	fmax(sum[:2], sum[:2], sum[2:])
 	fmax(most, sum[:1], sum[1:2])
 	fmaxv(most, most)
@@ -72,6 +75,7 @@ func neonExpRow() {
 	again("next", "R1")
 	fadd(sum[:2], sum[:2], sum[2:])
 	fadd(sum[:1], sum[:1], sum[1:2])
+	// Twice: of four places pairs are added, and of these the pair.
 	faddp(sum[:1], sum[:1], sum[:1])
 	faddp(sum[:1], sum[:1], sum[:1])
 	line("FMOVS F%d, ret+16(FP)", sum[0])
@@ -82,6 +86,7 @@ func neonExpRow() {
 func neonGeluRow() {
 	text("gelu128", "(x *float32, blocks uintptr)", 16)
 	var a allocator
+	// Half a block, since a whole one would take more than the 32 registers beside the constants.
 	in, z, t := a.several(2), a.several(2), a.several(2)
 	whole, one, other := a.several(2), a.several(2), a.several(2)
 	line("MOVD x+0(FP), R0")
@@ -99,6 +104,7 @@ func neonGeluRow() {
 	fmul(z, z, z)
 	fmul(z, z, half)
 	power := e.emit(z, whole, one, other)
+	// z and whole are free again, and hold the two that horner uses in turn.
 	h := horner(t, coefficients, z, whole)
 	fmul(h, h, t)
 	fmul(h, h, power) // ½(1 - erf(|x|/√2))
@@ -146,6 +152,7 @@ func neonQuantiseRow() {
 	line("FMOVS F%d, (R5)", step[0])
 	line("FMOVS F%d, 4(R5)", most[0])
 	clearAll(per)
+	// As in quantiseRow: a row of equal values has no step.
 	line("FCMPS F%d, F%d", per[0], step[0])
 	line("BEQ flat")
 	line("FMOVS $1.0, F%d", per[0])
@@ -153,6 +160,7 @@ func neonQuantiseRow() {
 	label("flat")
 	line("VDUP V%d.S[0], V%d.S4", per[0], per[0])
 	line("VDUP V%d.S[0], V%d.S4", least[0], least[0])
+	// 128 as a whole number, which is taken off each code.
 	fcvtns(middle, middle)
 	label("next")
 	line("VLD1.P 64(R1), %s", x.list())
@@ -160,6 +168,8 @@ func neonQuantiseRow() {
 	fmul(x, x, per)
 	fcvtns(x, x)
 	sub(x, x, middle)
+	// Four registers of 32 bits become one of 16 bytes, in two steps; each cuts what does not fit to the nearest that
+	// does.
 	shorts(x[:1], x[:1])
 	upperShort(x[:1], x[1:2])
 	shorts(x[2:3], x[2:3])

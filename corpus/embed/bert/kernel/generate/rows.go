@@ -13,7 +13,9 @@ var powers = []float32{
 
 const nearest = 8 // rounding to the nearest whole number, without a signal
 
-// exponential is the code of e to the power of x ≤ 0. It changes x.
+// exponential is the code of e to the power of x ≤ 0. It changes x. x is n·ln 2 + r with n whole and |r| at most half
+// of ln 2, where ln 2 is taken off in two parts, high and low, so that nothing is lost (Cody and Waite); then e^x is
+// 2^n·e^r. Below -87 the result is hardly a normal float any more, and -87 is taken.
 type exponential struct {
 	vector
 	least, log2e, high, low VecVirtual
@@ -21,6 +23,8 @@ type exponential struct {
 	bias                    VecVirtual
 }
 
+// newExponential loads the constants, which stay in registers over the whole row. 0.693359375 has so few bits that its
+// product with n is exact; low is the rest of ln 2.
 func (v vector) newExponential() exponential {
 	e := exponential{vector: v, least: v.constant(-87), log2e: v.constant(1.44269504), high: v.constant(0.693359375),
 		low: v.constant(-2.12194440e-4)}
@@ -33,6 +37,8 @@ func (v vector) newExponential() exponential {
 	return e
 }
 
+// emit writes the code: e^r by its polynomial, then the exponent is put in, by an instruction with AVX-512 and by
+// adding to the bits with AVX2.
 func (e exponential) emit(x, out, whole VecVirtual) {
 	VMAXPS(e.least, x, x)
 	VMULPS(e.log2e, x, whole)
@@ -41,6 +47,7 @@ func (e exponential) emit(x, out, whole VecVirtual) {
 	} else {
 		VROUNDPS(Imm(nearest), whole, whole)
 	}
+	// From here on x is r: first the exact part is taken off, then the small one.
 	VFNMADD231PS(e.high, whole, x)
 	VFNMADD231PS(e.low, whole, x)
 	if e.bytes == 64 {
@@ -52,12 +59,14 @@ func (e exponential) emit(x, out, whole VecVirtual) {
 		VSCALEFPS(whole, out, out)
 		return
 	}
+	// With AVX2 each coefficient is read from memory when its turn comes.
 	spare := e.new()
 	VBROADCASTSS(float(powers[0]), out)
 	for _, p := range powers[1:] {
 		VBROADCASTSS(float(p), spare)
 		VFMADD213PS(spare, x, out)
 	}
+	// 2^n by the bits of a float: its exponent begins at bit 23, so that n added there multiplies by 2^n.
 	VCVTPS2DQ(whole, whole)
 	VPSLLD(Imm(23), whole, whole)
 	VPADDD(whole, out, out) // out is between ½ and 2, whole at least -126
@@ -68,6 +77,8 @@ func (v vector) expRow() {
 	TEXT("exp"+v.name, NOSPLIT, "func(x *float32, blocks uintptr) float32")
 	Pragma("noescape")
 	x, blocks := Load(Param("x"), GP64()), Load(Param("blocks"), GP64())
+	// The row is gone through twice: for the greatest, and then for the powers. A row of attention is short and stays
+	// in the cache.
 	most, sum := v.new(), v.new()
 	at, left := GP64(), GP64()
 	MOVQ(x, at)
@@ -78,6 +89,7 @@ func (v vector) expRow() {
 	ADDQ(I32(v.bytes), at)
 	DECQ(left)
 	JNZ(LabelRef("greatest"))
+	// Only the first place has the greatest of all; it is copied to the others.
 	v.fold(most, func(a, b, to Op) { VMAXPS(a, b, to) })
 	VBROADCASTSS(most.AsX(), most)
 	zero(sum)
@@ -105,6 +117,8 @@ func (v vector) fold(r VecVirtual, combine func(a, b, to Op)) {
 		VEXTRACTF64X4(Imm(1), r.AsZ(), spare.AsY())
 		combine(spare.AsY(), r.AsY(), r.AsY())
 	}
+	// Halves are combined until one place is left: 16 or 8 floats, then 4, 2 and 1. The masks of VPERMILPS swap pairs,
+	// and then neighbours.
 	VEXTRACTF128(Imm(1), r.AsY(), spare.AsX())
 	combine(spare.AsX(), r.AsX(), r.AsX())
 	VPERMILPS(Imm(0b01001110), r.AsX(), spare.AsX())
@@ -126,12 +140,14 @@ func (v vector) geluRow() {
 	in, z, t, out, whole, spare := v.new(), v.new(), v.new(), v.new(), v.new(), v.new()
 	Label("next")
 	VMOVUPS(Mem{Base: x}, in)
+	// p of the formula, times 1/√2, as z is |x| here and x/√2 there. Shifting the sign's bit out makes |x|.
 	VBROADCASTSS(float(0.3275911*0.70710678), spare)
 	VPSLLD(Imm(1), in, z) // |x|
 	VPSRLD(Imm(1), z, z)
 	VMOVAPS(one, t)
 	VFMADD231PS(spare, z, t)
 	VDIVPS(t, one, t) // 1 / (1 + p·z)
+	// -z²/2 is the exponent of e: the formula's -(x/√2)².
 	VBROADCASTSS(float(-0.5), spare)
 	VMULPS(z, z, z)
 	VMULPS(spare, z, z)
@@ -185,6 +201,7 @@ func (v vector) quantiseRow() {
 	VMOVSS(step, Mem{Base: scales})
 	VMOVSS(least.AsX(), Mem{Base: scales, Disp: 4})
 	VPXOR(per.AsX(), per.AsX(), per.AsX())
+	// A row of equal values has no step, and one by it would be infinite: per stays 0 then, and so do all codes.
 	VUCOMISS(per.AsX(), step)
 	JE(LabelRef("flat"))
 	spare := XMM()
@@ -199,6 +216,7 @@ func (v vector) quantiseRow() {
 	VMULPS(per, in, in)
 	VCVTPS2DQ(in, in)
 	if v.bytes == 64 {
+		// It cuts what does not fit to the nearest code that does.
 		VPMOVUSDB(in, Mem{Base: q})
 	} else {
 		VEXTRACTI128(Imm(1), in, most.AsX())
