@@ -36,11 +36,11 @@ func Open(ctx context.Context, set *settings.Settings, dir *datadir.Dir) (Store,
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		return s3.Open(ctx, set.Blobs)
 	}
-	return blobs.Open(Dir(set, dir))
+	return blobs.Open(dirOf(set, dir))
 }
 
-// Dir is the directory of the originals.
-func Dir(set *settings.Settings, dir *datadir.Dir) string {
+// dirOf is the directory of the originals.
+func dirOf(set *settings.Settings, dir *datadir.Dir) string {
 	if set.Blobs != "" {
 		return strings.TrimPrefix(set.Blobs, settings.FileScheme)
 	}
@@ -59,7 +59,7 @@ func Reader(
 		}
 		return func(hash string) (io.ReadSeekCloser, error) { return bucket.Open(ctx, hash) }, nil
 	}
-	place := Dir(set, dir)
+	place := dirOf(set, dir)
 	return func(hash string) (io.ReadSeekCloser, error) {
 		name, ok := blobs.Name(hash)
 		if !ok {

@@ -36,8 +36,8 @@ type app struct {
 	chosen  *watch.Desk     // follows others; nil: none can be chosen
 }
 
-// wireApp builds all parts and the server on a claimed directory. Nothing runs yet but the store's writer.
-func wireApp(
+// newApp builds all parts and the server on a claimed directory. Nothing runs yet but the store's writer.
+func newApp(
 	ctx context.Context, set *settings.Settings, built release.Info, dir *datadir.Dir, log *slog.Logger,
 ) (_ *app, err error) {
 	a := &app{}
@@ -146,7 +146,7 @@ func (a *app) openFolders(set *settings.Settings, who access.Access, url string,
 	return a.chosen.Open(who, url, a.folders)
 }
 
-// close gives up what wireApp and openFolders opened.
+// close gives up what newApp and openFolders opened.
 func (a *app) close() error {
 	var errs []error
 	for _, folder := range a.folders {

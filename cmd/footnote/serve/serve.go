@@ -41,7 +41,7 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	who.Log(log)
-	app, err := wireApp(p.Ctx, p.Settings, p.Built, dir, log)
+	app, err := newApp(p.Ctx, p.Settings, p.Built, dir, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

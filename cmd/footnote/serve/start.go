@@ -21,7 +21,7 @@ func Start(p *command.Program, dir *datadir.Dir) (*remote.Server, error) {
 	if p.Settings.LogLevel == "info" {
 		log = command.QuietLogger(p.Stderr)
 	}
-	app, err := wireApp(p.Ctx, p.Settings, p.Built, dir, log)
+	app, err := newApp(p.Ctx, p.Settings, p.Built, dir, log)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -188,7 +188,7 @@ func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
 
 // followOpen follows an open folder until ctx ends, and closes it.
 func (d *Desk) followOpen(ctx context.Context, folder *watch.Folder, look *lastLook) {
-	f := newFolderWatch(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
+	f := newFolder(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
 	f.look = look
 	f.Until(ctx)
 	_ = folder.Close() // it was only read

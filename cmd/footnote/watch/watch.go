@@ -61,7 +61,7 @@ func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	return newFolderWatch(folder, server, set.WatchNamespace, set.MaxUploadMiB, log), nil
+	return newFolder(folder, server, set.WatchNamespace, set.MaxUploadMiB, log), nil
 }
 
 // Check fails for what is no folder that can be followed.
@@ -96,7 +96,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 	defer func() { err = errors.Join(err, server.Close()) }()
 	fmt.Fprintf(p.Stdout, "%s follows %s\n", server.URL, folder.Dir)
 	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	f := newFolderWatch(folder, server, c.Namespace, p.Settings.MaxUploadMiB, log)
+	f := newFolder(folder, server, c.Namespace, p.Settings.MaxUploadMiB, log)
 	f.Until(p.Ctx)
 	return nil
 }
@@ -137,7 +137,7 @@ type Folder struct {
 	describedAt time.Time
 }
 
-func newFolderWatch(
+func newFolder(
 	folder *watch.Folder, server *remote.Server, namespace string, maxMiB int, log *slog.Logger,
 ) *Folder {
 	return &Folder{
