@@ -208,8 +208,8 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 	if lang == "" || common == 0 && names > 0 {
 		return false
 	}
-	// Numbers and names have decided above; the words count only if they could have been the passages'. Slow, and hardly
-	// ever needed.
+	// Numbers and names have decided above; the words count only if they could have been the passages'. Slow, and
+	// hardly ever needed.
 	spoken := text.Detect(claim)
 	return spoken != "" && spoken != lang
 }
