@@ -4,14 +4,16 @@
 //
 // What comes in are a model's arguments, as JSON that may be wrong in every way; what goes out is a Result, which makes
 // an output for the model and programs, and a chat.StepResult for the page, the log and recovery. tool.go says what a
-// tool is, set.go which tools a toolset has, context.go what they work on; coerce_args.go mends arguments, clip.go and
-// encode.go bound and write outputs, step_result.go and shown_passage.go are shared by outputs. Every other file is a
-// tool, or a part of one. A tool never writes to the log and never gives out numbers while it runs: calls of a turn run
-// at the same time, and numbers are given when outputs are made, in the order of the calls.
+// tool is, table.go which toolsets have it, set.go what a toolset is, context.go what they work on; coerce_args.go
+// mends arguments, clip.go and encode.go bound and write outputs, step_result.go and shown_passage.go are shared by
+// outputs. Every other file is a tool, or a part of one. A tool never writes to the log and never gives out numbers
+// while it runs: calls of a turn run at the same time, and numbers are given when outputs are made, in the order of the
+// calls.
 package tools
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -65,67 +67,27 @@ type Config struct {
 	ApproveWeb bool        // a person allows each search of the web
 }
 
-// NewRegistry builds every toolset. This is the one table of defaults. Each row is a toolset with its budget and its
-// tools, in the order in which models see them. The columns of the table: steps (turns of the model) and calls (of
-// tools that search or read) that a run may use, questions of a conversation, the highest temperature, the usual one,
-// and the tools. All runs have 300 s and 200,000 tokens.
+// NewRegistry builds every toolset, and gives each the tools that table.go says. This is the table of defaults: each
+// row is a toolset with its budget. The columns are steps (turns of the model) and calls (of tools that search or read)
+// that a run may use, questions of a conversation, the highest temperature, and the usual one. All runs have 300 s and
+// 200,000 tokens.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
-	built, known := map[string]*Tool{}, map[string]chat.Capability{}
-	builders := []func() (*Tool, error){
-		searchDocuments, readDocument, readMultipleDocuments, documentSummary, rerankDocuments, metadataSearch,
-		listDocuments, grepDocuments,
-		calculate, queryTable, citeSource, openDocument, retrieve, retrieveMore, lookup, summarize, finish,
-		semanticSearch, hybridSearch, retrieveDocumentation, retrieveBookContent, generateAnswer,
-	}
-	if cfg.Web != nil {
-		builders = append(builders, webSearch(cfg.Web, cfg.ApproveWeb))
-	} else {
-		box.absent = append(box.absent, absence{"web_search", "no web search provider is set up"})
-	}
-	for _, build := range builders {
-		t, err := build()
-		if err != nil {
-			return Registry{}, err
-		}
-		if built[t.Name] = t; !t.Unique {
-			known[t.Name] = t.Capability
-		}
-		box.Tools = append(box.Tools, t)
-	}
+	known := map[string]chat.Capability{}
 	for _, row := range []struct {
 		name                string
 		steps, calls, turns int
 		warm, usual         float64
-		tools               string
 	}{
-		{
-			"cursor", 10, 10, 200, 2, 0,
-			"search_documents read_document read_multiple_documents get_document_summary rerank_documents " +
-				"metadata_search list_documents grep_documents query_table calculate cite_source open_document " +
-				"generate_answer",
-		},
-		{
-			"react", 10, 5, 200, 2, 0.1,
-			"retrieve retrieve_more query_table calculate web_search lookup summarize finish",
-		},
-		{"strategy", 3, 5, 200, 2, 0.3, "semantic_search read_document metadata_search hybrid_search"},
-		{"documentation", 10, 5, 20, 1, 0, "retrieve_documentation retrieve_book_content"},
+		{"cursor", 10, 10, 200, 2, 0},
+		{"react", 10, 5, 200, 2, 0.1},
+		{"strategy", 3, 5, 200, 2, 0.3},
+		{"documentation", 10, 5, 20, 1, 0},
 	} {
 		set := Set{
 			Name: row.name, known: known, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm,
 			DefaultTemperature: row.usual,
 			Budget:             chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000},
-		}
-		for name := range strings.FieldsSeq(row.tools) {
-			if t, ok := built[name]; ok {
-				set.Tools = append(set.Tools, t)
-			}
-			for _, a := range box.absent {
-				if a.Name == name {
-					set.Absent = append(set.Absent, a)
-				}
-			}
 		}
 		if row.name == "strategy" {
 			set.Selection, set.Reflective = SelectAuto, true
@@ -133,6 +95,32 @@ func NewRegistry(cfg Config) (Registry, error) {
 		set.Thorough = row.name == "react"
 		set.OpenToMCP = row.name == "cursor" || row.name == "react"
 		box.Toolsets[row.name] = set
+	}
+	for _, row := range tableOf(cfg) {
+		t, err := row.build()
+		if err != nil {
+			return Registry{}, err
+		}
+		if t.missing == "" {
+			box.Tools = append(box.Tools, t)
+		} else {
+			box.absent = append(box.absent, absence{t.Name, t.missing})
+		}
+		if t.missing == "" && !t.Unique {
+			known[t.Name] = t.Capability
+		}
+		for name := range strings.FieldsSeq(row.sets) {
+			set, ok := box.Toolsets[name]
+			switch {
+			case !ok:
+				return Registry{}, fmt.Errorf("tool %s is to be in the toolset %s, which does not exist", t.Name, name)
+			case t.missing == "":
+				set.Tools = append(set.Tools, t)
+			default:
+				set.Absent = append(set.Absent, absence{t.Name, t.missing})
+			}
+			box.Toolsets[name] = set
+		}
 	}
 	return box, nil
 }

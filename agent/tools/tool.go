@@ -76,6 +76,7 @@ type Tool struct {
 	Approve         bool // a person has to allow each call
 	// it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
 	HasSideEffects bool
+	missing        string        // why it can't work as the program is set up; empty: it can
 	Verbatim       bool          // its arguments are passed on as the model wrote them
 	Timeout        time.Duration // of one call; 0: that of all tools
 	MaxTopK        int           // the most its argument top_k may be; 0: it has none

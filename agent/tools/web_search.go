@@ -94,8 +94,8 @@ func (o webSearchOutput) clipTo(limit int) any {
 	return o
 }
 
-// webSearch is the tool for a web that is set up. It is unique: no search of the documents stands in for the web. It is
-// not cached, as the web has no version.
+// webSearch is the tool for the web; without one that is set up (nil) it is missing. It is unique: no search of the
+// documents stands in for the web. It is not cached, as the web has no version.
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
@@ -116,10 +116,13 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 				return d.readWeb(ctx, w, in.Query, found)
 			},
 		}.buildTool()
-		if err == nil {
-			t.Approve = approve
+		if err != nil {
+			return nil, err
 		}
-		return t, err
+		if t.Approve = approve; w == nil {
+			t.missing = "no web search provider is set up"
+		}
+		return t, nil
 	}
 }
 
