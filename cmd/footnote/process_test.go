@@ -70,8 +70,10 @@ func overlap() error {
 }
 
 // build makes the program as it is shipped: static, without the tables for debuggers, and with tags (see the Makefile).
-func build(program, tags string) error {
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags="+tags, "-ldflags=-s -w", "-o", program, ".")
+// flags are further ones of go build.
+func build(program, tags string, flags ...string) error {
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...),
+		"-buildvcs=false", "-tags="+tags, "-ldflags=-s -w", "-o", program, ".")...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	return cmd.Run()
 }
@@ -264,12 +266,18 @@ type result struct {
 // command runs the program to its end. dir is where it runs; empty means an empty directory.
 func command(t testing.TB, dir string, env []string, args ...string) result {
 	t.Helper()
+	return commandOf(t, binary, dir, env, args...)
+}
+
+// commandOf is command with another version of the program.
+func commandOf(t testing.TB, program, dir string, env []string, args ...string) result {
+	t.Helper()
 	if dir == "" {
 		dir = t.TempDir()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment(env), dir, &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
