@@ -115,7 +115,7 @@ func (a *Adder) put(
 // isKept reports whether a folder or a place keeps a document like what it has. Their meta names the place or the
 // folder.
 func isKept(d corpus.Document) bool {
-	return d.MetaText(corpus.MetaPlace) != "" || d.MetaText(corpus.MetaWatched) != ""
+	return d.MetaText(corpus.MetaPlace) != "" || d.Meta[corpus.MetaWatched] != nil
 }
 
 // begin counts a page that a user adds.

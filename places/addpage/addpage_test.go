@@ -79,8 +79,12 @@ func TestAPageBecomesADocumentThatLeadsBack(t *testing.T) {
 }
 
 func TestWhatHasThePagesNameStays(t *testing.T) {
-	a, url := adder(t, map[string]http.HandlerFunc{"/lease": says("text/html", "<p>The lease ends in May.")})
-	for _, meta := range []map[string]any{nil, {corpus.MetaSourceURL: url + "/lease", corpus.MetaWatched: "/papers"}} {
+	for _, watched := range []any{nil, map[string]any{"folder": "/papers", "path": "lease.html"}} {
+		a, url := adder(t, map[string]http.HandlerFunc{"/lease": says("text/html", "<p>The lease ends in May.")})
+		meta := map[string]any{}
+		if watched != nil {
+			meta = map[string]any{corpus.MetaSourceURL: url + "/lease", corpus.MetaWatched: watched}
+		}
 		mine, _, err := a.Library.Add(t.Context(), corpus.Upload{
 			User: "ada", Path: "127.0.0.1/lease.html", Filename: "lease.html", Meta: meta,
 			Body: strings.NewReader(fmt.Sprintf("<p>My own notes %d.", len(meta))),

@@ -60,9 +60,9 @@ func downloadTo(p *command.Program, path, out string) (err error) {
 	defer resp.Body.Close()
 	to := p.Stdout
 	if out != "" {
-		file, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", out, err)
+		file, openErr := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if openErr != nil {
+			return fmt.Errorf("write %s: %w", out, openErr)
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		to = file

@@ -245,6 +245,6 @@ var (
 	broken = &corpus.Failure{Code: "broken",
 		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
 	outOfMemory = &corpus.Failure{Code: "memory",
-		Detail: "Reading this PDF takes more than 512 MB of memory. Split it, or save it with smaller pictures, and " +
+		Detail: "Reading this PDF takes more than 256 MB of memory. Split it, or save it with smaller pictures, and " +
 			"add that."}
 )
