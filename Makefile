@@ -16,7 +16,8 @@ TAGS := grpcnotrace,retrynotrace$(if $(EINO),$(comma)eino)
 # the templates, of which every place that draws one would get a copy: 0.8 MB. So is everything, or two builds would
 # compile them twice.
 LEAN := $(foreach lean,github.com/openai/openai-go/v3/... github.com/anthropics/anthropic-sdk-go/... footnote/views,-gcflags=$(lean)=-l)
-GOFLAGS += -buildvcs=false -tags=$(TAGS) $(LEAN)
+# Without paths in what is compiled, every clone and worktree on a machine finds it in Go's cache.
+GOFLAGS += -buildvcs=false -trimpath -tags=$(TAGS) $(LEAN)
 export GOFLAGS
 # Programs are static, so that an image needs nothing else; only the race detector needs C.
 export CGO_ENABLED := 0
@@ -84,11 +85,11 @@ release-check: vet-others
 	$(RELEASE_ENV) release/check.sh $(RELEASE_VERSION)
 
 # What can't be started here is vetted. go vet can't leave tests out, some of which are for Unix alone: an overlay without them does.
-# With -trimpath it needs what make release compiled.
+# It needs what make release compiled.
 UNTESTED := .cache/release/untested.json
 vet-others:
 	@mkdir -p $(dir $(UNTESTED)) && git ls-files '*_test.go' | sed 's|.*|"$(CURDIR)/&":""|' | paste -sd, | sed 's|.*|{"Replace":{&}}|' > $(UNTESTED)
-	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system GOFLAGS="$(GOFLAGS) -trimpath" $(GO) vet -overlay=$(UNTESTED) \
+	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system $(GO) vet -overlay=$(UNTESTED) \
 	  $$(GOOS=$$system $(GO) list -deps ./cmd/footnote | grep '^footnote/') || exit 1; done
 
 $(GORELEASER):

@@ -68,7 +68,7 @@ type ReadRequest struct {
 	Document string // id, title or file name (resolved in scope: exact id, else unique best match)
 	Focus    string // read the parts that bear on this first; empty: from the start
 	Part     int    // of reading pages, from 1; 0 means 1
-	MaxRunes int    // 0 means 12,000: a reading page's size
+	MaxRunes int    // 0 means ReadRunes
 	Holding  string // id of a passage: the reading page that has it, instead of Part
 }
 

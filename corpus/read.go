@@ -11,9 +11,11 @@ import (
 	"footnote/chat"
 )
 
-// A reading page of 12,000 runes is some 2,000 words of English.
+// ReadRunes is the size of one part of a document that Read returns unless it is asked for another, in runes: some 2,000
+// words of English.
+const ReadRunes = 12000
+
 const (
-	readRunes    = 12000 // of one reading page
 	minReadRunes = 500
 	maxReadRunes = 100000
 	maxOutline   = 200
@@ -26,7 +28,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 		return Reading{}, invalidError("Reading pages are counted from 1.")
 	}
 	// A size out of range is taken as the nearest one, since a model may ask for anything.
-	size := min(max(cmp.Or(r.MaxRunes, readRunes), minReadRunes), maxReadRunes)
+	size := min(max(cmp.Or(r.MaxRunes, ReadRunes), minReadRunes), maxReadRunes)
 	d, err := l.Find(ctx, s, r.Document)
 	if err != nil {
 		return Reading{}, err

@@ -28,9 +28,9 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 			t.Errorf("%q follows nothing", q.Text)
 		}
 		for _, p := range q.Passages {
-			text, err := os.ReadFile(filepath.Join("..", "cmd", "footnote", "testdata", "library", p.Document))
+			text, err := os.ReadFile(filepath.Join("..", "cmd", "footnote", "eval", "testdata", "library", p.Document))
 			if err != nil {
-				text, err = os.ReadFile(filepath.Join("..", "cmd", "footnote", "testdata", "handbook", p.Document))
+				text, err = os.ReadFile(filepath.Join("..", "cmd", "footnote", "eval", "testdata", "handbook", p.Document))
 			}
 			if err != nil {
 				t.Errorf("%q: there is no document %s", q.Text, p.Document)

@@ -25,6 +25,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/english"
 	"footnote/server/httpio"
 )
 
@@ -135,6 +136,7 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 	}
 	outside := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
+	part := english.Digits(corpus.ReadRunes) // characters
 	sdk.AddTool(server, &sdk.Tool{
 		Meta: appMeta, Name: "search", InputSchema: inputs["search"], OutputSchema: toolOutputs()["search"],
 		Title:       "Search documents",
@@ -146,15 +148,15 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 		Meta: appMeta, Name: "fetch", InputSchema: inputs["fetch"], OutputSchema: toolOutputs()["fetch"],
 		Title:       "Fetch a source",
 		Annotations: looks,
-		Description: "Reads what search found: the part of the document that holds the passage, about 12,000 " +
-			"characters. metadata.next is the id of the part that follows.",
+		Description: "Reads what search found: the part of the document that holds the passage, about " + part +
+			" characters. metadata.next is the id of the part that follows.",
 	}, toolOf(h, who, h.fetchSource))
 	sdk.AddTool(server, &sdk.Tool{
 		Meta: appMeta, Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"],
 		Title:       "Read a document",
 		Annotations: looks,
 		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a " +
-			"part of about 12,000 characters at a time.",
+			"part of about " + part + " characters at a time.",
 	}, toolOf(h, who, h.readDocument))
 	sdk.AddTool(server, &sdk.Tool{
 		Name: "list_documents", InputSchema: inputs["list_documents"], OutputSchema: toolOutputs()["list_documents"],

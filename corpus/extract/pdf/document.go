@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	// maxDepth is how deep bookmarks may lie in each other. 5000 pages is beyond any book; a file of more is a
-	// collection.
-	maxPages   = 5000
-	maxOutline = 5000
-	maxDepth   = 8
+	maxPages   = 5000 // beyond any book: a file of more is a collection
+	maxOutline = 5000 // bookmarks that are read
+	maxDepth   = 8    // how deep bookmarks may lie in each other
 )
 
 // extractDocument reads a whole document. report, if it is not nil, is called after every few pages. Pages whose
