@@ -18,6 +18,7 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	documents := filepath.Join("..", "cmd", "footnote", "eval", "testdata")
 	kinds := map[string]int{}
 	for _, q := range questions {
 		kinds[q.Kind]++
@@ -28,9 +29,9 @@ func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 			t.Errorf("%q follows nothing", q.Text)
 		}
 		for _, p := range q.Passages {
-			text, err := os.ReadFile(filepath.Join("..", "cmd", "footnote", "eval", "testdata", "library", p.Document))
+			text, err := os.ReadFile(filepath.Join(documents, "library", p.Document))
 			if err != nil {
-				text, err = os.ReadFile(filepath.Join("..", "cmd", "footnote", "eval", "testdata", "handbook", p.Document))
+				text, err = os.ReadFile(filepath.Join(documents, "handbook", p.Document))
 			}
 			if err != nil {
 				t.Errorf("%q: there is no document %s", q.Text, p.Document)
