@@ -10,6 +10,9 @@ import (
 )
 
 // directory knows the routes of the router, for requests that fit none of them.
+//
+// It is made once with the router and only read afterwards, so handlers may use it at the same time. It is there
+// because programs that are set up with a wrong base address get only what it says to find out.
 type directory struct {
 	programs []string        // routes for programs, such as "GET /v1/models/{model}", in order of their paths
 	pages    map[string]bool // the first parts of the paths at which pages stand
@@ -61,9 +64,13 @@ func routePath(route string) string {
 }
 
 // fewRoutes is how many routes a sentence names.
+// It is a choice: a sentence that a terminal shows in a few lines. The field routes of a problem has all of them.
 const fewRoutes = 8
 
 // tellRoutes says in the failure of a request that is lost which routes there are.
+//
+// With a wrong method (405) those are the routes at the same path, else the nearest ones, or all. It changes only the
+// detail and the routes: status and code stay, since clients act on them.
 func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	before := " There is: "
 	if p.Status == http.StatusMethodNotAllowed {
@@ -91,6 +98,7 @@ func (d *directory) at(path string) []string {
 func (d *directory) nearest(path string) []string {
 	asked := pathParts(path)
 	var alike, beside []string
+	// One part alone must be equal at least, so that a path with nothing in common has no routes that are alike.
 	most := 1
 	for _, route := range d.programs {
 		parts := pathParts(routePath(route))

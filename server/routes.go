@@ -12,6 +12,15 @@ import (
 )
 
 // buildRoutes builds the router. Every route is one line here or in pageRoutes.
+//
+// The order of the middleware matters. Observe is outermost, so that every refusal is counted and logged with its
+// request id. The language comes next, since pages of refusals are drawn in it. The host and the origin are checked
+// before anybody is asked for a key: another site's page must not get so far. Parameters are looked at once the user is
+// known, so that a stranger learns no more than that a key is needed. Compression is innermost: the problems that the
+// others answer with go out as they are.
+//
+// Routes for programs come first and are taken into the directory as they stand; the page's are added to the same
+// router and, a second time, to one of their own, which tells the two kinds apart.
 func (s *Server) buildRoutes() *httpio.Router {
 	e := httpio.NewRouter()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
@@ -134,6 +143,9 @@ func (s *Server) buildRoutes() *httpio.Router {
 }
 
 // pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.
+//
+// None of them is in GET /openapi.json. Forms know only GET and POST, so changes that programs make with PATCH or
+// DELETE have addresses of their own here, which end with the verb.
 func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
@@ -200,6 +212,8 @@ func (s *Server) pageRoutes(e *httpio.Router) {
 
 // pageOrProgram answers an address that browsers and programs share: with a page for a browser and its script, else as
 // a program gets it.
+//
+// The header Vary (RFC 9110, section 12.5.5) keeps a cache from giving a browser the JSON, or a program the page.
 func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 	return func(c httpio.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
@@ -211,6 +225,10 @@ func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 }
 
 // describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
+//
+// Both answer any user alike. A failure to describe a type is a mistake in the program; it is kept and answered with
+// 500 each time. The description changes with the program and its settings, so it may be stored but is to be asked for
+// again (no-cache).
 func (s *Server) describedRoutes(e *httpio.Router) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
 		doc, err := openapi.Describe(s.userLimits, s.version)
@@ -240,6 +258,8 @@ func (s *Server) describedRoutes(e *httpio.Router) {
 // texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
 func neverCompressed(c httpio.Context) bool {
 	path := c.Path()
+	// The JSON answers of the first list are left alone as well: whether one is a stream is known from its body only,
+	// which is not read yet.
 	return httpio.WantsStream(c) ||
 		strings.HasPrefix(path, "/static/") ||
 		slices.Contains([]string{

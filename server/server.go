@@ -2,6 +2,14 @@
 // clients made for OpenAI, aisdk and agui those of these protocols, mcpserver other models, and openapi describes what
 // programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio, which
 // alone knows Echo.
+//
+// A request comes in through Wrap (headers, deadlines), then the router's middleware and one handler of a room, and
+// goes out through the same; what a handler returns as an error is answered by sendProblem alone. The files: server.go
+// wires the rooms, routes.go has the addresses, directory.go and problem.go answer what failed, stats.go has the
+// figures.
+//
+// It must never hold knowledge of its own: no store, no model and no document is reached here except by the parts of
+// Config.
 package server
 
 import (
@@ -42,12 +50,17 @@ import (
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
+//
+// Each room asks for the methods that it calls, so that a test of a room needs no more than those.
 type Runs interface {
 	ask.Starter
 	api.Runs
 }
 
 // Config wires a Server. Store, Feed, Library, Runs and Places are required.
+//
+// A nil or zero field means what its comment says. New changes none of them, and a Config is not read after New
+// returned.
 type Config struct {
 	Store      chat.Store
 	Feed       *chat.Feed
@@ -110,6 +123,9 @@ type Server struct {
 }
 
 // New wires a server. It neither listens nor starts a goroutine.
+//
+// It fails when a required part is missing, when one of Origins is no origin, and when the page's own files can't be
+// prepared. Metrics are registered with Config.Metrics, so two servers with one registry panic in the second New.
 func New(cfg Config) (*Server, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil || cfg.Places == nil {
 		return nil, errors.New("server: Store, Feed, Library, Runs and Places are required")
@@ -135,6 +151,9 @@ func New(cfg Config) (*Server, error) {
 	s.watchStats(cfg.Stats)
 	s.router = s.buildRoutes()
 	s.handler = httpio.Wrap(s.limits, s.router)
+	// The three bounds are choices: no client needs longer for its headers, a browser that is idle for two minutes
+	// opens a new connection, and cookies and keys together take far less than 64 KiB. There is no WriteTimeout, which
+	// would end streams: httpio.Wrap gives each write its own deadline.
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -148,6 +167,7 @@ func New(cfg Config) (*Server, error) {
 
 // makeRooms makes the rooms: each gets what it needs and no more.
 func (s *Server) makeRooms(cfg Config) error {
+	// Without settings only the model that is built in can be named.
 	if cfg.Models == nil {
 		cfg.Models = func() []string { return []string{"offline"} }
 	}
@@ -162,6 +182,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
 	}
 	// clients of these protocols send the whole conversation each time, with the outputs of its tools
+	// The factor is a choice.
 	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
 	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
 	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
@@ -194,11 +215,16 @@ func (s *Server) makeRooms(cfg Config) error {
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
+	// The rooms do not import each other, so the one thing that the page's form and programs do alike is handed over
+	// here.
 	s.page.PutPage = s.api.PutPage
 	return nil
 }
 
 // buildLine says in a few words which program this is.
+//
+// The commit is cut to 7 signs, as git shows it, and left out where the version has it already; the date is cut to its
+// day.
 func buildLine(cfg Config) string {
 	const hash, day = 7, len("2006-01-02")
 	words := []string{cfg.Version}
@@ -215,6 +241,9 @@ func buildLine(cfg Config) string {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
+//
+// An address that is not a TCP one, as in tests, counts as one that only this machine reaches. Any other error than
+// that of Shutdown is returned as it is.
 func (s *Server) Serve(ln net.Listener) error {
 	s.guard.OnNetwork.Store(!isLoopback(ln.Addr()))
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -225,10 +254,14 @@ func (s *Server) Serve(ln net.Listener) error {
 
 // Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are
 // served as before.
+//
+// It may be called more than once and at any time; Shutdown calls it as well. There is no way back.
 func (s *Server) Drain() { s.streams.Drain() }
 
 // Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is
 // cut off and ctx's error returned.
+//
+// Streams are told to end first, since http.Server waits for every open request and would wait for them until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	if err := s.http.Shutdown(ctx); err != nil {

@@ -10,6 +10,9 @@ import (
 
 // WantsHTML reports whether a browser asks for a page: programs that take anything get JSON, and so does one that
 // names both and likes JSON no less.
+//
+// It follows the weights of RFC 9110, section 12.4.2, except that wildcards name nothing: curl sends */* and is a
+// program.
 func WantsHTML(c Context) bool {
 	html, htmlAt := likes(c, TypeHTML)
 	json, jsonAt := likes(c, TypeJSON)
@@ -55,6 +58,9 @@ func qualityOf(params string) float64 {
 func ByHTMX(c Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
 // Show answers with HTML, once all of it was drawn.
+//
+// A component that fails is an error before anything is sent, so a page is never half. It is not stored, since it is
+// one user's, and it varies with what decides its form and its language.
 func Show(c Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {

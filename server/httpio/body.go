@@ -19,6 +19,9 @@ import (
 )
 
 // Bodies reads the JSON and forms of requests, up to a size.
+//
+// It is a value without state: methods may be called at the same time, each for a request of its own. Failures are
+// chat.Errors: CodeUnsupported for another media type, CodeTooLarge over Max, CodeInvalid for the rest.
 type Bodies struct {
 	Max int64 // bytes of one body
 }
@@ -75,6 +78,8 @@ func Decode(body []byte, v any, set func(*json.Decoder)) error {
 
 // plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients
 // whose language has one kind of number, they are whole, but the decoder takes them for fractions.
+//
+// 1<<53 is the bound up to which a float64 holds every whole number.
 func plainNumbers(body []byte) []byte {
 	var out []byte
 	done := 0
@@ -129,6 +134,7 @@ const wholeBody = "whole body"
 // How much of a body that is refused for its size is read, and for how long. Clients that send all of it before they
 // read would otherwise get a broken connection instead of the answer.
 const (
+	// Both are choices: enough for what clients send in a moment, and too little to be kept busy with.
 	discardBytes = 8 << 20
 	discardTime  = 2 * time.Second
 )

@@ -17,6 +17,8 @@ import (
 const codeMethod chat.Code = "method_not_allowed"
 
 // statuses is the one place where a code becomes an HTTP status. What is not in it is a 500: see Status.
+//
+// The statuses are those of RFC 9110, but 429 (RFC 6585, section 4) and 507 (RFC 4918, section 11.5).
 var statuses = map[chat.Code]int{
 	chat.CodeInvalid:      http.StatusBadRequest,
 	chat.CodeUnauthorized: http.StatusUnauthorized,
@@ -71,6 +73,8 @@ type runError struct {
 func (e runError) Unwrap() error { return e.error }
 
 // OfRun ties a failure to its run.
+//
+// The answer then has the run's id and a Location, so that a client finds what became of its question. nil stays nil.
 func OfRun(run chat.Run, err error) error {
 	if err == nil {
 		return nil
@@ -89,6 +93,9 @@ func NotFound(message string) error {
 }
 
 // AsError finds what may be shown of err.
+//
+// It never returns nil. What is no chat.Error, and none of the router's failures, is CodeInternal with a sentence that
+// tells nothing of the inside; err stays in it for the log.
 func AsError(err error) *chat.Error {
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return e
@@ -162,6 +169,8 @@ func LimitReached(err error) (limit ReachedLimit, ok bool) {
 }
 
 // RetryAfter is how many seconds to wait: what a limit says, else the usual.
+//
+// It is the value of the header Retry-After (RFC 9110, section 10.2.3).
 func RetryAfter(err error, usual string) string {
 	if limit, ok := LimitReached(err); ok {
 		return strconv.Itoa(limit.Wait)

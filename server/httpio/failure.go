@@ -12,6 +12,9 @@ import (
 )
 
 // ErrorHandler is Echo's error handler: it logs err once and answers with send, in the form the client reads.
+//
+// When the response has begun, the failure is logged and nothing more can be said. An answer that can't be delivered is
+// no second failure: the client has left.
 func ErrorHandler(log *slog.Logger, send func(Context, Problem) error) echo.HTTPErrorHandler {
 	return func(err error, c Context) {
 		p := newProblem(c, err)
@@ -53,6 +56,7 @@ func (p Problem) setHeaders(c Context, err error) {
 	switch p.Status {
 	case http.StatusRequestEntityTooLarge, http.StatusNotFound, http.StatusMethodNotAllowed:
 		discardBody(c) // so that a client which is still sending reads the answer
+	// RFC 6750, section 3, and for programs that can get a token RFC 9728, section 5.1: they read there where to begin.
 	case http.StatusUnauthorized:
 		how := `Bearer realm="Footnote"`
 		if c.Path() == MCPPath {

@@ -101,6 +101,8 @@ func (g *Guard) KeyNeeded() bool {
 func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
 
 // CheckOrigin refuses requests that change something and come from another site's page.
+//
+// It judges by Sec-Fetch-Site and Origin, as net/http's CrossOriginProtection does: programs send neither and pass.
 func (g *Guard) CheckOrigin(next Handler) Handler {
 	return func(c Context) error {
 		if err := g.origins.Check(c.Request()); err != nil {

@@ -16,6 +16,9 @@ const (
 )
 
 // withoutKey are the routes that give nothing away: they answer anybody.
+//
+// They are routes as the router has them, not paths of requests. What is in it must read nothing of a user, or bring
+// its own proof of who may read, as the addresses of shared answers and feeds do.
 var withoutKey = []string{
 	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language", "/s/:token",
 	MetadataPath, MetadataPath + MCPPath, "/.well-known/oauth-authorization-server",
@@ -39,6 +42,9 @@ const tokenPrefix = "fno_"
 
 // IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
 // key is revoked, what is open under it ends.
+//
+// A key that is missing, wrong or revoked is answered with 401; keys that can't be read fail every request that needs
+// one. Tokens of programs are looked at for MCPPath alone, whatever else they are sent to.
 func (g *Guard) IdentifyUser(next Handler) Handler {
 	return func(c Context) error {
 		if g.keys == nil {

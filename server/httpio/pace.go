@@ -9,6 +9,9 @@ import (
 )
 
 // SecurityHeaders go out with every response; a handler may only tighten them.
+//
+// They are for browsers: scripts and styles come from this server alone, no other page may frame it, and no type is
+// guessed.
 var SecurityHeaders = [][2]string{
 	{
 		"Content-Security-Policy",
@@ -87,6 +90,7 @@ type pacedWriter struct {
 	body    *pacedBody // of the request; nil: it has none
 }
 
+// It is a choice: a slow reader is noticed after few bytes, and big files still take few writes.
 const pacedPiece = 64 << 10
 
 // extendDeadline gives the next piece its time; a stream gets it anew for each piece.

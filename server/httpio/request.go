@@ -3,6 +3,10 @@
 // server-sent events and counts the streams that are open (sse, streams), and passes requests through the middleware
 // that guards, paces, measures and logs them (guard, key, pace, observe). It knows the vocabulary of package chat and
 // no store.
+//
+// What comes in is a request on its way to a handler of another room, and what goes out is its response on the way
+// back. It must never know what a route is for: rooms import it, and it imports none of them. It is also the only
+// package that imports Echo (router).
 package httpio
 
 import (
@@ -27,6 +31,8 @@ func Scope(c Context) chat.Scope {
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // RunID is the run a request names. What can't be an id is answered like one that is not there.
+//
+// 404 and not 400: whoever follows an address that was cut off learns the same as with one that is gone.
 func RunID(c Context) (string, error) {
 	id := c.Param("id")
 	if !RunIDForm.MatchString(id) {
@@ -56,6 +62,9 @@ func QueryFlag(c Context, name string) (bool, error) {
 }
 
 // QueryInt reads a whole number from the address; without it, value is what it is.
+//
+// low and high are part of the range. A value outside of it, or none that is a number, is answered with 400 and the
+// range.
 func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
@@ -70,6 +79,8 @@ func QueryInt(c Context, name string, value, low, high int) (int, error) {
 
 // LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else
 // ?after=, else 0.
+//
+// Last-Event-ID comes last and so wins: a browser that reconnects sends it with the address that it first had.
 func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {

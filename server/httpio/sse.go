@@ -24,6 +24,8 @@ func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 }
 
 // SetStreamHeaders sets the headers of an event stream, so that no proxy stores, packs or buffers it.
+//
+// no-transform keeps proxies from compressing (RFC 9111, section 5.2.2.6), and X-Accel-Buffering is nginx's own header.
 func SetStreamHeaders(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
@@ -85,6 +87,7 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 }
 
 // FrameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
+// It is a choice.
 const FrameFlush = 32 << 10
 
 // frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not

@@ -16,6 +16,9 @@ import (
 // for them after it was decoded, so it is valid JSON.
 
 // CheckStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
+//
+// RFC 8259, section 4, leaves open what a name that comes twice means, so it is refused. Types that read themselves are
+// not looked into for names, only for NUL characters and names that come twice.
 func CheckStrict(body []byte, t reflect.Type) error {
 	s := strict{body: body}
 	s.readValue("", t)

@@ -27,6 +27,7 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
+	// Bounds can't be said in the tags that the library reads.
 	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
 		s.Properties[name].Minimum, s.Properties[name].Maximum = least, most
 	}
@@ -40,6 +41,10 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 
 // checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own
 // words.
+//
+// A name that is no tool is an error of the protocol. Arguments that do not fit are a result with an error, which the
+// model reads and can mend. The context carries a toolFailure to the tool and what the tool wrote into it back, since
+// the library passes on only an error's words.
 func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		call, ok := req.GetParams().(*sdk.CallToolParamsRaw)
@@ -71,6 +76,8 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // argumentsMisfit says what is wrong with a call's arguments; empty: nothing.
+//
+// No arguments are an empty object. The schema is copied, since to resolve one changes it.
 func argumentsMisfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
 	given := map[string]any{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {

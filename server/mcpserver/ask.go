@@ -36,6 +36,10 @@ type (
 // askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels
 // ends the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the
 // answer is in the conversation.
+//
+// It fails as POST /chat does before a run is begun, with chat.CodeConflict for a question that was cancelled, and else
+// with the failure of the run. Progress counts steps, without a total: how many there will be is not known. A client
+// that gave no token is told none.
 func (h *Handlers) askQuestion(
 	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
 ) (string, Answer, error) {
@@ -97,6 +101,8 @@ func (h *Handlers) askQuestion(
 const passagesKey = "footnote/passages"
 
 // citedPassages are the texts of cited passages by their ids, at most mostLinks of them.
+//
+// It is nil for an answer without citations. A passage whose document is gone is left out.
 func (h *Handlers) citedPassages(
 	ctx context.Context, scope chat.Scope, citations []chat.Citation,
 ) (map[string]string, error) {

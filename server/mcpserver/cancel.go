@@ -20,6 +20,9 @@ const (
 )
 
 // calls are those that can be cancelled by a message of their own, by what names them. It is safe for concurrent use.
+//
+// A name is there only while its call is under way. Another process does not know it: there a message to cancel does
+// nothing, as the protocol allows, since it may always come too late.
 type calls struct {
 	mu   sync.Mutex
 	stop map[string]context.CancelFunc
@@ -61,6 +64,8 @@ func (c *calls) cancel(name string) {
 
 // callName names a call of a user: by the label that its client got from us, and the id that the client gave it. It is
 // empty when either is missing, since the ids of two clients are often the same.
+//
+// The user is a part of it, so nobody can cancel what another user asked.
 func callName(c httpio.Context, id json.RawMessage) string {
 	label := c.Request().Header.Get(sessionHeader)
 	if label == "" || len(id) == 0 || len(label) > maxLabel || len(id) > maxLabel {
@@ -71,6 +76,8 @@ func callName(c httpio.Context, id json.RawMessage) string {
 
 // readEnvelope returns the name of a call, and cancels one if that is what a message asks for. A client that introduces
 // itself gets a label, which it sends with all that follows; nothing is kept of it.
+//
+// It must be called once for a message, before the library reads it.
 func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	var message struct {
 		ID     json.RawMessage `json:"id"`
@@ -97,4 +104,5 @@ func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 }
 
 // endsWithRequest reports whether a client that closes a request means to cancel it.
+// Revisions are named by their days, so they are compared as texts. A client that sends none is taken for an older one.
 func endsWithRequest(r *http.Request) bool { return r.Header.Get(versionHeader) >= closingCancels }

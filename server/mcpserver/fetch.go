@@ -29,12 +29,15 @@ type (
 )
 
 // maxSourceID is how long the id of a source may be, in bytes.
+// It is a choice, so that what can't be an id is not looked up.
 const maxSourceID = 200
 
 // partMark stands between a document's id and the number of its part.
 const partMark = ":"
 
 // fetchSource is the tool fetch: the part of a document that holds a passage, or a part by its number.
+//
+// The names of its fields are those that connectors of chat programs read.
 func (h *Handlers) fetchSource(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Source,
 ) (string, Fetched, error) {
@@ -43,6 +46,9 @@ func (h *Handlers) fetchSource(
 }
 
 // sourceOf reads what an id names. It fails with chat.CodeNotFound for what is not there or another user's.
+//
+// An id is looked up as that of a passage first, then, with a partMark in it, as a part of a document, and else as a
+// document, whose first part it is. The URL opens the document at the passage, or at the part's first one.
 func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched, error) {
 	if corpus.Blank(id) || len(id) > maxSourceID {
 		return Fetched{}, httpio.Invalid("Give an id that search answered, or the id of a document.")

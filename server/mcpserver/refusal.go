@@ -16,6 +16,9 @@ import (
 
 // plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers
 // with them whatever it cannot read, and clients are to get errors in one form.
+//
+// It is written to by one request alone. A failure that is kept is returned by keptFailure once the library is done,
+// and goes the way of all errors.
 type plainFailures struct {
 	http.ResponseWriter
 	status int // of the failure that was kept; 0: none
@@ -45,6 +48,7 @@ func (w *plainFailures) Write(p []byte) (int, error) {
 func (w *plainFailures) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // maxRefusal is how many bytes of a failure's text are told.
+// It is a choice: what goes beyond it would help nobody in one sentence.
 const maxRefusal = 300
 
 // keptFailure is what was kept as one of our errors; nil: nothing was.
@@ -66,9 +70,12 @@ func (w *plainFailures) keptFailure() error {
 }
 
 // maxBatch is how many messages one request may hold. Each is answered, and "tools/list" with 150 times its size.
+// The figure is a choice.
 const maxBatch = 50
 
 // checkBatch refuses a body that is no JSON or holds too many messages.
+//
+// A body that is one message passes.
 func checkBatch(body []byte) error {
 	if !json.Valid(body) {
 		return httpio.Invalid("This is not a message of the Model Context Protocol (it is not valid JSON). " +
@@ -85,6 +92,8 @@ func checkBatch(body []byte) error {
 }
 
 // checkCallParams refuses a call whose parts are of the wrong types.
+//
+// Anything else that is wrong with a message is told by the library. This one thing it tells with names of Go types.
 func checkCallParams(body []byte) error {
 	var message struct {
 		Method string                `json:"method"`

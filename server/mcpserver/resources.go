@@ -16,6 +16,7 @@ import (
 	"footnote/server/runlog"
 )
 
+// The three figures are choices. URIs of resources are made and read here only; a client takes them as they are.
 const (
 	documentScheme = "footnote://documents/"
 	passageScheme  = "footnote://passages/"
@@ -44,6 +45,9 @@ const (
 var appMeta = sdk.Meta{"ui": map[string]any{"resourceUri": appURI}, "ui/resourceUri": appURI}
 
 // addResources offers documents and passages as resources.
+//
+// The list of resources is answered by a middleware, since the library would list only those that were added, and the
+// documents are too many to add for each request.
 func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	server.AddResource(&sdk.Resource{
 		URI: appURI, Name: "source", Title: "Source viewer", MIMEType: appKind,
@@ -102,6 +106,9 @@ func (h *Handlers) listResources(
 }
 
 // reader reads resources whose addresses begin with a scheme and end with an id.
+//
+// What is not there and what is another user's are answered alike, as a resource that is not found. Answers are
+// private: caches of other users must not keep them.
 func (h *Handlers) reader(
 	who caller, scheme string, read func(ctx context.Context, who caller, id string) (string, string, error),
 ) sdk.ResourceHandler {
@@ -173,6 +180,8 @@ func (h *Handlers) readPassageResource(ctx context.Context, who caller, id strin
 }
 
 // complete suggests ids of documents while one is typed: by the beginning of it, or by words of a title.
+//
+// It suggests nothing for anything but the id of a document, and fails only if the library does.
 func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 		out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}

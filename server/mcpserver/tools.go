@@ -79,6 +79,8 @@ type (
 
 // searchDocuments is the tool search: passages with their places. Its text is its data: chat programs that bring their
 // own search look for JSON there.
+//
+// It takes from the user's searches, as POST /search does, and fails as that does.
 func (h *Handlers) searchDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query,
 ) (string, Found, error) {
@@ -111,6 +113,8 @@ func (h *Handlers) searchDocuments(
 }
 
 // readDocument is the tool read: a part of a document.
+//
+// document_id comes before document when both are given. Another user's document is not found.
 func (h *Handlers) readDocument(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading,
 ) (string, Part, error) {
@@ -140,6 +144,8 @@ func (h *Handlers) readDocument(
 }
 
 // listDocuments is the tool list_documents.
+//
+// Without a limit there are 50 documents. Its text is a line a document; the data has the links as well.
 func (h *Handlers) listDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter,
 ) (string, Documents, error) {

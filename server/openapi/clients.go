@@ -6,6 +6,8 @@ import (
 	"footnote/server/aisdk"
 )
 
+// Their protocols are described by others: the AI SDK's UI message stream, and AG-UI's events. Here only what this
+// server makes of them is said. Their bodies are open, since clients send fields of newer versions.
 func clientRoutes() []Operation {
 	return []Operation{
 		route("POST /ui/chat", "Ask as the AI SDK's useChat asks").

@@ -10,6 +10,8 @@ import (
 	"footnote/server/httpio"
 )
 
+// A conversation has two addresses that grew apart: /agent/session/{id} reads and exports it, /sessions/{id} changes
+// it, and both delete it.
 func conversationRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").

@@ -18,6 +18,9 @@ import (
 )
 
 // Docs puts the description into words. base is where the examples are sent; keys says that they need one.
+//
+// Groups and operations stand in the order of the source, schemas by their names. It fails only if an example can't be
+// encoded.
 func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
 	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
 	for _, tag := range doc.Tags {
@@ -43,6 +46,7 @@ func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
 	return d, nil
 }
 
+// A route that takes a form and no JSON has no example and nothing to try. base and keys are those of Docs.
 func docsOperation(
 	op Operation, made apiOperation, doc *Document, base string, keys bool,
 ) (views.DocsOperation, error) {
@@ -84,6 +88,8 @@ func docsOperation(
 }
 
 // curlCommand is the request of an operation as a command for a shell.
+//
+// Parameters of the path stay in braces, which readers replace. The key is a placeholder.
 func curlCommand(op Operation, base string, keys bool) (string, error) {
 	lines := []string{"curl " + base + TemplatePath(op.Path)}
 	if op.Method != http.MethodGet {
@@ -103,6 +109,8 @@ func curlCommand(op Operation, base string, keys bool) (string, error) {
 }
 
 // tryForm is the form that sends an operation's request.
+//
+// Its choices for Accept are the media types with which the operation answers, the first one first.
 func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
 	t := &views.DocsTry{Keys: keys}
 	if op.body != nil {
@@ -125,6 +133,8 @@ func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
 }
 
 // docsFields lists an object's fields; asked says that it is a request's, where some are needed.
+//
+// Their order is that of the source, which a map of properties does not keep.
 func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 	var fields []views.DocsField
 	for _, name := range s.PropertyOrder {
@@ -138,6 +148,9 @@ func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 }
 
 // docsType says what a value is: "text", "list of Citation".
+//
+// The words are for people who don't know JSON Schema. null is left out of them: a field that is not required may
+// always be null in a request.
 func docsType(s *jsonschema.Schema) views.DocsType {
 	if s == nil { // events: what they are is in the text
 		return views.DocsType{Words: "text"}
@@ -177,6 +190,9 @@ func docsType(s *jsonschema.Schema) views.DocsType {
 }
 
 // valueBounds says what a value may be: "1 to 50; default 5".
+//
+// Minimum and maximum have no unit, lengths count characters, and lists their entries. An empty value of an enumeration
+// and the pattern of a text that is not blank are not told: they say nothing to people.
 func valueBounds(s *jsonschema.Schema) string {
 	var parts []string
 	for _, r := range []struct {
@@ -214,6 +230,7 @@ func valueBounds(s *jsonschema.Schema) string {
 	return strings.Join(parts, "; ")
 }
 
+// Lengths are whole numbers in a schema, and bounds of values are not; here they are written alike.
 func toFloat(n *int) *float64 {
 	if n == nil {
 		return nil

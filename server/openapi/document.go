@@ -1,6 +1,15 @@
 // Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the
 // types that the rooms read and write, from their tags and, by said.json, from their comments. The description is
 // served as it is, and docs puts it into words for a page.
+//
+// What comes in are the routes as operations.go and the files of its groups tell them, the Go types of bodies, and the
+// comments and constants that said.json holds. What goes out is one Document, for GET /openapi.json, and by Docs the
+// same in words, for GET /docs. In between, route.go has the words to describe a route with, schema.go makes schemas of
+// types, fields.go and unions.go those that types can't say, said.go reads tags and comments, and same.go names fields
+// that mean the same.
+//
+// It must never be a second place for a rule: what a handler refuses is decided in the handler, and tests compare the
+// two. A route that is missing here fails a test of package server.
 package openapi
 
 import (
@@ -25,6 +34,8 @@ var alwaysFails = []chat.Code{chat.CodeForbidden, chat.CodeUnavailable, chat.Cod
 // The document's own form, as far as it is used.
 type (
 	// Document is the whole description.
+	// The fields are those of the OpenAPI Specification 3.1.0; x-limits is our own, which the specification allows for
+	// names that begin with x-.
 	Document struct {
 		OpenAPI    string                             `json:"openapi"`
 		Info       apiInfo                            `json:"info"`
@@ -36,6 +47,7 @@ type (
 
 		asked map[string]bool // the components of requests
 	}
+	// One limit of a user: its usual figure and the one that holds here. Its unit is in About.
 	apiLimit struct {
 		Name          chat.LimitName `json:"name"`
 		About         string         `json:"about"`
@@ -88,6 +100,7 @@ type (
 	}
 )
 
+// It is what a reader of the description must know of every route, so no route repeats it.
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
 	"documents' words. " +
 	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1, /ui and " +
@@ -108,11 +121,17 @@ var responseParts = []any{
 }
 
 // Describe makes the description of the whole API.
+//
+// users are the limits that hold for users here, version is the program's. An error means that a route or a type is
+// described wrongly, which is a mistake in the program: all such mistakes are joined in it. The Document must not be
+// changed afterwards; it may be read by several at a time.
 func Describe(users chat.Limits, version string) (*Document, error) {
 	doc, types := describe(users, version)
 	return doc, errors.Join(types.err, doc.nameSame())
 }
 
+// It is Describe without the check of same fields, for the test that gathers said.json, which must work while that is
+// out of date.
 func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types := newSchemas()
 	doc := &Document{
@@ -136,6 +155,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 		}
 		doc.Paths[path][strings.ToLower(op.Method)] = op.describeOperation(types)
 	}
+	// No route names these types: they are in streams, whose schema OpenAPI can't say.
 	for _, kind := range chat.Kinds {
 		types.addEvent(kind)
 	}
@@ -150,6 +170,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	return doc, types
 }
 
+// Every operation has the failures of alwaysFails: the guard can forbid, the server can drain, and a handler can fail.
 func (op Operation) describeOperation(types *schemas) apiOperation {
 	out := apiOperation{
 		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about,
@@ -184,6 +205,9 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 }
 
 // failureContent is the form of an operation's failures.
+//
+// It follows server.sendProblem as a program meets it: the form of OpenAI under /v1, a bare sentence for clients of the
+// AI SDK and AG-UI, else problem+json (RFC 9457).
 func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	switch {
 	case strings.HasPrefix(op.Path, "/v1/"):
@@ -195,6 +219,9 @@ func (op Operation) failureContent(types *schemas) map[string]apiContent {
 }
 
 // addResponse puts another way to answer with a status beside those that are known.
+//
+// OpenAPI has one response for a status, and several of our codes share one: their sentences are put in a row, each
+// once, and their media types side by side.
 func (out *apiOperation) addResponse(status int, about string, content map[string]apiContent) {
 	key := strconv.Itoa(status)
 	res, ok := out.Responses[key]
@@ -210,6 +237,7 @@ func (out *apiOperation) addResponse(status int, about string, content map[strin
 	out.Responses[key] = res
 }
 
+// nil is a body that is empty. A stream and a file have a media type and no further description.
 func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	switch {
 	case o.body != nil:
@@ -222,6 +250,7 @@ func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	return nil
 }
 
+// Order is that of the fields as they were named: browsers and people read it so.
 func formSchema(fields []parameter) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for _, f := range fields {

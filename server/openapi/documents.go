@@ -11,6 +11,8 @@ import (
 	"footnote/server/httpio"
 )
 
+// The patterns of namespaces and states are written out: a parameter of the address is no field of a type whose tags
+// could say it.
 func documentRoutes() []Operation {
 	return []Operation{
 		route("POST /documents", "Add files, or a page of the web").

@@ -13,6 +13,8 @@ import (
 )
 
 // group is a heading of the description.
+//
+// routes is a function and not a list, since each description of a route is a value that its methods return anew.
 type group struct {
 	name, about string
 	routes      func() []Operation
@@ -21,6 +23,7 @@ type group struct {
 // clientGroup's failures differ from those of the others.
 const clientGroup = "AI SDK and AG-UI"
 
+// Their order is that of the page: what a newcomer needs first comes first.
 var groups = []group{
 	{"Questions", "Ask, and get an answer with footnotes.", questionRoutes},
 	{
@@ -48,6 +51,8 @@ var groups = []group{
 }
 
 // Operations describes every route but those of the page.
+//
+// They are made anew each time, so a caller may change them. Order: the groups', and in a group the source's.
 func Operations() (all []Operation) {
 	for _, g := range groups {
 		for _, op := range g.routes() {
@@ -59,6 +64,7 @@ func Operations() (all []Operation) {
 }
 
 const (
+	// The media type is that of the HTML standard's server-sent events.
 	eventsKind = "text/event-stream"
 	askAbout   = "The session is made if it is not there. With Accept: text/event-stream the answer is the run's " +
 		"events as server-sent events, named like the schemas Event_*; the run goes on when the reader leaves. "
@@ -66,14 +72,19 @@ const (
 
 // What routes can fail with, beside what follows from their address and their body.
 var (
+	// A body can be malformed (400), too large (413), or of a type that is not read (415).
 	bodyFails = []chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}
 	askFails  = []chat.Code{
 		chat.CodeNotFound, chat.CodeTurnLimit, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull,
 	}
+	// Who waits for the answer also gets the failures that others read in the run's log.
 	waitFails = append(slices.Clone(askFails), chat.CodeModelFailed, chat.CodeTimeout)
 )
 
 // pathParams are the parts of addresses that name things, with what they fail with.
+//
+// The key is the path up to and with the parameter, since :id means another thing on each path. A route with a
+// parameter that has no row here makes Describe fail.
 var pathParams = map[string]struct {
 	schema *jsonschema.Schema
 	about  string
@@ -101,12 +112,16 @@ var pathParams = map[string]struct {
 const sessionAbout = "The conversation's id, such as user_7_conv_9."
 
 var (
+	// Clients choose the ids of conversations, so one of these may be malformed (400). What the server names itself can
+	// only be missing (404), whatever it looks like.
 	missing = []chat.Code{chat.CodeNotFound}
 	broken  = []chat.Code{chat.CodeInvalid, chat.CodeNotFound}
 )
 
 // Parameters that many routes take.
 var (
+	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; what counts as a repeat is
+	// described here.
 	onceParam = header("Idempotency-Key", textOf(255),
 		"The same key with the same body gives the same run; with another body it fails.")
 	afterParams = []parameter{
@@ -121,16 +136,22 @@ var (
 	cursorParam = query("cursor", textSchema(), "next of the page before.")
 )
 
+// The bound is that of every list of the API.
 func limitParam(initial string) parameter {
 	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
 }
 
 // pageParams are the parameters of a list that is searched for a text.
+//
+// text says what is searched in; initial is how many entries come without a limit, empty: none is named.
 func pageParams(text, initial string) []parameter {
 	return []parameter{query("q", textSchema(), text), limitParam(initial), cursorParam}
 }
 
 // answers are the ways in which a question that is waited for ends.
+//
+// body is a value of the answer's type. An answer of a run that a guardrail ended has the same form under 422, so that
+// a client that only looks at the status does not take it for one.
 func answers(body any) []outcome {
 	return []outcome{
 		{
@@ -147,6 +168,7 @@ func answers(body any) []outcome {
 }
 
 var (
+	// Each list is one way in which addresses answer programs, the page's script and forms.
 	steered = []outcome{
 		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: api.Accepted{}},
 		{status: http.StatusNoContent, about: "The same, for the page's script."},
@@ -163,6 +185,8 @@ var (
 )
 
 // refused are the statuses of an upload of which nothing was taken.
+//
+// Each file of it has a reason; if they differ in their status, the highest one is answered.
 func refused() (list []outcome) {
 	for _, status := range []int{
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,

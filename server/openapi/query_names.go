@@ -5,6 +5,9 @@ import (
 )
 
 // QueryNames are the parameters in the address that each route takes, by method and path.
+//
+// httpio.CheckQuery refuses one of these that stands in an address twice. The key is as in "GET /places/:id/items". The
+// map is made once and only read.
 var QueryNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	for _, op := range Operations() {

@@ -9,6 +9,8 @@ import (
 	"footnote/server/find"
 )
 
+// They are one question in several forms, each the interface of another kind of program; same.go says which of their
+// fields are alike.
 func questionRoutes() []Operation {
 	return []Operation{
 		route("POST /chat", "Ask, and follow the answer").

@@ -15,6 +15,9 @@ import (
 
 // Operation describes one route: what GET /openapi.json and GET /docs are made from.
 // Its methods return it with more said.
+//
+// It is a value: each method returns a changed copy, so that a route reads as one sentence. Lists in it are only added
+// to while it is described.
 type Operation struct {
 	Method, Path string // the path as the router has it
 	group        string
@@ -31,6 +34,8 @@ type Operation struct {
 }
 
 // TakesForm reports whether browsers post a form to the route.
+//
+// Uploads are forms as well, but of multipart/form-data; they do not count here.
 func (op Operation) TakesForm() bool { return op.formKind == httpio.TypeForm }
 
 // parameter is a part of the address, a header or a form's field.
@@ -51,6 +56,8 @@ type outcome struct {
 
 // route begins to describe a route: "GET /places/:id". What follows from the address is said: its parameters, and that
 // what it names may not be there.
+//
+// The address is written as the router has it. Parameters are said in the order of the path.
 func route(address, summary string) Operation {
 	op := Operation{summary: summary}
 	op.Method, op.Path, _ = strings.Cut(address, " ")
@@ -72,6 +79,9 @@ func (op Operation) says(about string) Operation {
 }
 
 // takes names the JSON body's type, by a value, with an example.
+//
+// With the body come the failures that every JSON body can have. An example that is no JSON object panics when the
+// operations are made, so the first test sees it.
 func (op Operation) takes(body any, example string) Operation {
 	op.body = body
 	if err := json.Unmarshal([]byte(example), &op.example); err != nil {
@@ -87,10 +97,12 @@ func (op Operation) takesOpen(body any, example string) Operation {
 }
 
 // posts names the fields of the form that browsers post.
+// Browsers without scripts send these, and the page's script as well.
 func (op Operation) posts(fields ...parameter) Operation {
 	return op.takesForm(httpio.TypeForm, fields...)
 }
 
+// A form of multipart/form-data has the file's fields; the failures of a body are said by takes alone.
 func (op Operation) takesForm(kind string, fields ...parameter) Operation {
 	op.formKind, op.form = kind, fields
 	return op
@@ -105,6 +117,7 @@ func (op Operation) with(params ...parameter) Operation {
 	return op
 }
 
+// A code that is said twice counts once; what it means is in the comment of the code.
 func (op Operation) fails(codes ...chat.Code) Operation {
 	for _, code := range codes {
 		if !slices.Contains(op.codes, code) {
@@ -129,10 +142,13 @@ func (op Operation) sends(about, kind string) Operation {
 	return op.also(outcome{status: http.StatusOK, about: about, kind: kind})
 }
 
+// A stream has no schema: its events are of many types, which are components.
 func (op Operation) streams(about string) Operation { return op.sends(about, eventsKind) }
 
+// 204: the request is done, and there is nothing to say (RFC 9110, section 15.3.5).
 func (op Operation) empty(about string) Operation { return op.ends(http.StatusNoContent, about, nil) }
 
+// 303: a browser that posted a form loads the page with GET (RFC 9110, section 15.4.4).
 func (op Operation) redirects(about string) Operation {
 	return op.ends(http.StatusSeeOther, about, nil)
 }
@@ -143,11 +159,16 @@ func (op Operation) also(outcomes ...outcome) Operation {
 }
 
 // ID names an operation: POST /agent/runs/:id/cancel is post_agent_runs_id_cancel.
+//
+// It is in addresses of GET /docs and in the names that generated clients give to their functions, so it must not
+// change.
 func (op Operation) ID() string {
 	return strings.ToLower(op.Method) + strings.NewReplacer("/:", "_", "/", "_", ".", "_", "-", "_").Replace(op.Path)
 }
 
 // TemplatePath writes /runs/:id as /runs/{id}.
+//
+// OpenAPI writes parameters in braces, the router with a colon.
 func TemplatePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -158,6 +179,8 @@ func TemplatePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
+// Parameters of the address and headers are never required: a route that needs something takes it in the path or the
+// body.
 func query(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"query", name, about, false, schema}
 }

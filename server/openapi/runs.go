@@ -12,6 +12,7 @@ import (
 	"footnote/server/shares"
 )
 
+// A run is its user's alone: to others it is not there (404), as if it had never been.
 func runRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/runs/:id", "Get everything about a run").
@@ -104,6 +105,7 @@ func runRoutes() []Operation {
 }
 
 // EvidenceExample is the smallest file that can be checked.
+// Besides the description, tests send it, so it must stay a file that is read.
 const EvidenceExample = `{"format":"footnote-evidence/1",` +
 	`"digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd",` +
 	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +

@@ -17,6 +17,9 @@ import (
 
 // said is what the source says of the API's types and a running program can't read: comments and constants. A test
 // gathers it, see said_test.go.
+//
+// It is in a file because comments are not in the program. The file is written by the test and checked in; while it
+// differs from the source, the test fails.
 type said struct {
 	// The sentences of fields, by package, type and field: "chat.Step.Title".
 	Fields map[string]string
@@ -33,6 +36,7 @@ type said struct {
 //go:embed said.json
 var saidFile []byte
 
+// It is read once, when it is first asked for, and never changed.
 var source = sync.OnceValue(func() said {
 	var s said
 	if err := json.Unmarshal(saidFile, &s); err != nil {
@@ -78,6 +82,9 @@ type field struct {
 func sourceName(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
 
 // readField reads what a field of a type says.
+//
+// t is the struct, f its field, and name the field's in JSON. A sentence of the field's own comes before the shared one
+// of its name. The error names the option that means nothing.
 func readField(t reflect.Type, f reflect.StructField, name string) (field, error) {
 	out := field{about: cmp.Or(source().Fields[sourceName(t)+"."+f.Name], source().Shared[name])}
 	for option := range strings.SplitSeq(f.Tag.Get("api"), ",") {
@@ -88,6 +95,8 @@ func readField(t reflect.Type, f reflect.StructField, name string) (field, error
 	return out, nil
 }
 
+// Bounds may be constants, so that a limit is written once in the source and what is described can't differ from what
+// is checked.
 func (f *field) readOption(t reflect.Type, option string) (err error) {
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
@@ -131,6 +140,9 @@ func (f *field) readOption(t reflect.Type, option string) (err error) {
 }
 
 // valueOf is what a word of a tag means: a constant, a number, a truth value, or the word itself.
+//
+// A number is a float64, as JSON has it. A constant that is not in said.json is an error, since it would be described
+// as a word.
 func valueOf(t reflect.Type, word string) (any, error) {
 	if name := constantName(t, word); name != "" {
 		if v, ok := source().Names[name]; ok {
@@ -146,6 +158,9 @@ func valueOf(t reflect.Type, word string) (any, error) {
 }
 
 // constantName is the constant that a word of a tag names, with its package; empty: it names none.
+//
+// A word that begins with a small letter or a digit is a value as it stands, and so is one whose part behind the point
+// does.
 func constantName(t reflect.Type, word string) string {
 	pkg, name, ok := strings.Cut(word, ".")
 	if !ok {
@@ -157,6 +172,7 @@ func constantName(t reflect.Type, word string) string {
 	return pkg + "." + name
 }
 
+// A constant in said.json is a float64, as all numbers of JSON are once they are decoded.
 func numberOf(t reflect.Type, word string) (*float64, error) {
 	v, err := valueOf(t, word)
 	if err != nil {
@@ -170,6 +186,8 @@ func numberOf(t reflect.Type, word string) (*float64, error) {
 }
 
 // enumValues lists the values of a named type that has a few.
+//
+// It is nil for a type whose comment says that there may be more (//api:open), which is not in said.json.
 func enumValues(t reflect.Type) []any {
 	if values := source().Types[sourceName(t)]; len(values) > 0 {
 		return listValues(values...)

@@ -9,6 +9,8 @@ import (
 // sameFields are the fields that mean the same under different names, because the interfaces that this API offers
 // were described apart. Each row is one thing; its fields are written Component.field. GET /openapi.json names the
 // others of a row at each field, in words and as x-same-as.
+//
+// It is a list of its own since no type knows of the others. What is in no row has the same name wherever it is.
 func sameFields() [][]string {
 	return [][]string{
 		{"Question.message", "AgentQuestion.message", "AgentQuery.question", "SearchQuery.query"},
@@ -23,6 +25,8 @@ func sameFields() [][]string {
 }
 
 // nameSame writes the rows of sameFields into the components. It fails for a field that is not there.
+//
+// It changes the descriptions in place, so it runs once for a Document.
 func (doc *Document) nameSame() error {
 	for _, row := range sameFields() {
 		for _, name := range row {

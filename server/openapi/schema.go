@@ -22,6 +22,9 @@ import (
 )
 
 // schemas makes JSON schemas of Go types by their tags. Structs become components, named like their types.
+//
+// One walk fills all of it; it is not safe for concurrent use. err joins what was described wrongly, so that one run of
+// a test shows all of it.
 type schemas struct {
 	fields  map[string]field // by "Component.field"
 	made    map[string]*jsonschema.Schema
@@ -30,6 +33,7 @@ type schemas struct {
 	err     error
 }
 
+// Its maps begin empty: a Document is made from types alone, and from no other Document.
 func newSchemas() *schemas {
 	return &schemas{
 		fields: map[string]field{}, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{},
@@ -37,15 +41,20 @@ func newSchemas() *schemas {
 	}
 }
 
+// A request's fields may be left out unless they say need, and null means the same as absent. open lets in fields that
+// are not described.
 func (b *schemas) requestSchema(v any, open bool) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), true, open)
 }
 
+// A response has all of its fields but those that Go leaves out when they are empty, and clients must bear new ones.
 func (b *schemas) responseSchema(v any) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), false, true)
 }
 
 // addEvent makes the component of one kind of event: its payload behind type, run_id and seq.
+//
+// The three fields come from chat.Event.AppendJSON and are in no payload's type, so they are described here.
 func (b *schemas) addEvent(kind chat.Kind) {
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
 	if err != nil {
@@ -71,6 +80,8 @@ func (b *schemas) addEvent(kind chat.Kind) {
 
 // componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model
 // Context Protocol: theirs are as general as the API's own.
+//
+// Two types of one component name must not be reached: the first one would be described for both.
 func componentName(t reflect.Type) string {
 	name := []rune(t.Name())
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
@@ -78,6 +89,8 @@ func componentName(t reflect.Type) string {
 
 var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi", "modelchoice": "Model"}
 
+// asked tells a request's type from a response's. The types of the first switch read or write themselves, so their
+// fields in Go say nothing of their JSON.
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -141,6 +154,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	}
 }
 
+// A type must not be in requests and in responses: which fields are required differs, and a component can't say both.
 func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	if t.NumField() == 0 {
 		return &jsonschema.Schema{Type: "object"}
@@ -164,6 +178,8 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	return ref
 }
 
+// Fields of embedded structs stand among the others, as encoding/json has them. A field without a json tag is an error:
+// its name would change with the Go source.
 func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
 	b.reached[t] = true
 	for i := range t.NumField() {
@@ -211,6 +227,9 @@ func mayBeNull(t, f reflect.Type) bool {
 }
 
 // narrowSchema puts a field's bounds into its schema.
+//
+// Of a list, the values that are allowed and the pattern of pairs hold for its entries, min and max for how many there
+// are. It changes s and returns it.
 func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Pattern = f.pattern
 	values := &s.Enum
@@ -251,6 +270,8 @@ func wholeNumber(f *float64) *int {
 }
 
 // withNull lets null in as well.
+//
+// It may change s, which must not be shared; a reference is wrapped instead.
 func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case s.Ref != "" || len(s.OneOf) > 0:

@@ -9,6 +9,8 @@ import (
 	"footnote/server/modelchoice"
 )
 
+// GET /health and GET /readyz answer without a key, for programs that watch the server; the others need one when keys
+// are used.
 func serviceRoutes() []Operation {
 	return []Operation{
 		route("GET /model", "Find models that could answer").

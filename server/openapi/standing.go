@@ -9,10 +9,13 @@ import (
 )
 
 // FeedAddress is the answer of POST /standing/feed.
+//
+// The page's handler answers with a type of its own of the same form.
 type FeedAddress struct {
 	URL string `json:"url"`
 }
 
+// GET /standing/feed/{token} is the only one that answers without a key: readers of feeds can't send one.
 func standingRoutes() []Operation {
 	return []Operation{
 		route("GET /standing", "List kept questions").

@@ -8,6 +8,7 @@ import (
 	"footnote/server/api"
 )
 
+// What makes and changes a table is for programs; the page has forms of its own, which are not described.
 func tableRoutes() []Operation {
 	return []Operation{
 		route("POST /agent/table", "Make a table over documents").

@@ -7,6 +7,9 @@ import (
 )
 
 // mustSchema reads a schema that is a constant.
+//
+// It panics for a text that is no schema, so only constants may be given. Each call reads anew: callers change what
+// they get.
 func mustSchema(text string) *jsonschema.Schema {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -16,6 +19,8 @@ func mustSchema(text string) *jsonschema.Schema {
 }
 
 // contentSchema is text, or a list of parts. Other parts than text are let in where they are not the question's.
+//
+// It is the content of a message of OpenAI's APIs, which ask.Content reads.
 func contentSchema() *jsonschema.Schema {
 	return mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
 		{"type": "object", "required": ["type", "text"], "properties": {
@@ -29,6 +34,9 @@ func contentSchema() *jsonschema.Schema {
 }
 
 // toolUseSchema is what may be wanted of a client's own tools.
+//
+// That is tool_choice of OpenAI's APIs. A client's tools are never called here, so only what does not ask for a call is
+// taken.
 func toolUseSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": ["string", "null"], "enum": ["auto", "none", "", null]},
@@ -43,6 +51,8 @@ func toolUseSchema() *jsonschema.Schema {
 }
 
 // inputSchema is a text, or a list of items, of which messages are read.
+//
+// It is the field input of OpenAI's Responses API, which v1.ResponseInput reads.
 func inputSchema() *jsonschema.Schema {
 	s := mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"anyOf": [
 		{"type": "object", "required": ["role", "content"], "properties": {
@@ -59,6 +69,8 @@ func inputSchema() *jsonschema.Schema {
 }
 
 // conversationSchema is a conversation's id, or an object that has it.
+//
+// It is the field conversation of the Responses API, which v1.ConversationRef reads.
 func conversationSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": "string", "pattern": "` + maybeForm + `"},

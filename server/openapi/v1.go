@@ -5,6 +5,8 @@ import (
 	v1 "footnote/server/v1"
 )
 
+// The bodies are open and the failures are in OpenAI's form, because clients made for OpenAI's API send and expect
+// that.
 func v1Routes() []Operation {
 	return []Operation{
 		route("POST /v1/chat/completions", "Ask as one asks OpenAI").

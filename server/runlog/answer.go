@@ -19,6 +19,8 @@ type GroundedSource struct {
 }
 
 // SourcesOf spells citations out; base is put before their links.
+//
+// They are in the order of the citations, and never nil, so that JSON has a list.
 func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 	out := make([]GroundedSource, 0, len(citations))
 	for _, cite := range citations {
@@ -41,6 +43,9 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 }
 
 // FailureOf is the error of a run that ended without anything to hand over.
+//
+// A run that was cancelled, or ended by a guardrail, has something to hand over and no error here. It is nil while the
+// run is under way, too.
 func FailureOf(t *Trace) error {
 	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
 		return nil

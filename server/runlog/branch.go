@@ -30,6 +30,9 @@ func Readable(branch []chat.Run) (runs []chat.Run, lost int) {
 }
 
 // BranchTo returns the runs from the first question to head.
+//
+// It is oldest first, and empty for a head that is not among runs. A ring of parents, which only damage can make, ends
+// after as many runs as there are.
 func BranchTo(runs []chat.Run, head string) []chat.Run {
 	byID := make(map[string]chat.Run, len(runs))
 	for _, run := range runs {

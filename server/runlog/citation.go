@@ -29,6 +29,9 @@ func (style CitationStyle) Check() error {
 
 // Apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before
 // their links.
+//
+// base is the server's address without a path, such as https://example.org. The source's own address comes first if it
+// has one, then the link that opens the document here.
 func (style CitationStyle) Apply(markdown string, citations []chat.Citation, base string) string {
 	if style == StyleNumeric || len(citations) == 0 {
 		return markdown
@@ -61,6 +64,8 @@ func (style CitationStyle) Named(markdown string, citations []chat.Citation, bas
 
 // Frame is ProgramFrame with the whole answer in the style that a request names. The pieces before it stay as the log
 // has them, and so does all of it when no style is named.
+//
+// Only the event of the whole answer differs from the log, and it keeps its number.
 func (style CitationStyle) Frame(base string) Framing {
 	if style != StyleSource {
 		return ProgramFrame

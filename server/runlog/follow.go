@@ -28,6 +28,11 @@ func ProgramFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 
 // Follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
 // touches the run. It fails only before anything is sent.
+//
+// A reader that has it all gets 204, after which browsers' EventSource does not reconnect (HTML standard, section 9.2).
+// One whose number is beyond the log's end gets a reset and then all. While nothing happens, a comment is sent after
+// each heartbeat, so that proxies keep the connection and a reader that left is noticed. The stream takes one of the
+// places of httpio.Streams: chat.CodeTooMany without one.
 func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	wake, stop := r.Feed.Watch(runID) // before the first read, so that nothing falls between

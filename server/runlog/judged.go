@@ -17,6 +17,8 @@ type Judged struct {
 }
 
 // Judged returns the judgement of the run's answer. An answer that a guardrail held back is not judged.
+//
+// Its lists are never nil. Before there is an answer the confidence is 0 and only the notes of steps are there.
 func (t *Trace) Judged() Judged {
 	out := Judged{Unsupported: []string{}, Notes: t.noteMessages()}
 	a := t.Answer

@@ -11,6 +11,8 @@ import (
 
 // Teller puts a run into the messages of another protocol. What it returns depends on the log alone, so that a reader
 // who comes back gets the same messages under the same numbers.
+//
+// It is made for one stream and called by it alone, so it may keep state between calls.
 type Teller interface {
 	// Tell returns what the run's next event adds; it is in t already.
 	Tell(t *Trace, p chat.Payload) []any

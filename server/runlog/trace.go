@@ -1,6 +1,14 @@
 // Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for
 // its end, or follows its log as a stream; a Trace says what the answer is, how its footnotes are written (citation)
 // and how far it can be relied on (judged).
+//
+// What comes in is the log of a run, event by event, from the store or as it grows; what goes out is a Trace, or a
+// stream. follow.go sends the log as it is to those who know our events, retell.go puts it into messages of other
+// protocols with a Teller, draft.go says what of an unfinished answer such a reader may be told, and branch.go picks
+// the runs of a conversation that are shown.
+//
+// It must never change a run: a reader who comes or leaves neither ends it nor adds to its log. All it shows follows
+// from the log, so that the same run looks the same to everybody who may see it, at any time.
 package runlog
 
 import (
@@ -23,6 +31,8 @@ type Reader struct {
 }
 
 // Trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
+//
+// It is not safe for concurrent use: whoever folds events into it owns it.
 type Trace struct {
 	RunID     string          `json:"run_id"`
 	SessionID string          `json:"session_id"`
@@ -53,6 +63,8 @@ type Trace struct {
 }
 
 // NewTrace begins the trace of a run.
+//
+// Its status and tokens are those of the run's row, until its log says more.
 func NewTrace(run chat.Run) *Trace {
 	t := &Trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status,
@@ -72,6 +84,8 @@ func NewTrace(run chat.Run) *Trace {
 }
 
 // Add folds one event in. Events come in order.
+//
+// It fails for an event that can't be read. One that was folded in before changes nothing, and a gap is not noticed.
 func (t *Trace) Add(ev chat.Event) error {
 	p, err := t.Log.Apply(ev)
 	if err != nil {
@@ -147,6 +161,8 @@ func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 }
 
 // Trace reads a run and its log as far as it goes now.
+//
+// chat.CodeNotFound for a run that is not there or another user's, chat.ErrDamaged for a log that can't be read.
 func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Trace, error) {
 	run, err := r.Store.Run(ctx, scope, runID)
 	if err != nil {
@@ -191,6 +207,9 @@ func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 }
 
 // Await follows a run to its end and returns its trace. The run goes on when the client leaves.
+//
+// It fails with ctx's error when that ends first, and with chat.CodeUnavailable when the server drains. A run that
+// failed is no error here: see FailureOf.
 func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
 	return r.Watch(ctx, scope, run, nil, nil)
 }
@@ -208,6 +227,9 @@ func (r *Reader) Watch(
 
 // Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing
 // happens.
+//
+// The watch begins before the first read, so that no event falls between the two. idle is called at a beat of
+// Streams.Heartbeat without news; an error of add or idle ends it and is returned as it is.
 func (r *Reader) Listen(
 	ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error,
 ) error {
@@ -256,6 +278,8 @@ func (r *Reader) Listen(
 }
 
 // Output is a step's whole output: the stored one when the event holds only its beginning.
+//
+// chat.CodeNotFound for a step that has none, or none yet.
 func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
 	full, err := r.Store.StepOutput(ctx, scope, runID, callID)
 	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
