@@ -22,6 +22,9 @@ type NewPage struct {
 
 // addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
 // told as of a file that is refused.
+//
+// The answer is that of an upload of one file: 202 with the document, or the status of the reason, with the page in
+// rejected. Only a failure of our own, and a client that left, is answered as a problem.
 func (a *Handlers) addPage(c httpio.Context) error {
 	var page NewPage
 	if err := a.Bodies.ReadJSON(c, &page); err != nil {
@@ -55,6 +58,8 @@ func (a *Handlers) addPage(c httpio.Context) error {
 }
 
 // PutPage adds a page of the web for a program or the page's form, and counts it.
+//
+// It fails when the user's limits have no room, before anything is fetched. duplicate means that d was there before.
 func (a *Handlers) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
 	ctx := c.Request().Context()
 	result := "added"

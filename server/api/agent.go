@@ -52,6 +52,10 @@ type GroundedResponse struct {
 }
 
 // AgentChat answers POST /agent/chat: it asks a question and returns the answer with its citations.
+//
+// Only programs call it. The status is 200, also for an answer that the documents hold nothing, or 422 when a guardrail
+// held the answer back; a run that failed is a problem with the run's id. With Accept: text/event-stream the events of
+// the run come instead.
 func (a *Handlers) AgentChat(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -71,6 +75,9 @@ func (a *Handlers) AgentChat(c httpio.Context) error {
 }
 
 // AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.
+//
+// Links of its sources begin with the path: base is empty. Footnotes are written as the style says, but without a list
+// at the end, since the sources are beside it.
 func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -86,6 +93,8 @@ func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 
 // askAndWait starts the run of an AgentQuestion and waits for its end. When the client asked for a stream it sends
 // that and returns no trace.
+//
+// The style is checked before a run is begun, and kept with the run, so that it is read again in it.
 func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion
 	if err := a.Bodies.ReadJSON(c, &q); err != nil {
@@ -100,6 +109,9 @@ func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, e
 }
 
 // runToEnd waits for the end of a question's run, or streams it with frame when the client asked for that.
+//
+// The answer is not stored: it is one user's, and the same question may be answered otherwise the next time. A failure
+// after the run is begun carries the run.
 func (a *Handlers) runToEnd(c httpio.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
 	run, err := a.Questions.Start(c, q)
 	if err != nil {

@@ -18,6 +18,9 @@ type Approval struct {
 
 // ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
 // the body's input.
+//
+// It answers POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's script,
+// 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
 func (a *Handlers) ApproveStep(c httpio.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
@@ -35,6 +38,8 @@ func (a *Handlers) ApproveStep(c httpio.Context) error {
 }
 
 // DenyStep keeps a call that waits from running.
+//
+// It answers POST /agent/runs/{id}/steps/{call}/deny, in the same ways.
 func (a *Handlers) DenyStep(c httpio.Context) error {
 	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
@@ -45,6 +50,7 @@ func (a *Handlers) DenyStep(c httpio.Context) error {
 }
 
 // decidedLimit is how long a page without scripts waits to show what a decision changed.
+// It is a choice; the page is shown after it in any case.
 const decidedLimit = 5 * time.Second
 
 // awaitDecision waits, for a page without scripts, until the call that was decided no longer waits in the run's log:

@@ -18,6 +18,10 @@ type Accepted struct {
 }
 
 // Ask answers POST /chat: it starts a run and answers in the form the client asks for.
+//
+// A program that takes events gets them at once; the page's script gets the new turn, a form the conversation's page
+// (303), and a program 202 with the addresses of the run, of which Location is the first (RFC 9110, section 15.3.3).
+// The question of a form is stashed before the run is begun, so that a refusal can show it again.
 func (a *Handlers) Ask(c httpio.Context) error {
 	q, err := a.Questions.Read(c)
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 // DocumentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of
 // its state or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that
 // comes back gets the present state first.
+//
+// It fails before the stream is open with 404 for a document that the user does not have, and 429 when no place for a
+// stream is free. Its events have no ids, since there is nothing to go on after.
 func (a *Handlers) DocumentEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := a.Library.Watch(ctx, scope, id)

@@ -64,6 +64,8 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 }
 
 // documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
+//
+// 400 for what it can't read. An empty state between two commas is passed over.
 func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
 	if err != nil {
@@ -89,6 +91,9 @@ func documentFilter(c httpio.Context) (corpus.Filter, error) {
 }
 
 // ListDocuments answers GET /documents: a page of the user's documents.
+//
+// Programs get it here; a browser gets a page from package page at the same address. The list is not stored by caches,
+// since documents change by themselves while they are read in.
 func (a *Handlers) ListDocuments(c httpio.Context) error {
 	filter, err := documentFilter(c)
 	if err != nil {
@@ -110,6 +115,8 @@ func (a *Handlers) ListDocuments(c httpio.Context) error {
 }
 
 // GetDocument answers GET /documents/{id}: a document's state and metadata.
+//
+// 404 for a document that is not there or another user's: the two look the same.
 func (a *Handlers) GetDocument(c httpio.Context) error {
 	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -120,6 +127,8 @@ func (a *Handlers) GetDocument(c httpio.Context) error {
 }
 
 // DeleteDocument answers DELETE /documents/{id}: the document can be restored for a minute.
+//
+// 204, or 404. POST /documents/{id}/delete is the same for forms.
 func (a *Handlers) DeleteDocument(c httpio.Context) error {
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -128,6 +137,8 @@ func (a *Handlers) DeleteDocument(c httpio.Context) error {
 }
 
 // RestoreDocument answers POST /documents/{id}/restore: it undoes a deletion.
+//
+// 200 with the document, 303 to a form, and an error once it is gone for good.
 func (a *Handlers) RestoreDocument(c httpio.Context) error {
 	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -136,6 +147,8 @@ func (a *Handlers) RestoreDocument(c httpio.Context) error {
 }
 
 // CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
+//
+// 409 when nothing is being done for it.
 func (a *Handlers) CancelDocument(c httpio.Context) error {
 	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -144,6 +157,8 @@ func (a *Handlers) CancelDocument(c httpio.Context) error {
 }
 
 // RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
+//
+// 409 when there is nothing to try again.
 func (a *Handlers) RetryDocument(c httpio.Context) error {
 	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -152,9 +167,14 @@ func (a *Handlers) RetryDocument(c httpio.Context) error {
 }
 
 // Inert keeps anything in a file from running, should a browser show it after all.
+//
+// It is a Content-Security-Policy that takes the place of the pages' own for whatever came from a user.
 const Inert = "default-src 'none'; sandbox"
 
 // DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
+//
+// There is no text yet: 409. The length is sent only if the text is one part, as it is not known before. A failure
+// after the first part cuts the connection, which is all that is left to tell a client.
 func (a *Handlers) DocumentText(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
@@ -182,6 +202,9 @@ func (a *Handlers) DocumentText(c httpio.Context) error {
 }
 
 // DocumentFile answers with the original, always as an attachment.
+//
+// http.ServeContent answers ranges (206, 416) and what the client has already (304) by the ETag, which is the file's
+// hash: the same bytes are the same file, whatever it is called.
 func (a *Handlers) DocumentFile(c httpio.Context) error {
 	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -223,6 +246,10 @@ const (
 
 // PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
 // ?v= set to the beginning of the document's sha256 it may be kept for ever.
+//
+// The ETag names all that decides the picture: the file, the page, the width and how the page is turned. no-cache lets
+// browsers keep it, but ask each time; with v the address changes with the file, so they need not. A failure is not
+// stored. width and dpr are refused outside of their range, their product is cut to MaxPageWidth.
 func (a *Handlers) PageImage(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
@@ -273,6 +300,7 @@ func isFinished(d corpus.Document) bool {
 }
 
 // answerChanged answers a form about a document with the list as it was, and a program with the document.
+// 303 leads a form back with GET; the page's script and programs get the document as it is now.
 func (a *Handlers) answerChanged(c httpio.Context) error {
 	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
@@ -298,6 +326,8 @@ func backToList(c httpio.Context, deleted string) string {
 }
 
 // DeleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
+//
+// The address that it leads to names the document, so that the page can offer to bring it back.
 func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
 	id := c.Param("id")
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {

@@ -7,6 +7,10 @@ import (
 )
 
 // StreamEvents answers GET /agent/runs/{id}/events.
+//
+// It is for programs, which get the log as it is, but for the answer: that is written in the style that its question
+// named. The run is read for it only when the answer comes. See runlog.Reader.Follow for what a reader gets that comes
+// back.
 func (a *Handlers) StreamEvents(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

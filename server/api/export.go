@@ -22,6 +22,10 @@ var exportKinds = map[string]string{
 }
 
 // ExportRun answers with an answer and all it rests on, as a file.
+//
+// It answers GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for a format that is none,
+// 409 while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
+// can't.
 func (a *Handlers) ExportRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -63,6 +67,9 @@ func (a *Handlers) ExportRun(c httpio.Context) error {
 }
 
 // evidenceOf is the run as it is kept in a file.
+//
+// Times of steps are seconds since 1970 as a fraction in the log and are exact to a microsecond here. Lists are never
+// null.
 func evidenceOf(t *runlog.Trace) chat.Evidence {
 	e := chat.Evidence{
 		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
@@ -97,6 +104,8 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 }
 
 // fileName is a name that every file system takes, made of a question's words.
+//
+// It keeps letters and digits of all scripts, in small letters, and at most 60 characters of them, which is a choice.
 func fileName(question string) string {
 	words := strings.FieldsFunc(
 		strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
@@ -114,6 +123,10 @@ type EvidenceFile struct {
 }
 
 // VerifyEvidence checks an exported answer against the documents as they are now.
+//
+// It answers POST /evidence/verify with 200 and what became of each quote, also when nothing of it holds; 400 is for a
+// body that is no exported file. Each document is read once, however often it is cited. Documents that the caller does
+// not have count as gone.
 func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	file, err := a.readEvidence(c)
 	if err != nil {
@@ -139,6 +152,8 @@ func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 }
 
 // readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an EvidenceFile.
+//
+// A body with a field format is taken for the exported JSON file itself, which EvidenceFile does not have.
 func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {

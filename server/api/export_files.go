@@ -12,6 +12,7 @@ import (
 )
 
 // maxExported is how many answers of a conversation are exported at most, the newest.
+// It is a choice, so that a file is made in memory within bounds.
 const maxExported = 200
 
 // fileKinds are the media types of the formats that answers are exported in without what is needed to verify them.
@@ -21,6 +22,9 @@ var fileKinds = map[string]string{
 }
 
 // ExportSession answers GET /agent/session/{id}/export: the branch that is shown, as one file.
+//
+// 400 for a format that is none, 404 for a conversation that the user does not have, 409 when none of its answers is
+// finished. Turns that are damaged are left out and logged.
 func (a *Handlers) ExportSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -64,6 +68,8 @@ func (a *Handlers) ExportSession(c httpio.Context) error {
 }
 
 // sendFile answers with answers as a file of one of fileKinds.
+//
+// The file is made before anything is sent, so a failure can still be told.
 func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
 	file, err := a.exportFile(c.Request().Context(), httpio.Scope(c), format, title, answers)
 	if err != nil {
@@ -76,6 +82,7 @@ func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []ch
 	return c.Blob(http.StatusOK, fileKinds[format], file)
 }
 
+// docx, md and html need only the answers; the other formats list their sources, which are looked up.
 func (a *Handlers) exportFile(
 	ctx context.Context, scope chat.Scope, format, title string, answers []chat.Evidence,
 ) ([]byte, error) {

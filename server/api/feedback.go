@@ -31,6 +31,9 @@ type FeedbackList struct {
 }
 
 // SetFeedback stores what a reader thinks of an answer, in the place of what they thought before.
+//
+// It answers POST /agent/runs/{id}/feedback for the run's user: 200 with what is stored, a piece of the page for its
+// script, or 303 to a form. 409 while the run is under way, 400 for a rating or reason that is none.
 func (a *Handlers) SetFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -98,6 +101,8 @@ func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedba
 }
 
 // DropFeedback answers DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
+//
+// 204, also when nothing was said.
 func (a *Handlers) DropFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -110,6 +115,8 @@ func (a *Handlers) DropFeedback(c httpio.Context) error {
 }
 
 // ListFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
+//
+// It gives only what the caller said. A file holds all of it, whatever limit and cursor say.
 func (a *Handlers) ListFeedback(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -138,6 +145,8 @@ func (a *Handlers) ListFeedback(c httpio.Context) error {
 
 // feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure
 // can still be told.
+//
+// A failure after the first page cuts the file off: its status is sent.
 func (a *Handlers) feedbackFile(
 	c httpio.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
 ) error {
@@ -204,6 +213,8 @@ func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 }
 
 // safeCell keeps a spreadsheet from taking somebody's words for a formula.
+//
+// These characters begin a formula in the usual spreadsheets; an apostrophe before them means text there.
 func safeCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

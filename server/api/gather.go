@@ -11,6 +11,8 @@ import (
 )
 
 // Gather lets a model choose how to search. What it found until it failed comes with the error.
+//
+// user is whose documents are searched, most how many passages are wanted. It may take as long as ctx lets it.
 type Gather func(ctx context.Context, user string, req chat.RunRequest, most int) (Gathered, error)
 
 // Gathered is what is found when a model chooses how to search.
@@ -23,6 +25,9 @@ type Gathered struct {
 
 // gatherResults answers a query by the agent. ok is false when that can't serve: then the query is searched for
 // plainly, and the steps and notes of res say what the agent did and why that is not all.
+//
+// A query that names a mode, a least score, or filters other than documents asks for one certain search and gets it.
+// Limits, and what is wrong with the query, are errors in any case: a plain search would be no way around them.
 func (a *Handlers) gatherResults(
 	c httpio.Context, body find.SearchQuery, began time.Time,
 ) (res RetrieveResponse, ok bool, err error) {

@@ -2,6 +2,18 @@
 // query), runs and what steers them, conversations and their queues, documents and uploads, searches, feedback and
 // exports. Handlers has one method for each address; the bodies that it reads and writes are the types beside it,
 // which package openapi describes.
+//
+// What comes in is a request that the guard let through, with its user; what goes out is JSON, a file, a stream of
+// events, or for a browser's form a redirect or a piece of the page. A handler that fails returns the error, and
+// package server words it for the client; a chat.Error's code decides the status (httpio.Status).
+//
+// The files: ask, agent and query start runs, runs, events and approve read and steer them, steer repeats one from a
+// step on; sessions, session_tools, retrieval and queue are about conversations; upload, add_page, share, samples,
+// documents and watched about documents; search, gather and retrieve_trace about passages; tables, standing, places and
+// shares about what their names say; export, feedback and health are the rest.
+//
+// It must never read or change anything but through a Scope, which is the request's user, and never draw a page by
+// itself: what forms get in return is handed in by package page.
 package api
 
 import (
@@ -25,6 +37,8 @@ import (
 )
 
 // Handlers answers the API's own addresses. Browsers that post a form to one of them get a page or a piece of one.
+//
+// All fields are set once and then only read, so requests may be answered at the same time.
 type Handlers struct {
 	Store     chat.Store
 	Feed      *chat.Feed
@@ -65,6 +79,8 @@ type Handlers struct {
 }
 
 // Runs steers the work on questions.
+//
+// Its methods fail with chat.CodeNotFound for a run, or a waiting question, that the user does not have.
 type Runs interface {
 	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
 	Cancel(ctx context.Context, s chat.Scope, runID string) error

@@ -12,9 +12,12 @@ import (
 	"footnote/server/httpio"
 )
 
+// It is a choice: who watches the server usually waits a few seconds.
 const probeTime = 2 * time.Second
 
 // Check is one dependency that GET /health asks.
+//
+// Its functions are called by several requests at the same time.
 type Check struct {
 	Name     string
 	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
@@ -47,6 +50,9 @@ type Readiness struct {
 
 // Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser
 // one 200 and "degraded".
+//
+// It answers anybody, without a key, so it tells nothing of users or settings. 200 means that questions can be
+// answered, though perhaps not as well; 503 that they can't. It takes probeTime if every probe heeds its context.
 func (a *Handlers) Health(c httpio.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
@@ -111,6 +117,8 @@ func (a *Handlers) probeDetail(err error) string {
 }
 
 // Ready answers GET /readyz: whether new work should come here.
+//
+// It answers anybody. 503 begins with Drain, so that a balancer sends no new requests while streams end.
 func (a *Handlers) Ready(c httpio.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if a.Streams.IsDraining() {

@@ -122,6 +122,7 @@ type PlaceItem struct {
 	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not as it is now.
 }
 
+// Times that were not yet are left out, and lists are never null.
 func tellPlace(p placestore.Place) FollowedPlace {
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {
@@ -165,6 +166,8 @@ func sendPlace(c httpio.Context, status int, p placestore.Place, err error) erro
 }
 
 // ListPlaces answers GET /places.
+//
+// Only the user's own are listed, by name.
 func (a *Handlers) ListPlaces(c httpio.Context) error {
 	all, err := a.Places.Store.Places(c.Request().Context(), httpio.Scope(c).User)
 	if err != nil {
@@ -179,6 +182,8 @@ func (a *Handlers) ListPlaces(c httpio.Context) error {
 }
 
 // ListPlaceKinds answers GET /places/kinds.
+//
+// Titles and help are in the reader's language, names are not.
 func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
 	ctx, list := c.Request().Context(), PlaceKinds{[]PlaceKind{}}
 	for _, k := range a.Places.Kinds {
@@ -197,6 +202,9 @@ func tellField(c httpio.Context, f places.Field) PlaceField {
 }
 
 // AddPlace answers POST /places.
+//
+// 201 once the place was reached with the settings; the first look follows in the background. Whether the request is
+// the local user's, which the guard tells, decides what the place may reach.
 func (a *Handlers) AddPlace(c httpio.Context) error {
 	var n NewPlace
 	if err := a.Bodies.ReadJSON(c, &n); err != nil {
@@ -209,12 +217,15 @@ func (a *Handlers) AddPlace(c httpio.Context) error {
 }
 
 // GetPlace answers GET /places/{id}.
+// 404 for a place that the user does not have; so it is with all of them.
 func (a *Handlers) GetPlace(c httpio.Context) error {
 	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
 // ChangePlace answers PATCH /places/{id}.
+//
+// What is left out stays. New settings are tried before they are kept.
 func (a *Handlers) ChangePlace(c httpio.Context) error {
 	var change PlaceChange
 	if err := a.Bodies.ReadJSON(c, &change); err != nil {
@@ -226,6 +237,8 @@ func (a *Handlers) ChangePlace(c httpio.Context) error {
 }
 
 // RemovePlace answers DELETE /places/{id}.
+//
+// 204: it goes in the background. Without ?documents= its documents are kept, which loses nothing.
 func (a *Handlers) RemovePlace(c httpio.Context) error {
 	how := placestore.Removal(c.QueryParam("documents"))
 	switch how {
@@ -242,15 +255,21 @@ func (a *Handlers) RemovePlace(c httpio.Context) error {
 }
 
 // LookAtPlace answers POST /places/{id}/look.
+//
+// 202: a worker looks as soon as one is free. 409 for a place that is paused.
 func (a *Handlers) LookAtPlace(c httpio.Context) error {
 	p, err := a.Places.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusAccepted, p, err)
 }
 
 // maxPlaceItems is how many items one answer has at most.
+// The list of documents has the same bound.
 const maxPlaceItems = 1000
 
 // ListPlaceItems answers GET /places/{id}/items.
+//
+// One item more than asked for is read, to know whether there is another page. The cursor is the last key in base64,
+// which clients are to pass on as it is.
 func (a *Handlers) ListPlaceItems(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 100, 1, maxPlaceItems)
 	if err != nil {

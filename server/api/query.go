@@ -16,6 +16,7 @@ import (
 )
 
 // retrieveTime is how long POST /agent/retrieve may take.
+// It is a choice. A search takes far less; an agent that searches may take more, and is cut off.
 const retrieveTime = 30 * time.Second
 
 // AgentQuery is the body of POST /agent/query.
@@ -69,6 +70,9 @@ type queryCitation struct {
 }
 
 // AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
+//
+// It is for programs that keep the conversation themselves: history comes with the question. The status is as with POST
+// /agent/chat. A stream ends with the whole response behind run_done.
 func (a *Handlers) AgentQuery(c httpio.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -126,6 +130,9 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 }
 
 // questionPairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+//
+// Footnotes of earlier answers are dropped, since their numbers name other passages than those of the next one. 400
+// names the entry that is wrong, counted from 1.
 func questionPairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
@@ -189,6 +196,10 @@ func newRetrieveResponse(
 }
 
 // AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
+//
+// It counts as one search of the user, whoever searches. 200 with the passages, also when there are none. A search that
+// takes longer than retrieveTime is chat.CodeTimeout, which is answered with 500. When the agent can't serve, a plain
+// search does, and notes say so.
 func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {

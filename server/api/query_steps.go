@@ -45,6 +45,8 @@ func querySteps(steps []chat.Step) []queryStep {
 }
 
 // newQueryStep is one step; number counts from 1.
+//
+// An input that is absent becomes an empty object, and an output that is absent null, so that clients find both fields.
 func newQueryStep(s chat.Step, number int) queryStep {
 	q := queryStep{
 		Step: s, StepNumber: number,
@@ -69,6 +71,8 @@ const responseEvent = "response"
 
 // queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an
 // observation as well, and behind run_done comes the whole response.
+//
+// It keeps state between calls, so each stream needs one of its own, and a stream must begin with the first event.
 func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
 	steps := runlog.Trace{} // so that each step keeps its number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {

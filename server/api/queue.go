@@ -37,6 +37,8 @@ type SendNow struct {
 }
 
 // GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
+//
+// For a conversation that is not there the queue is empty or 404, as the store has it; nothing is made by looking.
 func (a *Handlers) GetQueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -61,6 +63,9 @@ func waitingOf(q chat.Queued) WaitingQuestion {
 
 // Enqueue answers POST /sessions/{id}/queue, and POST /c/{id}/queue for the page: it lets a question wait. The question
 // is a form of the page, or JSON.
+//
+// 202 with what waits; the page gets its list again (200 to the script, 303 to a form). 400 if the question names
+// another conversation or the place of another question, 409 when too many wait.
 func (a *Handlers) Enqueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -93,6 +98,8 @@ func (a *Handlers) Enqueue(c httpio.Context) error {
 
 // EditQueued answers PATCH /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/edit for the page: it changes the
 // words of a waiting question.
+//
+// 404 for one that does not wait any more. What is checked is what a new question is checked for.
 func (a *Handlers) EditQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		var body OtherWords
@@ -124,6 +131,8 @@ func (a *Handlers) DropQueued(c httpio.Context) error {
 
 // SendQueued answers POST /sessions/{id}/queue/{item}/send, and POST /c/{id}/queue/{item}/send for the page: it ends
 // the run under way and sends a waiting question next.
+//
+// Without JSON the run under way is cancelled. With answer_now it ends with an answer from what it has.
 func (a *Handlers) SendQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		body := SendNow{Finish: "cancel"}
@@ -140,6 +149,8 @@ func (a *Handlers) SendQueued(c httpio.Context) error {
 }
 
 // changeQueued changes one waiting question; what now is first may be sent.
+//
+// 204 to programs, the list to the page. To remove or mend the first question may free the one behind it.
 func (a *Handlers) changeQueued(c httpio.Context, change func(id, item string) error) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

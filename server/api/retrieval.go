@@ -19,6 +19,8 @@ type Retrieval struct {
 }
 
 // listRetrievals is what the runs behind messages searched for and read.
+//
+// messages of one run stand side by side, so each run is looked at once.
 func listRetrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
 	list := []Retrieval{}
 	last := ""

@@ -48,6 +48,8 @@ type tracedPlan struct {
 }
 
 // newAgentTrace tells steps as calls, their ends, and what was thought before them.
+//
+// Calls under one parent were made side by side and are one iteration; each call without a parent is one of its own.
 func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace {
 	t := agentTrace{
 		searchTrace: searchTrace{Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{}},

@@ -9,6 +9,9 @@ import (
 )
 
 // GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
+//
+// For the run's user, at any time: 200, 404 for a run that is not there or another's. It is not stored by caches, since
+// it grows.
 func (a *Handlers) GetRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -27,12 +30,18 @@ func (a *Handlers) GetRun(c httpio.Context) error {
 }
 
 // CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
+//
+// 202 to programs, 204 to the page's script, 303 to a form; 409 for a run that is over.
 func (a *Handlers) CancelRun(c httpio.Context) error { return a.steerRun(c, a.Runs.Cancel) }
 
 // AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
+//
+// It answers as CancelRun does.
 func (a *Handlers) AnswerNow(c httpio.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
 
 // steerRun changes a run's course. What comes of it shows in the run's events.
+//
+// It does not wait for what comes of it. The run is looked up first, for its conversation and its user.
 func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Scope, string) error) error {
 	run, err := a.Logs.Run(c)
 	if err != nil {
@@ -54,6 +63,8 @@ func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Sco
 }
 
 // GetStepOutput answers GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
+//
+// 404 for a step that has none, or none yet.
 func (a *Handlers) GetStepOutput(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

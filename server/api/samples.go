@@ -14,6 +14,9 @@ import (
 
 // AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
 // language has files for its readers, in the place of those of their names.
+//
+// 202 to programs and the page's script, with the documents; 303 to a form; 404 when the server comes without samples.
+// The language is the reader's.
 func (a *Handlers) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")

@@ -29,6 +29,9 @@ type found struct {
 }
 
 // Search answers POST /search.
+//
+// It is for programs: 200 with the passages, best first, also when there are none; 400 for a query that can't be
+// searched for, 404 for a namespace or document that is not there, 429 over the user's limit.
 func (a *Handlers) Search(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -45,6 +48,8 @@ func (a *Handlers) Search(c httpio.Context) error {
 }
 
 // runSearch checks a search and runs it; the step it took is part of what it returns.
+//
+// Where nothing is searched by meaning the strategy is lexical, whatever was asked for.
 func (a *Handlers) runSearch(c httpio.Context, body find.SearchQuery) (found, error) {
 	q, err := a.Searcher.Query(body)
 	if err != nil {

@@ -17,6 +17,8 @@ type toolCall struct {
 
 // withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the
 // tool gave.
+//
+// Calls that are under way or wait for approval are left out: they have no result to follow them.
 func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	out := make([]message, 0, len(messages))
 	for _, m := range messages {

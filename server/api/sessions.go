@@ -15,6 +15,7 @@ import (
 )
 
 // HistoryMessages is how many messages of a session are given out, the newest.
+// The description of the API names the figure, so another one is a change there.
 const HistoryMessages = 50
 
 // SessionInfo is a session in a list.
@@ -78,6 +79,10 @@ type SessionHead struct {
 }
 
 // GetHistory answers GET /agent/session/{id} with the branch that is shown.
+//
+// For the conversation's user: 200, 400 for an id that can't be one, 404. Turns whose rows are damaged are left out and
+// told in notes: the rest can still be read. An answer that a guardrail held back is a sentence about that. With
+// ?tools=true the rules that models are told come first and count as one of the messages.
 func (a *Handlers) GetHistory(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -187,6 +192,8 @@ func (a *Handlers) readTraces(
 }
 
 // ListSessions answers GET /sessions: a page of the user's sessions.
+//
+// Without ?limit= a page has as many as the store gives.
 func (a *Handlers) ListSessions(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -209,6 +216,8 @@ func (a *Handlers) ListSessions(c httpio.Context) error {
 }
 
 // RenameSession answers PATCH /sessions/{id}: it gives a session another title.
+//
+// 204. White space in the title becomes single spaces; 400 for one that is empty or too long.
 func (a *Handlers) RenameSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -229,6 +238,8 @@ func (a *Handlers) RenameSession(c httpio.Context) error {
 }
 
 // DeleteSession answers DELETE /sessions/{id} and DELETE /agent/session/{id}.
+//
+// 204. It is gone at once, and can be brought back for a while with RestoreSession.
 func (a *Handlers) DeleteSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -241,6 +252,8 @@ func (a *Handlers) DeleteSession(c httpio.Context) error {
 }
 
 // RestoreSession answers POST /sessions/{id}/restore: it undoes a deletion.
+//
+// 204; 404 once it is gone for good.
 func (a *Handlers) RestoreSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -253,6 +266,8 @@ func (a *Handlers) RestoreSession(c httpio.Context) error {
 }
 
 // SetHead answers POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
+//
+// 204; pages that show the conversation elsewhere learn of it by the feed. 404 for a run of another conversation.
 func (a *Handlers) SetHead(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

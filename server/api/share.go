@@ -18,6 +18,7 @@ import (
 var sharedFields = []string{"title", "text", "url"}
 
 // maxDraft is how many characters of shared words become the draft of a question.
+// It is a choice, and the same as that of a link that brings a question.
 const maxDraft = 2000
 
 // sharedWords are the words of a share, by their fields; nil: the upload is none.
@@ -25,6 +26,9 @@ type sharedWords map[string]string
 
 // Share answers POST /share, to which the device sends what another program shares with the installed page: files are
 // added to the library; a link alone leads to the page that adds it, and words become the draft of a question.
+//
+// Only browsers call it: it answers with 303, or with the page of files that were not taken. Nothing is fetched and
+// nothing asked before the user sends the form that it leads to.
 func (a *Handlers) Share(c httpio.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
@@ -46,6 +50,8 @@ func (a *Handlers) Share(c httpio.Context) error {
 }
 
 // takeWords reads a part into the words of a share, or reports that it holds none of them.
+//
+// A field that is too long or no text fails the whole request, as a file in its place would not be missed.
 func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
 	name := part.FormName()
 	if words == nil || !slices.Contains(sharedFields, name) {

@@ -9,6 +9,9 @@ import (
 )
 
 // ShareRun answers POST /agent/runs/{id}/shares: it makes a link to the answer.
+//
+// For the run's user: 201 with the address, which is told this once. 409 while there is no answer, 429 over the user's
+// limit.
 func (a *Handlers) ShareRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -36,6 +39,8 @@ func (a *Handlers) ListShares(c httpio.Context) error {
 }
 
 // EndShare answers DELETE /shares/{id}: from then on the link opens nothing.
+//
+// 204, or 404 for a link that the user does not have.
 func (a *Handlers) EndShare(c httpio.Context) error {
 	if err := a.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err

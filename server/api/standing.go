@@ -70,6 +70,7 @@ type KeptList struct {
 	Questions []KeptQuestion `json:"questions"` // The kept questions.
 }
 
+// Lists are never null; the time is, while it was not asked again.
 func keptQuestion(s chat.Standing) KeptQuestion {
 	q := KeptQuestion{
 		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(), Trouble: s.Trouble,
@@ -87,6 +88,8 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 }
 
 // ListStanding answers GET /standing.
+//
+// It is for programs. Other than the page it does not mark what changed as seen.
 func (a *Handlers) ListStanding(c httpio.Context) error {
 	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
@@ -101,6 +104,9 @@ func (a *Handlers) ListStanding(c httpio.Context) error {
 }
 
 // KeepStanding answers POST /standing. A form names a run; one that is kept already leads to where it is.
+//
+// Programs get 201, or 409 for a question that is kept already; a form gets 303 to it in both cases. A question that
+// was not asked yet is asked at once.
 func (a *Handlers) KeepStanding(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	var body NewStanding
@@ -150,6 +156,8 @@ func (a *Handlers) GetStanding(c httpio.Context) error {
 }
 
 // ChangeStanding answers PATCH /standing/{id}.
+//
+// 200 with the question as it is then. seen: false changes nothing.
 func (a *Handlers) ChangeStanding(c httpio.Context) error {
 	var body StandingChange
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -178,6 +186,8 @@ func (a *Handlers) DropStanding(c httpio.Context) error {
 }
 
 // AskStanding answers POST /standing/{id}/ask.
+//
+// 202, or 303 to a form; 409 while it is paused, 429 when it was asked too often.
 func (a *Handlers) AskStanding(c httpio.Context) error {
 	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {

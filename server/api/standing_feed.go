@@ -16,6 +16,7 @@ import (
 )
 
 // maxEntries is how many changes a feed shows, newest first.
+// It is a choice.
 const maxEntries = 50
 
 // atomFeed is a feed as RFC 4287 has it.
@@ -46,6 +47,10 @@ type atomText struct {
 }
 
 // StandingFeed answers GET /standing/feed/{token}: what changed for the user whose token it is.
+//
+// It answers anybody who has the address, without a key: readers of feeds can't send one. So it ends with the last key
+// of its user (404), the token is looked up by its hash, and search engines are told to leave it alone. 304 for a
+// reader that has it; the ETag is the hash of the body.
 func (a *Handlers) StandingFeed(c httpio.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))

@@ -16,6 +16,10 @@ type OtherInput struct {
 
 // RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with
 // another input, and what comes of it.
+//
+// It answers POST /agent/runs/{id}/steps/{call}/rerun: 202 with the new run to programs, 303 to a form; the page's
+// script is told to load the page. 409 while the run is under way, 422 for an Idempotency-Key that came with another
+// input. Only a run that is new is counted.
 func (a *Handlers) RerunStep(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

@@ -9,11 +9,14 @@ import (
 )
 
 // tableLook is the time between two looks at a table that is followed.
+// It is a choice between a table that looks alive and looks at the store: nothing wakes a reader of a table.
 const tableLook = 500 * time.Millisecond
 
 // TableEvents answers GET /tables/{id}/events: a "table" event with the table, a "cell" event for each cell that
 // changed, numbered by its seq, and, when nothing is filled any more, "table_done" with the table, the last. A reader
 // that comes back gets the cells that changed after the one it saw last.
+//
+// 404 for a table that the user does not have, 429 when no place for a stream is free.
 func (a *Handlers) TableEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())

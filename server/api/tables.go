@@ -75,6 +75,9 @@ func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 
 // MakeTable answers POST /agent/table: a table is made and filled in the background. With preview nothing is made: the
 // answer is the table as it would be.
+//
+// 201 with the table, 200 for a preview. What is wrong with its columns, documents or limits is told by grid.Filler
+// before anything is made.
 func (a *Handlers) MakeTable(c httpio.Context) error {
 	var body NewTable
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -132,6 +135,8 @@ func (a *Handlers) GetTable(c httpio.Context) error {
 }
 
 // wholeTable reads the table that a request names, with its cells row by row.
+//
+// The table is read before its cells, so that those of one that is done are all there.
 func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
@@ -147,6 +152,7 @@ func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridC
 }
 
 // DropTable answers DELETE /tables/{id}.
+// 204, or 404 for a table that the user does not have, as with all of these.
 func (a *Handlers) DropTable(c httpio.Context) error {
 	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -201,6 +207,8 @@ func (a *Handlers) AskCell(c httpio.Context) error {
 }
 
 // ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.
+//
+// Without ?format= it is a workbook. The file is made before anything is sent.
 func (a *Handlers) ExportTable(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {

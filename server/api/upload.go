@@ -24,6 +24,7 @@ import (
 )
 
 // maxFieldBytes bounds a text field of an upload, which is held in memory; files are streamed.
+// It is a choice, far above what a namespace or meta need.
 const maxFieldBytes = 64 << 10
 
 // Uploaded is the answer to an upload: each file is in one of the two lists.
@@ -63,6 +64,10 @@ type upload struct {
 // taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
 // refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
 // JSON names a page of the web.
+//
+// 202 when one file at least was taken; browsers without scripts are led to the list, or to a page that names the files
+// that were not taken. Files are streamed, so an upload may be larger than the memory. Limits are those of
+// httpio.Limits and of the user.
 func (a *Handlers) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
 		return a.addPage(c)
@@ -78,6 +83,8 @@ func (a *Handlers) Upload(c httpio.Context) error {
 }
 
 // takeUpload streams a request's files into the library. words takes the other fields of a share; nil: it is none.
+//
+// On an error nothing that it made is left: see takeUploadBack.
 func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
 	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return nil, err
@@ -219,6 +226,8 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 }
 
 // addFile puts one file into the library. It fails only when the request can't go on.
+//
+// up is added to as it goes, so that what was done can be taken back.
 func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {

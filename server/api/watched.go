@@ -42,6 +42,8 @@ func (a *Handlers) ListWatched(c httpio.Context) error {
 }
 
 // SetWatched answers PUT /watched: a program says what it saw of a folder.
+//
+// 204. It is what a program last saw, kept for the page to show; nothing is done with it.
 func (a *Handlers) SetWatched(c httpio.Context) error {
 	var w WatchedFolder
 	if err := a.Bodies.ReadJSON(c, &w); err != nil {

@@ -36,9 +36,12 @@ type WebhookState struct {
 }
 
 // GetWebhook answers GET /standing/webhook.
+// 404 while no address is set. The secret is never in it.
 func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
 
 // SetWebhook answers PUT /standing/webhook.
+//
+// 200 with the new secret, this once. What waited for the address before goes to the new one.
 func (a *Handlers) SetWebhook(c httpio.Context) error {
 	var body NewWebhook
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -52,6 +55,7 @@ func (a *Handlers) SetWebhook(c httpio.Context) error {
 }
 
 // DropWebhook answers DELETE /standing/webhook.
+// 204. What waited is not sent.
 func (a *Handlers) DropWebhook(c httpio.Context) error {
 	if err := a.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 )
 
 // maxGivenTitle is how many characters of a title that another page gives are shown.
+// It is a choice: enough for a line of the page.
 const maxGivenTitle = 300
 
 // PutPage adds a page of the web and counts it.
@@ -21,6 +22,9 @@ type PutPage func(c httpio.Context, page addpage.Page) (d corpus.Document, dupli
 
 // ShowAdd answers GET /add: the form that adds a page of the web. ?url= and ?title= fill it in, as the bookmark does;
 // nothing is fetched until it is sent. ?added= says what became of a page.
+//
+// 400 draws the form with what is wrong with the address. Another site can lead a browser here, so nothing happens
+// before the user sends the form.
 func (h *Handlers) ShowAdd(c httpio.Context) error {
 	if id := c.QueryParam("added"); id != "" {
 		d, err := h.Library.Document(c.Request().Context(), httpio.Scope(c), id)
@@ -43,6 +47,9 @@ func (h *Handlers) ShowAdd(c httpio.Context) error {
 }
 
 // AddPage answers POST /add: the form fetches a page. What was typed comes back when it can't be added.
+//
+// 303 to GET /add?added= on success, else the form again with the status of the failure. Failures of the server go the
+// way of all.
 func (h *Handlers) AddPage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

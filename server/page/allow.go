@@ -17,6 +17,10 @@ var allowFields = []string{
 }
 
 // AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
+//
+// 200 is the page that asks. 404 where no keys are used: programs need no leave then. A fault in the request is told to
+// the program by a redirect if its address is known to be its own, and else to the user as 400, since an address that
+// is not known must not be opened (RFC 6749, section 4.1.2.1).
 func (h *Handlers) AskToAllow(c httpio.Context) error {
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
@@ -44,6 +48,9 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 }
 
 // checkAllow reads an authorization request. A fault that its program may hear is told it: then asked is nil.
+//
+// get reads a parameter of the address or a field of the form: both are checked in the same way, since a form can be
+// made up.
 func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants.Client, *grants.Request, error) {
 	if !h.Grants.Needed() {
 		return grants.Client{}, nil, httpio.StatusError(http.StatusNotFound)
@@ -58,6 +65,9 @@ func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants
 }
 
 // Allow answers POST /oauth/authorize: the user allows it, or does not.
+//
+// The browser is led back to the program with a code, or with access_denied (RFC 6749, sections 4.1.2 and 4.1.2.1). The
+// grant hangs on the key that was sent, so it ends with that.
 func (h *Handlers) Allow(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -81,6 +91,8 @@ func (h *Handlers) Allow(c httpio.Context) error {
 }
 
 // Connections answers GET /connections: the programs that the user allowed.
+//
+// 404 where no keys are used.
 func (h *Handlers) Connections(c httpio.Context) error {
 	if !h.Grants.Needed() {
 		return httpio.StatusError(http.StatusNotFound)
@@ -97,6 +109,8 @@ func (h *Handlers) Connections(c httpio.Context) error {
 }
 
 // EndConnection answers POST /connections/end: a program may no longer.
+//
+// 303 to the list; 404 for one that the user does not have.
 func (h *Handlers) EndConnection(c httpio.Context) error {
 	if !h.Grants.Needed() {
 		return httpio.StatusError(http.StatusNotFound)

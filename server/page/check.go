@@ -32,6 +32,10 @@ type refusedFile struct {
 
 // CheckFiles answers POST /documents/check: which files can't be taken, before they are sent. The form has for each one
 // a field "size", in bytes, and behind it a field "files" with its name and its first corpus.SniffBytes.
+//
+// Only the page's script calls it, so that a large file that would be refused is not sent in vain. 200 with what would
+// be refused, also when that is nothing; that a file is not in it is no promise. Sentences are in the reader's
+// language.
 func (h *Handlers) CheckFiles(c httpio.Context) error {
 	if err := httpio.LimitBody(c, maxChecked*maxCheckedBytes); err != nil {
 		return err
@@ -43,6 +47,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 		}
 	}
 	answer := checked{Refused: []refusedFile{}}
+	// It is the size of the next file, as its field comes before it.
 	var size int64
 	for files := 0; ; {
 		part, err := parts.NextPart()

@@ -17,6 +17,8 @@ const (
 )
 
 // Choices answers GET /choose?q=: the question box's part about documents, with those of that name.
+//
+// The page's script calls it while a name is typed; it answers with a fragment.
 func (h *Handlers) Choices(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	counts, err := h.Library.Count(ctx, scope)
@@ -34,6 +36,9 @@ var ready = []corpus.State{corpus.StateReady}
 
 // fillChooser offers the newest documents, or those with text in their names, beside those that the last question was
 // narrowed to.
+//
+// Only documents that are ready are offered, since others can't be searched. Chosen ones that are not ready any more
+// are left out.
 func (h *Handlers) fillChooser(
 	ctx context.Context, scope chat.Scope, counts corpus.Counts, text string, chosen []string,
 ) (views.Chooser, error) {

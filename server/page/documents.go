@@ -15,6 +15,9 @@ import (
 )
 
 // Documents answers GET /documents for a browser; the page's script gets the list alone.
+//
+// Each user gets only documents of their own. 400 for a state, an order or a kind that is none. Folders are shown when
+// nothing is searched for; whether this server follows folders that are chosen is asked of Folders, for this request.
 func (h *Handlers) Documents(c httpio.Context) error {
 	query, filter, err := documentsQuery(c)
 	if err != nil {
@@ -55,10 +58,13 @@ func (h *Handlers) Documents(c httpio.Context) error {
 }
 
 // maxStates is how many documents' states are told at once.
+// It is a choice; the script asks again for further ones.
 const maxStates = 200
 
 // DocumentStates answers GET /documents/states?ids=: how far these documents are, for the page's list of uploads. Those
 // that are not there are left out.
+//
+// It answers with a fragment, 400 for more than maxStates.
 func (h *Handlers) DocumentStates(c httpio.Context) error {
 	ids := strings.Split(c.QueryParam("ids"), ",")
 	if len(ids) > maxStates {
@@ -120,6 +126,8 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 }
 
 // UploadRefused answers a form with files of which some were not taken.
+//
+// status is that of the reasons, or 202 when others were taken, which a page is shown for as 200.
 func (h *Handlers) UploadRefused(c httpio.Context, status, taken int, refused []views.RefusedFile) error {
 	page, err := h.pageFrame(c, views.UploadTitle(c.Request().Context(), taken))
 	if err != nil {

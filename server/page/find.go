@@ -15,12 +15,16 @@ import (
 
 // How many conversations, documents and passages each a search lists.
 const (
+	// Both are choices.
 	foundShown = 6  // in the palette
 	foundPaged = 30 // on its page
 )
 
 // Find answers GET /find: conversations and documents by name, and passages by their words, as a page or as the
 // palette's list.
+//
+// The query is ?q=, cut like a draft of a question. The page's script gets a fragment with fewer results, since it asks
+// at each letter.
 func (h *Handlers) Find(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	limit := foundPaged
@@ -43,6 +47,8 @@ func (h *Handlers) Find(c httpio.Context) error {
 }
 
 // findAll looks for a text in everything of a scope. An empty text finds the newest conversations and documents.
+//
+// It looks at names first, which costs nothing of a limit, and then at passages.
 func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, limit int) (views.Found, error) {
 	f := views.Found{Query: text, Now: time.Now()}
 	sessions, moreSessions, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: text, Limit: limit})
@@ -91,6 +97,8 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 
 // Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys
 // says that they need one.
+//
+// It answers GET /docs, for users: the page has a frame with their conversations.
 func (h *Handlers) Docs(c httpio.Context, describe func(base string, keys bool) (views.Docs, error)) error {
 	page, err := h.pageFrame(c, "API")
 	if err != nil {

@@ -11,11 +11,16 @@ import (
 )
 
 // ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.
+//
+// ?at= is a folder's path. It is refused for everybody but the local user, by Folders: others must not see what is on
+// this machine.
 func (h *Handlers) ShowFolders(c httpio.Context) error {
 	return h.foldersPage(c, c.QueryParam("at"), nil)
 }
 
 // FollowFolder answers POST /folders: a form that has a folder followed.
+//
+// 303 to the documents, or the page again with 400 for a folder that can't be followed.
 func (h *Handlers) FollowFolder(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -32,6 +37,8 @@ func (h *Handlers) FollowFolder(c httpio.Context) error {
 }
 
 // StopFollowing answers POST /folders/stop: a form that ends that. The documents stay.
+//
+// 303 to the documents.
 func (h *Handlers) StopFollowing(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

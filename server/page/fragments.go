@@ -16,6 +16,9 @@ import (
 
 // fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody
 // reads. The zero value is not usable: see newFragments. It is safe for concurrent use.
+//
+// So a run that a hundred readers watch is drawn once in each language, and what was drawn is dropped when the last of
+// them leaves. Frames are kept and never changed, so readers may share them.
 type fragments struct {
 	feed   *chat.Feed
 	md     *views.Markdown
@@ -49,6 +52,9 @@ func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), models fun
 }
 
 // joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
+//
+// frame is called by one reader at a time, in the order of the log; several readers may call theirs at the same time. A
+// reader who comes late shares what was drawn before.
 func (f *fragments) joinRun(
 	ctx context.Context, s chat.Scope, run string,
 ) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
@@ -80,6 +86,8 @@ func (f *fragments) joinRun(
 }
 
 // startOver empties the reader's turn. The log follows from its first event, and need not be what was drawn.
+//
+// What other readers hold of the run is drawn anew when they ask for it.
 func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	d.mu.Lock()
 	d.fold, d.frames = nil, nil
@@ -92,6 +100,8 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 }
 
 // drawEntry returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
+//
+// The lock is held while it draws, so that each event is drawn once; other runs are not held up.
 func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,6 +150,8 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 }
 
 // drawPart is what an event of a kind redraws.
+//
+// The templates know the ids of the elements that they replace: a fragment that comes twice changes nothing.
 func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	switch kind {
 	case chat.KindRunStarted:

@@ -8,6 +8,9 @@ import (
 )
 
 // fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+//
+// The same events give the same elements with the same ids, whether they are folded for a whole page or drawn one by
+// one: a page that was loaded can go on with a stream. It is not safe for concurrent use.
 type fold struct {
 	log   chat.Transcript
 	turn  *views.Turn
@@ -18,6 +21,8 @@ type fold struct {
 }
 
 // change says what an event redraws.
+//
+// Only the fields that the kind of the event needs are set.
 type change struct {
 	step   *views.Step
 	parent *views.Step // of step
@@ -41,6 +46,8 @@ func newFold(run string, md *views.Markdown) *fold {
 }
 
 // foldRun applies a whole log and draws the answer once, as it is at the end.
+//
+// It fails with chat.ErrDamaged for a log that can't be read.
 func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
 	f := newFold(run, nil)
 	for _, entry := range entries {
@@ -91,6 +98,8 @@ func (f *fold) applyEvent(ev chat.Event) (change, error) {
 }
 
 // applyStep begins or updates a step, and says what of the page changes by it.
+//
+// A step's own event takes the place of what was known of it, but for its number, its children and when it began.
 func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	s, known := f.calls[p.CallID]
 	var c change
@@ -128,6 +137,8 @@ func (f *fold) newStep(call string, at time.Time) *views.Step {
 }
 
 // adoptStep puts a new step under its parent, which is made up if it has no event of its own yet.
+//
+// fresh means that the parent was made up just now, so all of it is to be drawn.
 func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
 	if p.ParentID == "" || p.ParentID == p.CallID {
 		f.turn.Steps = append(f.turn.Steps, s)
@@ -145,6 +156,8 @@ func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *view
 }
 
 // groupState gives a made-up parent the state of its children and reports whether that changed it.
+//
+// It runs while one child does, and failed only if all did.
 func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 	if parent == nil || !parent.Grouping {
 		return false

@@ -6,10 +6,14 @@ import (
 )
 
 // repeatsFold is how many calls of one tool, one after the other, become one row.
+// It is a choice: two rows are read as fast as one that has to be opened.
 const repeatsFold = 3
 
 // foldRepeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
 // returned parent is that row, nil if there is none; moved are the rows that it took in.
+//
+// To begin such a row, the calls before the newest must have ended well and be without children: the others have
+// something to say.
 func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
 	rows := f.turn.Steps
 	last := len(rows) - 1

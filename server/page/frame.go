@@ -1,6 +1,20 @@
 // Package page answers browsers. Handlers draws whole pages (start, session, documents, viewer) with the templates of
 // package views, and for the page's script the pieces that change: fragments turns a run's events into them, once for
 // all readers. Signing in, static files and pages about failures are here as well.
+//
+// What comes in is a browser's request: an address that it loads, a form, or a request of the page's script, which htmx
+// marks with HX-Request. What goes out is a whole page, a fragment of one, a redirect after a form (303), or a stream.
+// Pages are made to work without scripts: forms post and are led on, and a page that waits for something loads itself
+// again.
+//
+// The files: frame is what stands around every page and where failures are drawn; start, session, next, options and
+// choose are about asking; stream, session_events and library_events keep a page up to date, fragments and
+// fragments_fold draw what they send; documents, add, check and find are about the library; viewer and its parts draw
+// one document; tables, standing, places, folders, models and shares have a page each; signin, allow, kept, language
+// and leave are about who looks and where to.
+//
+// It must never decide what a user may do: each look goes through a Scope, and who may is asked of Guard or a desk. It
+// writes no JSON for programs but what the page's script reads.
 package page
 
 import (
@@ -29,9 +43,13 @@ import (
 )
 
 // sessionsShown is how many conversations the menu lists.
+// It is a choice; the search finds older ones.
 const sessionsShown = 100
 
 // Handlers answers browsers: pages, their pieces, and the streams that keep them up to date.
+//
+// Fields are set once, and Prepare is called once before the first request. After that all methods may be called at the
+// same time.
 type Handlers struct {
 	Store     chat.Store
 	Feed      *chat.Feed
@@ -67,6 +85,8 @@ type Handlers struct {
 }
 
 // Prepare makes what the pages share.
+//
+// It fails only if the files of the page that the program holds are broken.
 func (h *Handlers) Prepare() error {
 	version, err := static.Version()
 	if err != nil {
@@ -86,17 +106,24 @@ func (h *Handlers) Prepare() error {
 }
 
 // Favicon sends browsers that look for an icon at the usual address to it.
+//
+// It answers GET /favicon.ico with 303, for anybody.
 func (h *Handlers) Favicon(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, h.Assets.Path("icon.svg"))
 }
 
 // StaticFile serves a file of the page. Its address holds the version of them all, so browsers may keep it for good.
+//
+// It answers GET /static/{version}/{name}, for anybody. With an old version in the address the newest file is sent, but
+// is not to be kept: a page that was open while the server changed asks for it. A file is packed once, when it is first
+// asked for; fonts are packed in themselves.
 func (h *Handlers) StaticFile(c httpio.Context) error {
 	name := c.Param("*")
 	body, err := static.Read(name)
 	if err != nil {
 		return httpio.NotFound("There is no such file.")
 	}
+	// no-cache asks each time, immutable never (RFC 8246): the version in the address changes with any file.
 	keep := "no-cache"
 	if c.Param("version") == h.version {
 		keep = "public, max-age=31536000, immutable"
@@ -147,6 +174,9 @@ func staticType(name string) string {
 }
 
 // pageFrame collects what every page shows around its own part. title is the document's.
+//
+// It reads the store a few times, so it comes after what may refuse the request. The user is named only where keys are
+// used and one was sent.
 func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
@@ -207,6 +237,8 @@ func (h *Handlers) showPage(c httpio.Context, status int, p views.Page, main, so
 }
 
 // ErrorFragment answers an htmx request that failed.
+//
+// It keeps the status of the problem. A reader who has to sign in gets a link that leads back to the page that asked.
 func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
 	if p.Status == http.StatusUnauthorized && h.Guard.SignedOut(c) {
@@ -216,6 +248,9 @@ func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 }
 
 // ErrorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
+//
+// A form with a question that was refused gets its own page back instead. The request's id is shown only for failures
+// of the server, where somebody can look it up in the log.
 func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	if h.showRefused(c, p) {
 		return nil

@@ -17,6 +17,9 @@ var asked = []string{"message", "session_id", "context_text", "document_ids", "n
 // keptFields returns the fields of a form that make up a question, nil if it has none. When a question comes without a
 // valid key, the form that asks for the key carries them, so that the question is not lost. They are only in bodies:
 // no address, cookie or log has them.
+//
+// They are in order of their names, so that the same question gives the same form. It reads a form that was parsed
+// before.
 func keptFields(c httpio.Context) []views.Field {
 	form := c.Request().PostForm
 	if corpus.Blank(form.Get("message")) {
@@ -39,6 +42,8 @@ func keptFields(c httpio.Context) []views.Field {
 
 // showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports
 // whether it did.
+//
+// The question is not asked: its user sends it once more.
 func (h *Handlers) showKept(c httpio.Context) bool {
 	q, err := h.Questions.Read(c)
 	if err != nil {
@@ -49,6 +54,9 @@ func (h *Handlers) showKept(c httpio.Context) bool {
 }
 
 // pageOf is the page that a request comes from, on this server.
+//
+// It is told by the header Referer, which any client may make up, so only an address on this server is taken, else the
+// first page.
 func pageOf(c httpio.Context) string {
 	u, err := url.Parse(c.Request().Referer())
 	if err != nil || u.Host != c.Request().Host {

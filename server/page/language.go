@@ -8,6 +8,8 @@ import (
 )
 
 // ChooseLanguage answers POST /language: the browser keeps the language that a reader chose, and shows the page again.
+//
+// Anybody may, also before signing in. 303 back to the page; 400 for a language that the page does not have.
 func (h *Handlers) ChooseLanguage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -9,6 +9,9 @@ import (
 )
 
 // Leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
+//
+// Addresses in answers and documents come from others. The user sees the host before the browser goes there, and a link
+// to this server can't be used to hide where it leads. 400 for anything but http and https.
 func (h *Handlers) Leave(c httpio.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {

@@ -21,6 +21,9 @@ type libraryNews struct {
 // LibraryEvents answers GET /documents/events: a "library" event whenever what the pages show of the user's documents
 // is not ?seen= or what was told before, and at every change while documents are read in. While nothing changes, the
 // stream costs no look at the store. Without ?seen= it tells how it is now, and ends.
+//
+// Only the page's script calls it. It is woken by the library, and looks at the store at most once in checkPause for
+// each stream. 429 when no place for a stream is free.
 func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
 	changed := h.Library.Changes() // before the first look, so that nothing falls between
@@ -60,6 +63,8 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 }
 
 // seeLibrary counts a user's documents. seen is another word whenever something else is to be shown of them.
+//
+// Nobody reads the word: it is only compared.
 func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
 	version, err := h.Library.KnownVersion(ctx, scope)
 	if err != nil {

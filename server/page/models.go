@@ -11,6 +11,8 @@ import (
 )
 
 // ShowModels answers GET /model for a browser: which model answers, and which others there are.
+//
+// Who may not choose sees why. What was found is looked for anew each time, within the time that modelchoice allows.
 func (h *Handlers) ShowModels(c httpio.Context) error {
 	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: h.taken(c)})
 }
@@ -25,6 +27,9 @@ func (h *Handlers) taken(c httpio.Context) string {
 
 // ChooseModel answers POST /model: a form that chooses a model. What was typed comes back when it does not answer, but
 // for the key.
+//
+// 303 to the page when it answers, 400 with the form when it does not. Only the local user or an operator may, which
+// the desk decides. The key is never sent back.
 func (h *Handlers) ChooseModel(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

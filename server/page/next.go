@@ -14,6 +14,9 @@ import (
 // NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch
 // that are not on the branch to ?after=, what still waits, and the question box. The page puts the turns behind the
 // one that the first of them names: those that stood there belong to another version.
+//
+// 404 for a conversation that the user does not have. Turns whose rows are damaged are left out. When the shown branch
+// ends before what the page has, its last turn is sent again, so that the page has one to cut behind.
 func (h *Handlers) NextTurns(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

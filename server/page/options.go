@@ -11,6 +11,7 @@ import (
 )
 
 // maxNamespaces is how many namespaces the question box offers.
+// It is a choice.
 const maxNamespaces = 200
 
 // questionOptions offers what a question can be asked with, as the given one was.
@@ -37,6 +38,8 @@ type refused struct {
 
 // refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen
 // are still in the box.
+//
+// The status is that of the problem. A question for a conversation that is gone is shown on the first page.
 func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
@@ -49,6 +52,8 @@ func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Questio
 }
 
 // showRefused reports whether a request was such a form and its page was drawn.
+//
+// A form without a key is not one of these: signing in comes first, and keptFields carries the question.
 func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	q, ok := ask.StashedQuestion(c)
 	if !ok || p.Status == http.StatusUnauthorized {

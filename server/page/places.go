@@ -14,9 +14,13 @@ import (
 )
 
 // shownRefused is how many refused items of a place the page shows.
+// It is a choice; GET /places/{id}/items has all of them.
 const shownRefused = 50
 
 // ShowPlaces answers GET /places for a browser: the places that are followed.
+//
+// Each user sees only places of their own. The page looks again while one of them is looked at, waits or is being
+// removed.
 func (h *Handlers) ShowPlaces(c httpio.Context) error {
 	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 }
@@ -90,6 +94,8 @@ func (h *Handlers) kindOf(name string) (places.Kind, bool) {
 }
 
 // NewPlace answers GET /places/new: the form of a kind of place.
+//
+// ?kind= names the kind; for one that is not known the list is shown.
 func (h *Handlers) NewPlace(c httpio.Context) error {
 	kind, ok := h.kindOf(c.QueryParam("kind"))
 	if !ok {
@@ -100,6 +106,8 @@ func (h *Handlers) NewPlace(c httpio.Context) error {
 
 // AddPlace answers POST /places/new: the form has a place followed. What was typed comes back when it does not answer,
 // but for secrets.
+//
+// 303 to the list, or the form again with 400 and the field that is wrong. It takes as long as reaching the place does.
 func (h *Handlers) AddPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -161,6 +169,9 @@ func (h *Handlers) placeForm(
 }
 
 // ActOnPlace answers POST /places/{id}/act: a button of a place.
+//
+// 303 to the list; 409 draws the list with the reason; 404 for a place that the user does not have. Settings can't be
+// changed by it, so it need not know whether the user is the local one.
 func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

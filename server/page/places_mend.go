@@ -12,6 +12,8 @@ import (
 )
 
 // mendForm asks again for what a kind's servers know people by. Secrets stay empty, whatever values has.
+//
+// It is nil for a kind without any such field.
 func mendForm(c httpio.Context, kind places.Kind, values map[string]string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {
@@ -35,6 +37,9 @@ func mendForm(c httpio.Context, kind places.Kind, values map[string]string) *vie
 
 // mendPlace keeps other credentials of a place if its server takes them. What was typed comes back when it does not,
 // but for secrets.
+//
+// A field of the form that the kind does not have is passed over. The place is looked at again by itself once its
+// credentials are taken.
 func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
 	ctx := c.Request().Context()
 	place, err := h.Places.Store.Place(ctx, user, id)

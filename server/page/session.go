@@ -15,6 +15,8 @@ import (
 )
 
 // Session answers GET /c/{session}: the conversation's shown branch.
+//
+// 404 for an id that can't be one as well: to a reader of a page the two are the same.
 func (h *Handlers) Session(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -24,6 +26,9 @@ func (h *Handlers) Session(c httpio.Context) error {
 }
 
 // showSession draws it, with a question that was not taken if there is one.
+//
+// Without scripts the page loads itself again while a run is under way, unless its reader has words in it: those of a
+// refused question, or of a call that waits for approval. ?still= stops that.
 func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, id)
@@ -103,6 +108,8 @@ func (h *Handlers) turns(
 
 // foldTurns folds the runs of the shown branch into turns. It leaves out the runs whose logs are damaged and counts
 // them in lost. runs are all of the session.
+//
+// One turn that can't be read does not hide the others.
 func (h *Handlers) foldTurns(
 	ctx context.Context, scope chat.Scope, branch, runs []chat.Run,
 ) (turns []*views.Turn, lost int, err error) {
@@ -142,6 +149,8 @@ func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run)
 }
 
 // Thought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
+//
+// It is plain text, for the page's script, which shows it as text. 404 for a step without one.
 func (h *Handlers) Thought(c httpio.Context) error {
 	run, err := h.Logs.Run(c)
 	if err != nil {
@@ -172,6 +181,8 @@ func siblingIDs(runs []chat.Run, of chat.Run) []string {
 }
 
 // newestUnder returns the end of the newest branch that runs through a run.
+//
+// runs are in the order in which they were begun, so the last child is the newest.
 func newestUnder(runs []chat.Run, id string) string {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if runs[i].ParentID == id {
@@ -183,6 +194,8 @@ func newestUnder(runs []chat.Run, id string) string {
 
 // AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question
 // that takes another's place changes the branch: the page is loaded again.
+//
+// The status is 200 in both cases: htmx follows HX-Redirect by loading that page.
 func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	if run.Request.Sibling != "" || run.ParentID == "" {
@@ -202,6 +215,8 @@ func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 }
 
 // RenameForm answers the form that renames a session.
+//
+// It answers POST /c/{id}/rename: 303 to the conversation; 400 for a title that is empty or too long.
 func (h *Handlers) RenameForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -218,6 +233,8 @@ func (h *Handlers) RenameForm(c httpio.Context) error {
 }
 
 // DeleteForm answers the form that deletes a session.
+//
+// It answers POST /c/{id}/delete: 303 to the first page, which offers to bring the conversation back.
 func (h *Handlers) DeleteForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -230,6 +247,8 @@ func (h *Handlers) DeleteForm(c httpio.Context) error {
 }
 
 // RestoreForm answers the form that takes a deletion back.
+//
+// It answers POST /c/{id}/restore: 303 to the conversation.
 func (h *Handlers) RestoreForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -242,6 +261,9 @@ func (h *Handlers) RestoreForm(c httpio.Context) error {
 }
 
 // HeadForm shows another version of an answer, with what was asked after it.
+//
+// It answers POST /c/{id}/head: 303 to the turn. 404 for a run of another conversation. Pages that show the
+// conversation elsewhere learn of it by the feed.
 func (h *Handlers) HeadForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {

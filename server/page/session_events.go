@@ -7,11 +7,14 @@ import (
 )
 
 // checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
+// It is a choice: a reader does not notice a second, and a store with many streams does.
 const checkPause = time.Second
 
 // SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown
 // branch, whenever that is not ?head= or what was told before. A page that shows the conversation in another tab asks
 // for the new turns then. While nothing begins, the stream costs no look at the store.
+//
+// 404 before the stream is open for a conversation that the user does not have, 429 when no place for a stream is free.
 func (h *Handlers) SessionEvents(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 func (h *Handlers) ListShares(c httpio.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
 
 // ShareAnswer answers POST /shares: a form that makes a link. The page that it gets is the only one with its address.
+//
+// 201 with the page. Without a number of days that can be read it is shares.DefaultDays. 404 for a run that the user
+// does not have.
 func (h *Handlers) ShareAnswer(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -37,6 +40,8 @@ func (h *Handlers) ShareAnswer(c httpio.Context) error {
 }
 
 // EndShare answers POST /shares/{id}/delete: a form that ends a link.
+//
+// 303 to the list; 404 for a link that the user does not have.
 func (h *Handlers) EndShare(c httpio.Context) error {
 	err := h.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -46,6 +51,8 @@ func (h *Handlers) EndShare(c httpio.Context) error {
 }
 
 // sharesPage draws the links, and the address of one that was just made.
+//
+// It is not stored by anybody, since it may hold an address that opens the answer.
 func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedLink) error {
 	ctx := c.Request().Context()
 	list, err := h.Store.Shares(ctx, httpio.Scope(c), time.Now())
@@ -65,6 +72,9 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 }
 
 // Shared answers GET /s/{token}: one answer with its quotes, for whoever has the link. It needs no key.
+//
+// 404 draws the same page for a link that ended and for one that never was. The page sends no address on
+// (Referrer-Policy), and search engines are told to leave it alone: whoever has the address can read it.
 func (h *Handlers) Shared(c httpio.Context) error {
 	head := c.Response().Header()
 	head.Set("Content-Security-Policy", SharedPolicy)

@@ -12,9 +12,12 @@ import (
 )
 
 // keyKept is how long a browser keeps a key.
+// It is a choice; the key itself stays valid until it is revoked.
 const keyKept = 30 * 24 * time.Hour
 
 // AskForKey answers GET /signin.
+//
+// Anybody may. ?to= is where to go afterwards; see localTarget.
 func (h *Handlers) AskForKey(c httpio.Context) error {
 	return h.signInPage(c, http.StatusOK, c.QueryParam("to"), "")
 }
@@ -25,6 +28,9 @@ func (h *Handlers) signInPage(c httpio.Context, status int, to, detail string) e
 }
 
 // SignIn keeps a valid key in a cookie that no script can read.
+//
+// It answers POST /signin: 303 to where the user came from, or the page with the question that waited; 401 with the
+// form for a key that is not valid.
 func (h *Handlers) SignIn(c httpio.Context) error {
 	if h.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
@@ -56,12 +62,16 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 }
 
 // SignOut forgets the browser's key.
+//
+// It answers POST /signout with 303. The key itself stays valid.
 func (h *Handlers) SignOut(c httpio.Context) error {
 	c.SetCookie(keptKey(c, "", -1))
 	return c.Redirect(http.StatusSeeOther, "/signin")
 }
 
 // keptKey is the cookie that keeps a key for so many seconds. Scripts can't read it; over HTTPS it goes nowhere else.
+//
+// SameSite is Lax, so that a link from elsewhere opens a page signed in; forms of other sites do not send it.
 func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -70,6 +80,9 @@ func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
 }
 
 // localTarget keeps a way back that stays on this server.
+//
+// Anything that a browser might take for another host is refused, as backslashes and two slashes: else a link could
+// lead a user who signs in to a page that looks like this one.
 func localTarget(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
@@ -81,6 +94,8 @@ func localTarget(to string) string {
 
 // SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its
 // question.
+//
+// The status stays 401, so that scripts and caches do not take the form for the page.
 func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
 		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))

@@ -13,6 +13,8 @@ import (
 )
 
 // Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.
+//
+// Only the change that was the newest when the page was drawn is marked as seen: one that comes meanwhile stays unseen.
 func (h *Handlers) Standing(c httpio.Context) error {
 	return h.standingPage(c, http.StatusOK, views.KeptPage{})
 }
@@ -24,6 +26,8 @@ type FeedAddress struct {
 
 // MakeFeed answers POST /standing/feed: it makes the address at which a user's changes can be read, in the place of
 // the one before. The address is shown this once: only its hash is kept.
+//
+// Programs get JSON, a form gets the page; neither is to be stored, since the address is all that a reader needs.
 func (h *Handlers) MakeFeed(c httpio.Context) error {
 	token := rand.Text()
 	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
@@ -53,6 +57,8 @@ type Webhooks interface {
 
 // SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
 // once.
+//
+// 400 draws the page with what was typed.
 func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

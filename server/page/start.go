@@ -15,6 +15,8 @@ import (
 
 // Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part
 // that depends on the documents.
+//
+// ?q= puts a draft into the box. Nothing is asked before the user sends it.
 func (h *Handlers) Start(c httpio.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
 // showStart draws it, with a question that was not taken if there is one.
@@ -54,14 +56,20 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 }
 
 // draftQuestion is a question that a link brings for the box.
+//
+// It is cut to 2,000 characters, which is a choice.
 func draftQuestion(c httpio.Context) string {
 	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }
 
+// It is a choice.
 const maxStarters = 4
 
 // starterCache keeps the first page's questions until the documents change.
+//
+// It keeps those of one user, the last one who looked, which is all that a server for one person needs; others have
+// theirs made anew.
 type starterCache struct {
 	mu      sync.Mutex
 	user    string
@@ -70,6 +78,9 @@ type starterCache struct {
 }
 
 // starterQuestions makes questions from what the newest documents say.
+//
+// No model is asked: the library makes them of the documents' own words. The lock is held meanwhile, so that they are
+// made once.
 func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
 	version, err := h.Library.Version(ctx, scope)
 	if err != nil {

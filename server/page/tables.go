@@ -15,9 +15,12 @@ import (
 )
 
 // rowsShown is how many documents a page of a table shows.
+// It is a choice.
 const rowsShown = 100
 
 // Tables answers GET /tables: the tables over documents, and the form that makes one.
+//
+// ?namespace= fills in the form.
 func (h *Handlers) Tables(c httpio.Context) error {
 	return h.tablesPage(c, http.StatusOK, views.TablesPage{Namespace: c.QueryParam("namespace")})
 }
@@ -41,6 +44,9 @@ func (h *Handlers) tablesPage(c httpio.Context, status int, p views.TablesPage) 
 }
 
 // MakeTable answers POST /tables: the form shows what a table would be, and then makes it. What was typed comes back.
+//
+// Without do=make nothing is made and the page shows the plan, since a table may cost a lot. 303 to the table that was
+// made.
 func (h *Handlers) MakeTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -74,6 +80,8 @@ func (h *Handlers) MakeTable(c httpio.Context) error {
 }
 
 // columnsOf reads the columns of the form: one a line, a name and, after a colon and a space, its question.
+//
+// Empty lines are passed over. How many there may be is checked where a table is made.
 func columnsOf(text string) (columns []chat.GridColumn) {
 	for line := range strings.Lines(text) {
 		name, question, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -85,6 +93,9 @@ func columnsOf(text string) (columns []chat.GridColumn) {
 }
 
 // Table answers GET /tables/{id}.
+//
+// ?from= is the row that the part shown begins with, from 0; it is moved to the beginning of a part. The page loads
+// itself again while the table is filled.
 func (h *Handlers) Table(c httpio.Context) error {
 	p, err := h.tablePage(c, 0)
 	if err != nil {
@@ -139,6 +150,8 @@ func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, 
 }
 
 // ActOnTable answers POST /tables/{id}/act: a button of a table.
+//
+// 303 to the table, or to the list once it is removed; 400 for a button that is not known.
 func (h *Handlers) ActOnTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -167,6 +180,8 @@ func (h *Handlers) ActOnTable(c httpio.Context) error {
 var errUnknownButton = httpio.Invalid("The button is not known here. Open the page again.")
 
 // TableCell answers GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, to read and to edit.
+//
+// 404 for a cell outside of the table. The conversation behind it is left out when it is gone.
 func (h *Handlers) TableCell(c httpio.Context) error {
 	return h.cellPage(c, http.StatusOK, views.CellPage{})
 }
@@ -215,6 +230,8 @@ func pageOfRow(id string, row int) string {
 
 // ChangeCell answers POST /tables/{id}/cells/{row}/{column}: the form writes into a cell, takes that back, or has it
 // asked again.
+//
+// 303 to the cell in its table. A text that can't be kept comes back with 400.
 func (h *Handlers) ChangeCell(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

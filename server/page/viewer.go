@@ -13,6 +13,8 @@ import (
 	"footnote/views"
 )
 
+// All are choices about how much a browser draws without being slow; who wants more follows the links to the parts
+// before and after.
 const (
 	blocksShown = 1200 // of a document without pages, on its own page
 	blocksAside = 60   // in the panel
@@ -29,6 +31,10 @@ const (
 
 // Document answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
 // and which part of a long document to show. The page's script gets the source panel.
+//
+// 404 for a document that the user does not have, 400 for a link with numbers that can't be read. What a link names and
+// is not there any more is no failure: the document is shown with a notice. The order of the steps counts: pages decide
+// what a link may name, what is marked decides whether pages are shown, and both decide which part is cut out.
 func (h *Handlers) Document(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	d, err := h.Library.Document(ctx, scope, c.Param("id"))
@@ -76,6 +82,8 @@ func isAside(c httpio.Context) bool {
 }
 
 // viewing makes a Viewer for one request.
+//
+// It lives as long as the request. All places in the text are offsets in runes.
 type viewing struct {
 	*Handlers
 	ctx    context.Context
@@ -89,6 +97,8 @@ type viewing struct {
 }
 
 // loadContent reads the document's content.
+//
+// All of the text and the blocks are read, of which a part is drawn: marks and headings may be anywhere.
 func (p *viewing) loadContent() (err error) {
 	id := p.v.Document.ID
 	if p.text, err = p.Library.Text(p.ctx, p.scope, id); err != nil {
@@ -114,6 +124,8 @@ func (p *viewing) loadContent() (err error) {
 }
 
 // stateNotice says why a document shows nothing, or something old.
+//
+// It is empty when there is nothing to say.
 func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	switch d.State {
 	case corpus.StateReady:
@@ -202,6 +214,8 @@ func (p *viewing) blockAtOrBefore(at int) int {
 }
 
 // runeSlice returns [start, end), rune offsets, of a text.
+//
+// The copy keeps the whole text from staying in memory with a part of it. Offsets beyond the end are those of the end.
 func runeSlice(text string, start, end int) []rune {
 	n, from, to := 0, len(text), len(text)
 	for i := range text {

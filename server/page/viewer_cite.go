@@ -12,6 +12,8 @@ import (
 
 // markCitation finds the citation {run}.{number} and its words in the document as it is now. Words that are not there
 // are never marked, nor is anything near them.
+//
+// An answer that is gone, or another user's, is a notice and no failure.
 func (p *viewing) markCitation(name string) error {
 	run, number, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
@@ -72,6 +74,9 @@ func findCitation(answer *runlog.Trace, number int, document string) *views.Cite
 }
 
 // markQuote marks the quote where it stands, and the passage it was found in.
+//
+// The offsets of the citation are tried first. If other words stand there, the document has changed since; then the
+// quote is looked for, and only word for word.
 func (p *viewing) markQuote(c *views.Cited) error {
 	if c.Check == chat.CheckNotFound || c.Quote == "" {
 		return nil
@@ -97,6 +102,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 }
 
 // mapCells is how finely the strip shows a document.
+// It is a choice.
 const mapCells = 60
 
 // citedMap is the strip of the document with this answer's citations: a cell for each page, or for a piece of the text.

@@ -22,6 +22,9 @@ func (p *viewing) cutPart(at place) error {
 }
 
 // showPart shows the blocks around one.
+//
+// A third of the part comes before the block, which a reader came for, and two thirds after it. The links to the parts
+// before and after lead to places from which nothing is left out.
 func (p *viewing) showPart(block int) {
 	size := blocksShown
 	if p.v.Panel {
@@ -129,6 +132,8 @@ func (p *viewing) markSheets(from, to int) error {
 }
 
 // listHeadings lists the headings, the deepest left out when there are too many.
+//
+// At most maxOutline are listed; Current is the last one before what is marked.
 func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return

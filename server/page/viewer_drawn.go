@@ -10,6 +10,8 @@ import (
 
 // drawPages has an Office file drawn as it is printed, if that view is asked for. One that can't be drawn is shown as
 // its text, with a notice.
+//
+// Drawing takes seconds the first time, within ctx. Any other failure than chat.CodeUndrawable is returned.
 func (p *viewing) drawPages(view string) error {
 	if !p.Library.DrawsOffice(p.v.Document) {
 		return nil

@@ -12,6 +12,8 @@ import (
 )
 
 // readLink reads what chat.Link writes. The pages must be known.
+//
+// It fails with chat.CodeInvalid for numbers out of their range and for ranges that can't be read.
 func (p *viewing) readLink(c httpio.Context) (err error) {
 	p.link = chat.Link{
 		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),

@@ -4,6 +4,9 @@ import "footnote/views"
 
 // showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
 // be drawn.
+//
+// Texts are counted first, since lines are read only for pages that are shown, and nodes after that, since they are
+// counted by the lines. The page that was asked for is always among those shown.
 func (p *viewing) showSheets(page int) error {
 	all := len(p.sizes)
 	size := sheetsWhole
