@@ -22,6 +22,8 @@ type activity struct {
 }
 
 // activity is the row of a step: of a group of calls, of a call by its tool's label, or of a step that is no call.
+//
+// A tool brings its words as a Label, in English; they are shown in the reader's language where that knows them.
 func (s *Step) activity(ctx context.Context) activity {
 	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(ctx, s)
@@ -59,6 +61,8 @@ func (s *Step) workedOn() string {
 }
 
 // plainActivity splits a phase's own words where the first is a verb.
+//
+// Words that end with -ing or -ed, and "Read", are taken for the verb: those are the forms that phases use.
 func (s *Step) plainActivity(ctx context.Context) activity {
 	if words := s.analysed(ctx); words != "" {
 		return activity{Object: words}
@@ -95,6 +99,8 @@ func (s *Step) documentName() string {
 }
 
 // result is the short outcome at the end of the row.
+//
+// It is empty while there is none, and for a failure, which note explains.
 func (s *Step) result(ctx context.Context) string {
 	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending || s.Status == chat.StatusError {
 		return ""
@@ -168,6 +174,8 @@ func (s *Step) facts() []pair {
 func (s *Step) inputs() []pair { return sortedPairs(s.inputFields()) }
 
 // sortedPairs are fields as text, the query first, then by name; empty ones are left out.
+//
+// They come from a map, so without an order the page would change each time it is drawn.
 func sortedPairs(fields map[string]any) []pair {
 	pairs := make([]pair, 0, len(fields))
 	for key, value := range fields {
@@ -188,6 +196,8 @@ func sortedPairs(fields map[string]any) []pair {
 }
 
 // plainValue is a value of JSON in words, lists with commas.
+//
+// It is empty for null. An object inside is shown as JSON.
 func plainValue(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -221,6 +231,8 @@ func lowerFirst(s string) string {
 }
 
 // groupActivity says what calls have in common that were made together, or one after the other.
+//
+// Calls that open documents are counted as documents, others by the noun of their label. s must have children.
 func groupActivity(ctx context.Context, s *Step) activity {
 	together := func(words string) string {
 		if s.Repeat {

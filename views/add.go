@@ -21,6 +21,8 @@ type AddPage struct {
 }
 
 // Live reports whether the document is still being read.
+//
+// The page then loads itself again, to show when it is ready.
 func (a AddPage) Live() bool { return a.Added != nil && working(*a.Added) }
 
 // AddPageTitle is the title of the page.
@@ -48,6 +50,8 @@ var (
 
 // bookmarklet is the address of a bookmark that opens the page which adds the page that is being read: in a window of
 // its own, or in the same one where windows are not opened.
+//
+// origin is the server's address without a path. The size of the window is a choice that fits the form.
 func bookmarklet(origin string) string {
 	const open = "javascript:void(a=>open(a,'_blank','popup,width=520,height=560')||(location.href=a))('"
 	return open + origin + "/add?'+new URLSearchParams({url:location.href,title:document.title}))"

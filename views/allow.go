@@ -7,6 +7,8 @@ import (
 )
 
 // AllowPage asks whether a program may use the documents.
+//
+// Kept are the fields of the request, which the form sends back as they came: they are checked once more then.
 type AllowPage struct {
 	Assets Assets
 	Name   string // as the program calls itself, which nobody checked
@@ -40,6 +42,7 @@ var (
 )
 
 // programName is what a program is called.
+// The name is in quotation marks, since the program chose it.
 func programName(name, unnamed string) string {
 	if name == "" {
 		return unnamed

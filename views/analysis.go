@@ -8,6 +8,7 @@ import (
 )
 
 // questionKinds are the kinds of questions that rules tell apart, by the names that an analysis has for them.
+// An analysis with another name is shown in the step's own words.
 var questionKinds = map[string]locale.Text{
 	"factual":           locale.T("A factual question"),
 	"exploratory":       locale.T("An exploratory question"),
@@ -26,6 +27,8 @@ const maxKeywords = 6
 
 // analysed says what kind of a question it is and what it is about, from the details of a step that looked at it. It is
 // empty for any other step.
+//
+// The words are cut at 100 characters, which is a choice: a row is one line.
 func (s *Step) analysed(ctx context.Context) string {
 	name, _ := s.Details["type"].(string)
 	kind := questionKinds[name]

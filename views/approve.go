@@ -40,9 +40,13 @@ func (t *Turn) NeedsApproval() bool {
 }
 
 // holdsApproval reports whether the step itself waits.
+//
+// Only a call can wait: a phase that is pending has not begun.
 func (s *Step) holdsApproval() bool { return s.Status == chat.StatusPending && s.ToolName != "" }
 
 // decide is where a decision is sent.
+//
+// how is approve or deny, the end of an address of the API.
 func (s *Step) decide(how string) templ.SafeURL {
 	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + url.PathEscape(s.CallID) + "/" + how)
 }

@@ -9,6 +9,8 @@ import (
 )
 
 // rowLink leads to a row of a result in its document, empty where none does.
+//
+// Links come from the log; what is no link of ours is not followed.
 func rowLink(t *chat.Table, row int) string {
 	if row < len(t.Links) && chat.IsLink(t.Links[row]) {
 		return t.Links[row]
@@ -23,6 +25,8 @@ func moreRows(ctx context.Context, t *chat.Table) string { return rowsMore.Count
 func whichRows(ctx context.Context, t *chat.Table) string { return rowsUsed.Count(ctx, t.Used) }
 
 // isAmount reports whether a cell is a number with its unit at most, to be set at the right: a date and a code are not.
+//
+// At most four characters may stand beside the digits, such as a currency: a choice that keeps words out.
 func isAmount(cell string) bool {
 	first, last := strings.IndexAny(cell, "0123456789"), strings.LastIndexAny(cell, "0123456789")
 	if first < 0 || strings.Trim(cell[first:last+1], "0123456789., '") != "" {
@@ -36,6 +40,8 @@ func isAmount(cell string) bool {
 }
 
 // isShort reports whether a cell is a word, a number or a day, to be kept in one line.
+//
+// 16 characters are a choice.
 func isShort(cell string) bool {
 	return utf8.RuneCountInString(cell) <= 16 && !strings.Contains(cell, " ")
 }

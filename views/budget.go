@@ -16,6 +16,7 @@ import (
 // export. A text beyond any of these bounds is shown as it was written. maxWork is checked while parsing, before
 // goldmark allocates: 14 kB of text can be a table of four million cells.
 const (
+	// The figures are choices.
 	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link addresses count as one more
 	maxMarkdown = 256_000 // bytes of source
 	maxPlain    = 512_000 // bytes of a text that is shown as it was written; the rest is left out
@@ -47,6 +48,8 @@ func (a *account) spendWork(n int) (ok bool) {
 
 // parseTree returns the tree of a text, or false if it is beyond the budget. unfinished is where a formula begins whose
 // end may come with more text, -1 if there is none.
+//
+// A tree of a text beyond the budget is not complete and must not be used.
 func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bool) {
 	if len(source) > maxMarkdown {
 		return nil, -1, false
@@ -64,6 +67,8 @@ func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bo
 }
 
 // newParser is goldmark's parser with every construct metered that costs more than its length.
+//
+// The numbers are the order in which goldmark asks its parsers, lower ones first; those of its own are goldmark's.
 func newParser() parser.Parser {
 	inline := append(parser.DefaultInlineParsers(),
 		util.Prioritized(meteredMarks{}, 0),
@@ -127,6 +132,8 @@ func (m meteredContainer) Continue(node ast.Node, reader text.Reader, pc parser.
 type meteredReferences struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
+//
+// Work is counted in units of 1,024 comparisons, so that an answer with a few definitions takes none.
 func (m meteredReferences) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines, opened := node.Lines(), 0
 	for i := range lines.Len() {
@@ -174,6 +181,8 @@ func isTableRule(line []byte) bool {
 type meteredMarks struct{}
 
 // Trigger implements parser.InlineParser.
+//
+// They are the characters at which goldmark's own parsers and ours begin.
 func (meteredMarks) Trigger() []byte { return []byte("`[]!<*_~(") }
 
 // Parse implements parser.InlineParser. It takes nothing unless the budget is spent: then it takes the rest of the
@@ -196,6 +205,8 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 }
 
 // blockWeight is what a block counts against maxNodes. It stops counting when it is above most.
+//
+// A long address weighs more than its node: it is written twice, and shown.
 func blockWeight(block ast.Node, most int) int {
 	n := 0
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -9,6 +9,7 @@ import (
 
 // What the page counts.
 var (
+	// The two forms are those of English; package locale has the ones of other languages.
 	documents     = locale.N("{n} document", "{n} documents")
 	pages         = locale.N("{n} page", "{n} pages")
 	passages      = locale.N("{n} passage", "{n} passages")
@@ -115,6 +116,8 @@ var pageNames = map[string]struct {
 const siteName = "Footnote"
 
 // kindsText lists the kinds of files that can be added: "PDF, web pages and text".
+//
+// There are at least two kinds, as extract.Formats has them.
 func kindsText(ctx context.Context) string {
 	kinds := extract.Formats.KindList()
 	all := locale.Known(ctx, kinds[0])

@@ -4,6 +4,7 @@ import "strconv"
 
 // The words of the API's page.
 const (
+	// They are not translated: the description of the API is English, and so is what stands around it.
 	txtAPI         = "API"
 	txtVersion     = "Version"
 	txtAPIContents = "Contents"
@@ -23,6 +24,8 @@ const (
 )
 
 // Docs is the description of the API for people.
+//
+// Package openapi fills it from the description that programs get.
 type Docs struct {
 	About   string
 	Version string

@@ -12,6 +12,8 @@ import (
 )
 
 // DocumentsPage is the list of documents as it was asked for.
+//
+// Counts are of the whole library or namespace, whatever the list is narrowed to.
 type DocumentsPage struct {
 	Documents []corpus.Document
 	Counts    corpus.Counts
@@ -39,9 +41,13 @@ type DocumentsQuery struct {
 }
 
 // DocumentsStep is how many documents the list begins with, and how many more it shows each time.
+// It is a choice.
 const DocumentsStep = 50
 
 // Encode returns the query as an address's query, with one part changed; empty values are left out.
+//
+// changes are names and values in turn. An empty query is the empty text, without a question mark. The limit is in it
+// only if it is not the usual one, so that addresses stay short.
 func (q DocumentsQuery) Encode(changes ...string) string {
 	v := url.Values{}
 	set := func(name, value string) {
@@ -76,6 +82,8 @@ func (q DocumentsQuery) narrowed() bool {
 }
 
 // action is the address of what can be done to a document; the list comes back as it was.
+//
+// what is the end of an address of the API, such as retry; the query comes along so that the form is led back.
 func (q DocumentsQuery) action(d corpus.Document, what string) string {
 	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
 }
@@ -92,6 +100,8 @@ func working(d corpus.Document) bool {
 }
 
 // stateText says how far a document is: "Reading page 12 of 80".
+//
+// A document of one page has no progress worth telling.
 func stateText(ctx context.Context, d corpus.Document) string {
 	p := d.Progress
 	switch d.State {
@@ -129,6 +139,8 @@ func vectorsText(ctx context.Context, d corpus.Document) string {
 }
 
 // vectorsLeft says how many vectors are to be made, and how long that takes; 0: it is not known.
+//
+// From an hour and a half on it counts in hours, which is a choice.
 func vectorsLeft(ctx context.Context, passages int, left time.Duration) string {
 	s := vectorsToGo.Count(ctx, passages)
 	switch minutes := int(left.Round(time.Minute).Minutes()); {
@@ -150,6 +162,8 @@ func needsOCR(d corpus.Document) bool {
 }
 
 // canRetry reports whether there is something to try again.
+//
+// It shows a button; whether the document can be tried again is decided when that is pressed.
 func canRetry(d corpus.Document) bool {
 	return d.State == corpus.StateFailed || d.State == corpus.StateCancelled || d.Semantic == corpus.SemanticFailed ||
 		needsOCR(d)
@@ -167,6 +181,8 @@ func retryText(d corpus.Document) locale.Text {
 func measured(d corpus.Document) bool { return working(d) && d.Progress.Total > 1 }
 
 // tags3 returns a document's own tags, at most three.
+//
+// Meta is what a user sent, so tags may be a list, a text or something else, which is left out.
 func tags3(d corpus.Document) []string {
 	var out []string
 	switch list := d.Meta["tags"].(type) {

@@ -4,6 +4,7 @@ import "footnote/locale"
 
 // The words of the documents' screens. The exported ones are chosen by the handlers.
 var (
+	// These stand in the head of the panel beside an answer.
 	txtWordForWord  = locale.T("Word for word")
 	txtNearly       = locale.T("Nearly word for word")
 	txtQuoteMissing = locale.T("These words are not in the document. Nothing is marked.")

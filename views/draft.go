@@ -27,6 +27,8 @@ type Draft struct {
 // An open end of up to drawnAtOnce bytes is drawn with every delta, a longer one whenever it has grown by one part in
 // growth.
 const (
+	// Both are choices: short ends are drawn at once, as readers see each word of them, and a long one, such as a
+	// table, costs in all no more than some times its length.
 	drawnAtOnce = 4_000
 	growth      = 16
 )
@@ -47,6 +49,8 @@ func (d *Draft) Blocks() []Block { return d.blocks }
 func (d *Draft) Empty() bool { return len(d.text) == 0 }
 
 // Add appends a delta. It returns the blocks that changed, and whether all blocks before them are gone.
+//
+// changed is empty when nothing is to be drawn yet: the next delta, or Close, brings it.
 func (d *Draft) Add(delta string) (changed []Block, all bool) {
 	d.text = append(d.text, delta...)
 	if d.md == nil {
@@ -60,6 +64,8 @@ func (d *Draft) Add(delta string) (changed []Block, all bool) {
 }
 
 // Close draws what is not drawn yet. The text is complete.
+//
+// An unfinished mark at the end, which was held back until then, is shown now.
 func (d *Draft) Close() []Block {
 	if d.md != nil && len(d.text) > 0 {
 		d.drawChanged(false)
@@ -96,6 +102,8 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 }
 
 // plainBlock shows a text that is beyond the budget as it was written.
+//
+// It is cut at maxPlain bytes, and the notice says so.
 func plainBlock(ctx context.Context, src []byte) Block {
 	note := txtTooLarge.In(ctx)
 	if len(src) > maxPlain {

@@ -19,11 +19,15 @@ import (
 const (
 	dataOpen  = "<!-- " + chat.EvidenceFormat + "\n"
 	dataClose = "\n-->\n"
+	// The width is that of MIME's base64 (RFC 2045, section 6.8).
 	dataWidth = 76
 )
 
 // EvidenceFile writes sealed evidence as md, html or json. The same evidence always gives the same bytes: what people
 // read is checked by writing it again from the data.
+//
+// It fails with chat.CodeInvalid for another format. It is English whatever the reader's language is: a file must be
+// the same wherever it is checked.
 func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 	raw, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -55,6 +59,9 @@ func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 
 // ReadEvidence reads a file of any of the formats. problems says what is wrong with it beside what its citations come
 // to.
+//
+// err is chat.CodeInvalid for what is no such file. Line ends of Windows and a mark at the beginning, which programs
+// for mail and text put in, do not count as changes.
 func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	file = bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	if bytes.HasPrefix(bytes.TrimSpace(file), []byte("{")) {
@@ -199,6 +206,8 @@ func moment(t time.Time) string {
 
 // literalMarkdown is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around
 // are named instead; what is written from right to left stands apart from what is around it.
+//
+// U+2068 and U+2069 set what is written from right to left apart, as Unicode's isolates do (UAX #9).
 func literalMarkdown(text string) string {
 	var b strings.Builder
 	rightToLeft := false
@@ -224,6 +233,9 @@ func literalMarkdown(text string) string {
 }
 
 // visible names the characters that nobody sees and that change what others look like.
+//
+// These are marks that turn the direction of writing around, and controls but for tabs and ends of lines: a name with
+// them could look like another one. Bytes that are not UTF-8 become U+FFFD as well.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -280,6 +292,7 @@ func evidenceAnswer(e chat.Evidence) string {
 }
 
 // evidenceStyle is all of an evidence page's style.
+// The file loads nothing, so it needs no other.
 const evidenceStyle = `body{margin:0;font:1rem/1.6 ` +
 	`system-ui,sans-serif}main{max-width:44rem;margin:auto;padding:2rem 1rem;overflow-wrap:anywhere}` +
 	`h1{font-size:1.375rem;line-height:1.35}h2{margin-top:2.5rem;font-size:1.125rem}h3{margin-bottom:.5rem;` +

@@ -37,6 +37,8 @@ func (f Found) looked(ctx context.Context) string {
 }
 
 // nothing says that nothing has the words.
+//
+// The query is cut at 80 characters, which is a choice.
 func (f Found) nothing(ctx context.Context) string {
 	return nothingHas.Say(ctx, visible(clipped(f.Query, 80)))
 }
@@ -47,6 +49,8 @@ func (f Found) askThis(ctx context.Context) string {
 }
 
 // foundPassage is a passage with a link to its best words.
+//
+// Without matches the link leads to the passage as a whole. Matches are rune ranges in the snippet.
 func foundPassage(r corpus.Result) hit {
 	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID, Fragment: chat.FragmentCited}
 	if len(r.Snippet.Matches) > 0 {

@@ -7,6 +7,8 @@ import (
 )
 
 // FoldersPage shows the folders of the server's machine, of which one can be followed.
+//
+// It is shown to the user of the server's machine alone, so paths are shown as they are.
 type FoldersPage struct {
 	Dir     string // the folder that is shown
 	Above   []FolderPlace
@@ -21,6 +23,8 @@ type FoldersPage struct {
 type FolderPlace struct{ Name, Path string }
 
 // FollowedFolder is a folder that this server follows.
+//
+// Files is 0 also where nothing was told of the folder yet.
 type FollowedFolder struct {
 	Dir      string
 	Files    int

@@ -52,6 +52,9 @@ func (p formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 
 // drawFormula returns a formula as HTML, and its nodes. One that can't be drawn is its source, as code, for which a
 // reason is given where the formula is too large.
+//
+// tex is the formula without its delimiters, source with them. Its nodes count against the budget of the text that it
+// stands in.
 func drawFormula(ctx context.Context, source, tex string, display bool) (drawn string, nodes int) {
 	markup, nodes, err := mathml.Draw(tex, display)
 	switch {
@@ -92,6 +95,8 @@ func renderFormulaBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (
 }
 
 // formulasOf numbers the formulas of a block and returns what they are drawn as.
+//
+// putFormulas takes them by these numbers, so both must see the same block.
 func formulasOf(block ast.Node) []string {
 	var drawn []string
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -105,6 +110,8 @@ func formulasOf(block ast.Node) []string {
 }
 
 // putFormulas puts drawn formulas into HTML that was made safe.
+//
+// A mark without a formula becomes nothing: only our renderer writes marks.
 func putFormulas(s string, drawn []string) string {
 	if len(drawn) == 0 || !strings.Contains(s, formulaOpen) {
 		return s
@@ -119,6 +126,8 @@ func putFormulas(s string, drawn []string) string {
 }
 
 // documentFormula draws the formula that a document's text holds with its delimiters.
+//
+// What can't be read as one formula is shown as it was written.
 func documentFormula(ctx context.Context, source string) string {
 	f, ok, _ := words.ReadFormula(source, 0)
 	if !ok || f.End != len(source) {

@@ -14,12 +14,15 @@ import (
 	"footnote/locale"
 )
 
+// It is a choice.
 const maxAddress = 2_000 // bytes of an address that can be followed
 
 var anchor = regexp.MustCompile(`(?s)<a href="([^"]*)"[^>]*>(.*?)</a>`)
 
 // drawLinks shows beside each link of safe HTML where it leads, unless its words say just that. away makes the
 // address that is followed of the link's own.
+//
+// s must be safe already. A link that can't be followed becomes its words.
 func drawLinks(s string, away func(string) string) string {
 	if !strings.Contains(s, "<a ") {
 		return s
@@ -50,6 +53,8 @@ func drawLinks(s string, away func(string) string) string {
 }
 
 // saysAddress reports whether a link's words are its address or host.
+//
+// Such a link needs no host beside it, since its reader sees where it leads.
 func saysAddress(label, address, place string) bool {
 	label = strings.TrimSuffix(strings.TrimSpace(label), "/")
 	address = strings.TrimSuffix(address, "/")
@@ -86,6 +91,8 @@ func ShownHost(u *url.URL) (host string, ok bool) {
 func LeavePath(address string) string { return "/leave?to=" + url.QueryEscape(address) }
 
 // clippedStart returns the end of a text, which is what counts of a host.
+//
+// n counts bytes: a host in ASCII has one for a character.
 func clippedStart(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -107,6 +114,8 @@ func webOrigin(d corpus.Document) locale.Text {
 }
 
 // fetchedAt is when it was read; zero: it was not.
+//
+// It counts only in namespaces of the server's own, since users may write meta into their documents.
 func fetchedAt(d corpus.Document) time.Time {
 	at, err := time.Parse(time.RFC3339, d.MetaText(corpus.MetaFetchedAt))
 	if err != nil || !chat.IsInternal(d.Namespace) {

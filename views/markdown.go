@@ -27,6 +27,9 @@ import (
 
 // Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,
 // images become their description. It is safe for concurrent use.
+//
+// The order of its work matters: the text is parsed within the budget, drawn with elements of ours where footnotes,
+// formulas and marks will be, made safe by the policy, and only then are those elements filled.
 type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
@@ -38,6 +41,8 @@ type Markdown struct {
 func NewMarkdown() *Markdown { return newMarkdown(LeavePath) }
 
 // In returns the renderer for readers of the context's language.
+//
+// The copy shares everything else, so it costs nothing to make one for each reader. It does not end with ctx.
 func (m *Markdown) In(ctx context.Context) *Markdown {
 	in := *m
 	in.said = locale.With(context.Background(), locale.Of(ctx))
@@ -128,6 +133,8 @@ func (m *Markdown) drawMarked(
 
 // Whole draws a finished answer. Sentences in unsupported are marked. An answer beyond the budget is one block that
 // shows its text as it was written.
+//
+// cite resolves the number of a footnote; one that it does not know stays text. It never fails.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
 	if len(src) <= maxMarkdown {
 		if t, ok := m.drawMarked(src, unsupported, 1, maxNodes, false, cite); ok {
@@ -156,6 +163,8 @@ func holdBack(src string) string {
 var tableRule = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-]*\n`)
 
 // withoutTableHead cuts off a table whose rule is not there yet: until then its first row would be shown as text.
+//
+// Only a short last paragraph is held back, 1,000 bytes at most: a longer one is no table's head.
 func withoutTableHead(src string) string {
 	start := strings.LastIndex(src, "\n\n") + len("\n\n")
 	if start < len("\n\n") {
@@ -173,6 +182,8 @@ func withoutTableHead(src string) string {
 var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 
 // finishHTML makes the HTML safe, then puts our own marks into it.
+//
+// What is put in after that is written by us or escaped.
 func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {

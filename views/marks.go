@@ -54,6 +54,8 @@ type leaf struct {
 
 // noteSentences puts nodes around the places, which are in order and don't overlap. Text is split where a place
 // begins or ends in it; code, addresses and chips are not.
+//
+// Where a sentence ends in the middle of emphasis or a link, its mark does so too; see isBalanced.
 func noteSentences(doc ast.Node, source []byte, places []place) {
 	if len(places) == 0 {
 		return
@@ -161,6 +163,8 @@ func lastText(n ast.Node) *ast.Text {
 
 // markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only
 // the flag is set.
+//
+// A sentence with a footnote is flagged in other words than one without: its quote is real, but does not say that.
 func markUnsupported(ctx context.Context, s string) string {
 	var b strings.Builder
 	for {

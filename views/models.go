@@ -19,6 +19,8 @@ var (
 var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
 
 // ModelsPage is what the page about models shows beside which one answers.
+//
+// Servers and Services are empty when Locked says why.
 type ModelsPage struct {
 	Servers  []ModelServer // on this machine
 	Services []ModelService
@@ -59,6 +61,8 @@ var (
 )
 
 // ModelFacts says what is known of a model, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".
+//
+// What is not known is left out: size is empty, bytes and window are 0, tools is nil. window counts tokens.
 func ModelFacts(ctx context.Context, size string, bytes int64, window int, tools *bool, loaded bool) string {
 	var facts []string
 	if size != "" {

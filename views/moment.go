@@ -18,6 +18,8 @@ type phrase struct {
 }
 
 // phrases finds the times in a sentence.
+//
+// What looks like a time and is none stays among the words.
 func phrases(ctx context.Context, sentence string) []phrase {
 	var out []phrase
 	done := 0
@@ -46,4 +48,6 @@ func onDay(ctx context.Context, at time.Time) string {
 func onDate(ctx context.Context, at time.Time) string { return locale.Moment(ctx, at) }
 
 // stamp is a time as browsers read it.
+//
+// It is the value of the attribute datetime, RFC 3339 in UTC.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -12,6 +12,7 @@ import (
 )
 
 // sureToShow is how many runes of a conversation's name the menu shows however narrow it is.
+// It is a choice.
 const sureToShow = 24
 
 // namesake is what tells a conversation from others of its name: when it was last worked on. The zero value: no other
@@ -23,6 +24,8 @@ type namesake struct {
 }
 
 // namesakes returns what tells apart those of a list whose names begin alike, as far as the menu is sure to show them.
+//
+// Its keys are the ids of conversations; one that stands alone is not in it.
 func namesakes(sessions []chat.Session) map[string]namesake {
 	names, minutes, seconds := map[string]int{}, map[string]int{}, map[string]int{}
 	name := func(s chat.Session) string { return clipped(s.Title, sureToShow) }

@@ -45,6 +45,8 @@ func (o Options) label(ctx context.Context) string {
 func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets, toolset) }
 
 // OfflineModel is the name of the model made of rules.
+//
+// It must be the name that the server gives to it, since pages tell it from others by that alone.
 const OfflineModel = "offline"
 
 // modelTitle says which model answers, for the link to the others.
@@ -86,6 +88,8 @@ var toolsetWords = map[string]locale.Text{
 }
 
 // Chooser offers documents that a question can be narrowed to.
+//
+// Documents and Chosen may have some in common; rest leaves those out.
 type Chooser struct {
 	Documents []corpus.Document // the newest ones, or those that a search found
 	Chosen    []corpus.Document

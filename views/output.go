@@ -14,6 +14,7 @@ import (
 // maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the
 // rest is one click away.
 const (
+	// Both are choices.
 	maxShown  = 10_000
 	maxInline = 2_000
 )
@@ -47,6 +48,8 @@ type span struct {
 type todo struct{ Text, Status string }
 
 // output is what the step came to; empty while it runs.
+//
+// It is made once and kept, so a step must not be drawn by two at the same time.
 func (s *Step) output() *output {
 	if s.drawn == nil {
 		s.drawn = newOutput(s.Result)
@@ -86,6 +89,8 @@ func pagePlace(h chat.Hit) string {
 }
 
 // newHit draws a hit in a document of that title.
+//
+// A score goes before a similarity; both have two decimals. A page of the web without a place shows its host there.
 func newHit(h chat.Hit, document string) hit {
 	shown := hit{
 		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME),
@@ -111,6 +116,9 @@ func newHit(h chat.Hit, document string) hit {
 }
 
 // cutSpans cuts a snippet at its matches: rune ranges, in order.
+//
+// Ranges that overlap, are empty or lie outside are left out: they come from a log that another version may have
+// written.
 func cutSpans(text string, ranges [][2]int) []span {
 	if text == "" {
 		return nil

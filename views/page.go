@@ -11,6 +11,8 @@ import (
 )
 
 // Page is what every page's frame shows.
+//
+// Fields that a page does not need are zero; the templates leave out what they are for.
 type Page struct {
 	Title      string
 	Theme      string // "light" or "dark" when the reader chose one without a script; empty: as the system says
@@ -40,6 +42,8 @@ func (p Page) Offline() bool { return p.Model == OfflineModel }
 
 // reload is what has a browser without scripts load the page again. That of a session names its address without the
 // place in the page, to which a browser would only scroll.
+//
+// 2 seconds are a choice. It is the content of a meta element with http-equiv=refresh.
 func (p Page) reload() string {
 	if p.Session == "" {
 		return "2"
@@ -65,6 +69,8 @@ type StartPage struct {
 }
 
 // Composer is the question box.
+//
+// A question that is sent twice with one Key, as by a second click, becomes one run.
 type Composer struct {
 	SessionID string
 	Key       string // Idempotency-Key, fresh for each page
@@ -112,6 +118,8 @@ type sessionGroup struct {
 }
 
 // groups sorts sessions, newest first, under days.
+//
+// sessions must come newest first: each day's stand together then.
 func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessionGroup {
 	var out []sessionGroup
 	for _, s := range sessions {
@@ -126,6 +134,8 @@ func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessi
 }
 
 // dayName is a day in UTC. The page's script says it again in the reader's zone.
+//
+// now is the server's time. Today and yesterday are days of the calendar; the week is the seven days before today.
 func dayName(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	midnight := now.Truncate(24 * time.Hour)
@@ -203,6 +213,7 @@ func sessionTitle(ctx context.Context, s chat.Session) string {
 // documentTitle is the name of a document, without signs that nobody sees.
 func documentTitle(d corpus.Document) string { return shownName(d.DisplayTitle()) }
 
+// It is a choice.
 const maxName = 300 // runes of a title or file name in a list or a heading
 
 // shownName is a title as it stands in lists and headings: cut, and without characters that turn around what stands
@@ -230,6 +241,8 @@ func placeholder(c Composer) locale.Text {
 }
 
 // TroubleTitle heads the page of an error.
+//
+// Codes that are not named are what the reader can do something about.
 func TroubleTitle(code chat.Code) locale.Text {
 	switch code {
 	case chat.CodeNotFound:

@@ -18,6 +18,8 @@ type PlacesPage struct {
 }
 
 // PlaceRow is a place of that page.
+//
+// Counts are of items, but for Added, Changed and Removed, which are documents of the last look.
 type PlaceRow struct {
 	ID, Name, Kind          string
 	State                   string // as in the API
@@ -134,6 +136,8 @@ func (r PlaceRow) changes(ctx context.Context) string {
 }
 
 // placeSchedules are the choices of the form.
+//
+// The values are those of the API.
 func placeSchedules() []struct {
 	Value string
 	Text  locale.Text

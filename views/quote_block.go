@@ -14,6 +14,8 @@ import (
 
 // quoteBlock finishes a block quote that ends with a footnote: it marks the words of the question, and adds a line that
 // says where the quote stands. The HTML that comes in is safe, and its footnote is not drawn yet.
+//
+// s is one block. Without a closing tag it comes back as it is.
 func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	end := strings.LastIndex(s, "</blockquote>")
 	if end < 0 {
@@ -38,6 +40,8 @@ var tagOrText = regexp.MustCompile(`<[^>]*>|[^<]+`)
 
 // markWords marks words in the text of HTML, as they stand there, where no letter or digit goes on. Words of scripts
 // without spaces may stand anywhere.
+//
+// Longer words are tried first, so that a word is marked whole and not a shorter one in it. Tags are passed over.
 func markWords(s string, words []string) string {
 	if len(words) == 0 {
 		return s

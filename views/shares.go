@@ -39,6 +39,8 @@ var (
 )
 
 // SharesPage lists the links to answers.
+//
+// URL is known only in the answer that made the link: the server keeps its hash.
 type SharesPage struct {
 	Shares   []chat.Share
 	Made     *chat.Share // one that was just made; nil: none
@@ -56,6 +58,8 @@ func opensText(ctx context.Context, h chat.Share) string {
 }
 
 // SharedAnswer is one answer as a link shows it.
+//
+// It has no id and no address of the library, so nothing of that can be drawn.
 type SharedAnswer struct {
 	Question    string
 	Markdown    string // with [N]

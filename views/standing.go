@@ -65,6 +65,8 @@ var (
 )
 
 // KeptPage is the page of kept questions.
+//
+// Feed and HookSecret are shown in one answer and never again.
 type KeptPage struct {
 	Questions []chat.Standing // newest first
 	Feed      string          // the address of the feed, which was made just now
@@ -97,6 +99,9 @@ func (k KeptPage) hookState(ctx context.Context) string {
 }
 
 // keptState says how a question stands.
+//
+// A second is let pass between a change and the asking that found it, since the two times are taken one after the
+// other.
 func keptState(ctx context.Context, s chat.Standing, now time.Time) string {
 	switch s.State() {
 	case chat.StandingPaused:
@@ -120,6 +125,7 @@ func keptState(ctx context.Context, s chat.Standing, now time.Time) string {
 }
 
 // mostQuoted is how many runes of a quote a sentence shows.
+// It is a choice.
 const mostQuoted = 160
 
 // ChangeSentence says in one sentence what a difference is. Nothing in it but its frame is not a quote.
@@ -155,6 +161,8 @@ type markedPart struct {
 }
 
 // markedParts cuts a quote at its marks.
+//
+// Marks are rune ranges, in order; what does not fit is left out.
 func markedParts(q chat.MarkedQuote) (parts []markedPart) {
 	runes, done := []rune(q.Quote), 0
 	for _, m := range q.Marks {

@@ -74,6 +74,8 @@ func rerunURL(s *Step) templ.SafeURL {
 }
 
 // judgedText is what a reader said, in a line.
+//
+// A comment is cut at 60 characters, which is a choice: it stands in a line.
 func judgedText(ctx context.Context, f *chat.Feedback) string {
 	var parts []string
 	if f.Reason != "" {
@@ -98,6 +100,8 @@ func (s *Step) editable() bool {
 }
 
 // inputText is a call's arguments as they are edited.
+//
+// JSON that is too long to be set out is edited as it was sent.
 func (s *Step) inputText() string {
 	if text, ok := indented(s.ToolInput); ok {
 		return text

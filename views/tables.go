@@ -77,9 +77,12 @@ type TablesPage struct {
 }
 
 // planned is how many documents of a plan are named.
+// It is a choice; the rest is a number.
 const planned = 8
 
 // costs reports whether filling the planned table takes tokens of a model.
+//
+// It must be asked only with a Plan. The offline model takes no tokens.
 func (p TablesPage) costs() bool {
 	if p.Plan.Model != "" {
 		return p.Plan.Model != OfflineModel
@@ -139,6 +142,8 @@ func (p TablePage) rangeOf(ctx context.Context, from int) string {
 }
 
 // CellID names a cell on the page.
+//
+// Both count from 0. Forms lead back to it as a place in the page.
 func CellID(row, column int) string { return "cell-" + strconv.Itoa(row) + "-" + strconv.Itoa(column) }
 
 // cellPath is where a cell is read and edited.

@@ -259,6 +259,8 @@ func TurnsLost(ctx context.Context, n int) string { return lostTurns.Count(ctx, 
 func removedAfter(ctx context.Context, days int) string { return daysKept.Count(ctx, days) }
 
 // duration returns "<1s", "2.3s", "14s", "1m 4s".
+//
+// It cuts and does not round, so that 9.99 seconds are never "10.0s".
 func duration(ctx context.Context, ms int64) string {
 	switch {
 	case ms < 1000:
@@ -337,6 +339,8 @@ func citeLabel(ctx context.Context, c chat.Citation) string {
 }
 
 // coverageText says what a run looked at.
+//
+// It is English's order of words that it puts together, with what locale knows for each part.
 func coverageText(ctx context.Context, c chat.Coverage) string {
 	if c.Searched+c.Opened+c.PagesRead+len(c.EmptySearches) == 0 {
 		return nothingSearched.In(ctx)

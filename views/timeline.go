@@ -26,6 +26,9 @@ func (t *Turn) Folded() bool {
 }
 
 // headline is the present activity, or how long the work took.
+//
+// What waits for the reader comes first, then a step under way, and the writing of the answer once the steps are
+// folded.
 func (t *Turn) headline(ctx context.Context) string {
 	if t.Running() {
 		if t.NeedsApproval() {
@@ -70,6 +73,9 @@ func (t *Turn) facts(ctx context.Context) []string {
 }
 
 // spent is the line under the steps.
+//
+// While the run goes on it counts steps; afterwards it tells what was used of the budget, the tokens and the cost in
+// dollars.
 func (t *Turn) spent(ctx context.Context) string {
 	if t.Running() {
 		_, over := t.countSteps()
@@ -128,6 +134,8 @@ func runIcon(s chat.RunStatus) string {
 }
 
 // took is how long the step ran, in milliseconds.
+//
+// The step's own time goes before that between its events, which is all that is known while it runs.
 func (s *Step) took() int64 {
 	if s.DurationMS > 0 {
 		return s.DurationMS

@@ -2,6 +2,17 @@
 // answer; the page and the stream of fragments draw it with the same templates, so both look alike. Ids of elements are
 // part of the contract with the stream. Markdown of answers is drawn here as well, within a budget, and made safe at
 // the end.
+//
+// What comes in are values that package page filled; what goes out is HTML, or words for it. Each file here has the
+// types and words of the templates of a screen: page for the frame, turn, timeline, activity, output and steer for an
+// answer and its steps, viewer and its parts for a document, documents, tables, standing, places, folders, models,
+// shares, find and docs for the pages of those names. Answers are drawn by markdown, with formula, marks, links and
+// unsupported for what stands in them, budget for how much may be drawn, and draft for what is still being written;
+// evidence writes files that leave the server.
+//
+// It must never ask a store or decide who may see something, and never let a text of a user, a document or a model
+// become HTML: templ escapes what templates show, and what is drawn by hand here is escaped where it is written. What
+// people read goes through package locale, but for files that must be the same everywhere.
 package views
 
 import (
@@ -17,6 +28,9 @@ import (
 )
 
 // Turn is one question and everything known of its answer, folded from the run's log.
+//
+// Package page makes it anew from the log, event by event. Nothing here changes it, but it must not be drawn while
+// events are added.
 type Turn struct {
 	RunID     string
 	SessionID string
@@ -53,6 +67,9 @@ func (t *Turn) Running() bool { return t.Status == chat.RunRunning }
 func (t *Turn) Answering() bool { return len(t.Blocks) > 0 }
 
 // Step is one row of the timeline: the last state of a reasoning step.
+//
+// It embeds the step as the log has it; the rest is what drawing needs. Its number never changes, so elements can be
+// replaced by their ids.
 type Step struct {
 	chat.Step
 	RunID    string
@@ -67,6 +84,8 @@ type Step struct {
 }
 
 // Block is one top-level piece of an answer's Markdown as safe HTML.
+//
+// A block that was drawn may be drawn again with other HTML under the same number, while the answer is written.
 type Block struct {
 	N    int // from 1
 	HTML string
@@ -93,6 +112,8 @@ func sourceID(run string, n int) string { return "src-" + run + "-" + strconv.It
 func (s *Step) id(part string) string { return part + "-" + s.RunID + "-" + strconv.Itoa(s.N) }
 
 // in returns the id of the list the step's row belongs to.
+//
+// parent is nil for a row of the timeline itself.
 func (s *Step) in(parent *Step) string {
 	if parent == nil {
 		return stepsID(s.RunID)
@@ -131,6 +152,8 @@ func (s *Step) over() bool {
 }
 
 // counted reports whether the step stands for one of the run's rounds: calls made together are one.
+//
+// parent is nil for a row of the timeline itself.
 func (s *Step) counted(parent *Step) bool {
 	if parent == nil {
 		return !s.Repeat && (s.ToolName != "" || len(s.Children) > 0)
@@ -155,6 +178,8 @@ func (t *Turn) stepUnderWay() *Step {
 func (t *Turn) sure() bool { return t.Final.Confidence > 0 || len(t.Final.Unsupported) > 0 }
 
 // documentsRead counts the different documents that steps opened.
+//
+// The answer knows best; while there is none, what the steps opened is counted.
 func (t *Turn) documentsRead() int {
 	if t.Final != nil {
 		return t.Final.Coverage.Opened
@@ -181,6 +206,8 @@ func (t *Turn) findCitation(n int) (chat.Citation, bool) {
 }
 
 // version returns this turn's place among its siblings, from 1, and the neighbours' run ids, empty at the ends.
+//
+// n is 0 for a turn without siblings.
 func (t *Turn) version() (n int, before, after string) {
 	for i, id := range t.Siblings {
 		if id != t.RunID {
@@ -198,6 +225,8 @@ func (t *Turn) version() (n int, before, after string) {
 }
 
 // reason is the run's own sentence on why it failed, or the given one.
+//
+// It is cut at 2,000 characters, which is a choice: a model's server may send a whole page as its failure.
 func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	if t.Error != nil && t.Error.Message != "" {
 		return visible(clipped(locale.Known(ctx, t.Error.Message), 2000))
@@ -206,6 +235,8 @@ func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 }
 
 // longQuestion reports whether the question is more than a heading can be.
+//
+// Both figures are choices.
 func (t *Turn) longQuestion() bool {
 	return utf8.RuneCountInString(t.Question) > 600 || strings.Count(t.Question, "\n") > 8
 }
@@ -276,4 +307,5 @@ func confidenceText(ctx context.Context, a chat.Answer) string {
 }
 
 // percent is a share in whole percent.
+// It rounds half up.
 func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }

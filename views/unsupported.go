@@ -36,10 +36,14 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 var anyMark = regexp.MustCompile(`\\.|\[(\d{1,3})\]`)
 
 // maxUnsupported is how many sentences of an answer are marked at most: each is looked for in all of it.
+// It is a choice.
 const maxUnsupported = 500
 
 // sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes
 // before or behind their full stops. What is not found is left out; no two places overlap.
+//
+// Both texts are compared without white space, footnotes and backslashes, since sentences come as they read and the
+// answer as it is written.
 func sentencePlaces(src string, sentences []string) []place {
 	var out []place
 	if len(sentences) == 0 {

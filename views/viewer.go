@@ -21,6 +21,9 @@ func (s Span) isEmpty() bool { return s.End <= s.Start }
 func (s Span) holdsPlace(at int) bool { return s.Start <= at && at < s.End }
 
 // Viewer is a document, or a part of it around a place, with what is marked in it.
+//
+// It has Sheets or Blocks, not both. All places are rune offsets in the text that is shown, which for a drawn Office
+// file is that of its pages.
 type Viewer struct {
 	Document corpus.Document
 	Panel    bool // beside an answer, not as a page
@@ -66,6 +69,8 @@ type OutlineEntry struct {
 type MapCell struct{ Cited, Now bool }
 
 // Cited is a citation and its answer.
+//
+// Marked decides what is said of the quote: words that are not there are never shown as if they were.
 type Cited struct {
 	chat.Citation
 	Question  string
@@ -195,6 +200,8 @@ func (v *Viewer) askURL(ctx context.Context) string {
 func fileURL(d corpus.Document) string { return "/documents/" + url.PathEscape(d.ID) + "/file" }
 
 // textRange returns a range of the document's text, as far as it is shown.
+//
+// It is empty for a range that is not shown at all.
 func (v *Viewer) textRange(start, end int) string {
 	start, end = max(start-v.Offset, 0), min(end-v.Offset, len(v.Text))
 	if start >= end {
@@ -218,6 +225,8 @@ type numberedBlock struct {
 }
 
 // groups puts the items of one list together.
+//
+// Items on two pages are two lists, so that each page stands by itself.
 func (v *Viewer) groups() []group {
 	var out []group
 	for i, b := range v.Blocks {

@@ -14,6 +14,8 @@ import (
 )
 
 // Sheet is a page of a document: its image, the words over it, and what is marked.
+//
+// Boxes are fractions of the page; see chat.Box.
 type Sheet struct {
 	Page          int
 	Width, Height float64 // in points
@@ -54,9 +56,11 @@ func (s Sheet) unplaced() bool { return len(s.Lines) == 0 && s.Text.End > s.Text
 func (s Sheet) beside() bool { return s.tooLarge() || s.unplaced() }
 
 // ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
+// It is the API's width for a request without one.
 const ImageWidth = 1000
 
 // imageWidths are the widths in pixels that page images come in.
+// They are choices.
 var imageWidths = []int{640, ImageWidth, 1500}
 
 // imageURL is where the image of a page is. The version is in it, and how the page is turned, so that a browser may
@@ -176,6 +180,8 @@ func (s Sheet) pageBox() string {
 }
 
 // pixels is a side of the image for the browser to keep its place before it is loaded.
+//
+// It is 1 at least, since a browser takes 0 for no size.
 func pixels(points float64) string { return strconv.Itoa(max(int(points+0.5), 1)) }
 
 // mapBox is the drawing area of the map's strip: 10 units for each cell.

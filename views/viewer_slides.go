@@ -9,6 +9,8 @@ type slide struct {
 }
 
 // slides are the blocks shown, page by page.
+//
+// Blocks come in the order of pages, so a page is one slide.
 func (v *Viewer) slides() (all []slide) {
 	for _, g := range v.groups() {
 		page := g.blocks[0].Page

@@ -47,6 +47,8 @@ func isWithin(marks []corpus.Mark, at int) bool {
 
 // inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the
 // marked elements hold exactly the marked words. A formula is drawn, and marked, as a whole.
+//
+// Places are rune offsets. A mark of the document that crosses a marked word is drawn as two elements.
 func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int) templ.Component {
 	var formulas []corpus.Mark
 	for _, m := range marks {
@@ -175,6 +177,8 @@ func documentLink(address string) (href, title string) {
 }
 
 // safeLink reports whether a document's link may be followed from here: http, https and mailto only.
+//
+// Documents come from anybody: an address that runs a script must never become a link.
 func safeLink(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 const defaultNamespace = chat.DefaultNamespace
 
 // documentFacts are a document's size, date, author and the like, for a line under its title.
+//
+// Author and date are what the document or its user says, cut at 80 characters, which is a choice.
 func documentFacts(ctx context.Context, d corpus.Document) []string {
 	var facts []string
 	if d.Pages > 0 {
@@ -86,6 +88,8 @@ func itemClass(b numberedBlock) string {
 }
 
 // added is when a document came, for people: "now", "5 min ago", "Today", "12 March", days as dayName has them.
+//
+// now is the server's time, and days are those of UTC.
 func added(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	switch ago := now.Sub(t); {
