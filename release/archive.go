@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// entry is a file of a package.
+// entry is a file of a package. name is where it lies in the package, content all of it in memory.
 type entry struct {
 	name    string // with slashes
 	content []byte
 	program bool // it may be started
 }
 
+// mode is what the file gets when it is unpacked: 755 for programs, 644 for others.
 func (e entry) mode() os.FileMode {
 	if e.program {
 		return 0o755
@@ -27,6 +28,9 @@ func (e entry) mode() os.FileMode {
 }
 
 // writeTarball packs entries in their order; all have one time and belong to nobody.
+//
+// It is a gzip of a tar of the kind USTAR, which has no room for anything of the machine that made it. So the same
+// entries make the same bytes. The whole package is made in memory before anything is written.
 func writeTarball(path string, entries []entry, made time.Time) error {
 	var packed bytes.Buffer
 	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -56,6 +60,9 @@ func writeTarball(path string, entries []entry, made time.Time) error {
 }
 
 // writeZip packs entries in their order; all have one time.
+//
+// Times in a zip begin with 1980; madeAt sees to that. A kind of file's mode is kept, so that programs may be started
+// on Unix.
 func writeZip(path string, entries []entry, made time.Time) error {
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
@@ -79,6 +86,7 @@ func writeZip(path string, entries []entry, made time.Time) error {
 	return writeFile(path, packed.Bytes())
 }
 
+// writeFile writes a file that everybody may read, and makes its folder.
 func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 )
 
 // bill is a bill of materials in CycloneDX 1.6, without the number of its own that would differ each time.
+//
+// A serial number is optional in the standard, and is left out for that reason. https://cyclonedx.org describes the
+// fields.
 type bill struct {
 	Format      string      `json:"bomFormat"`
 	SpecVersion string      `json:"specVersion"`
@@ -21,11 +24,13 @@ type bill struct {
 	Components  []component `json:"components"`
 }
 
+// billHead is what the bill is of, and when that was made.
 type billHead struct {
 	Timestamp string    `json:"timestamp"`
 	Component component `json:"component"`
 }
 
+// component is one work. PURL is its package URL, by which scanners know it; works without a version have none.
 type component struct {
 	Type    string     `json:"type"`
 	Ref     string     `json:"bom-ref,omitempty"`
@@ -35,12 +40,16 @@ type component struct {
 	PURL    string     `json:"purl,omitempty"`
 }
 
+// billHash is a hash as hexadecimal digits, with the standard's name for how it was made.
 type billHash struct {
 	Algorithm string `json:"alg"`
 	Content   string `json:"content"`
 }
 
 // makeBill writes what a built program says is linked into it, and what is embedded in every one.
+//
+// binary is the program of one platform, since what is linked differs between them. It asks the program itself, so the
+// bill is of what was built and not of what go.mod says. It needs node_modules below root, as embeddedParts does.
 func makeBill(root, binary, out string, about product) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -57,7 +66,8 @@ func makeBill(root, binary, out string, about product) error {
 	return os.WriteFile(out, append(raw, '\n'), 0o644)
 }
 
-// billOf lists Go itself, the linked modules, and the embedded parts.
+// billOf lists Go itself, the linked modules, and the embedded parts. The order is Go, the modules as the program
+// lists them, then what is embedded.
 func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 	setting := map[string]string{}
 	for _, s := range info.Settings {
@@ -69,6 +79,7 @@ func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 		PURL: "pkg:golang/std@" + goVersion,
 	}}
 	for _, module := range info.Deps {
+		// A module that was replaced counts as what took its place.
 		if module.Replace != nil {
 			module = module.Replace
 		}

@@ -7,6 +7,8 @@ import (
 )
 
 // bundle is the manifest.json of a bundle that chat programs on a desktop install (MCPB, version 0.3).
+//
+// The fields are those of that format, of which only what is used is here. about's check has passed when one is made.
 type bundle struct {
 	ManifestVersion string                 `json:"manifest_version"`
 	Name            string                 `json:"name"`
@@ -32,13 +34,15 @@ type bundleServer struct {
 	Config     bundleCommand `json:"mcp_config"`
 }
 
+// Env may name what the person entered at the installation, as ${user_config.NAME}.
 type bundleCommand struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 }
 
-// bundleField is what a person is asked for at the installation.
+// bundleField is what a person is asked for at the installation. Sensitive has the chat program keep it apart from its
+// settings.
 type bundleField struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
@@ -50,6 +54,9 @@ type bundleField struct {
 
 // makeBundles writes a bundle for each platform: the program, started as "footnote mcp". It speaks to the server that
 // is named, else to the one that has the data directory, else it serves that itself.
+//
+// dist is what goreleaser wrote and out is the folder for the bundles, whose names have the version and Node's names
+// for the system.
 func makeBundles(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
@@ -72,6 +79,8 @@ func makeBundles(root, notices, dist, out string, about product) error {
 	return nil
 }
 
+// newBundle is the manifest for the program of one platform. The tools are those that “footnote mcp” has; they are
+// shown before it is installed.
 func newBundle(p program, about product) bundle {
 	return bundle{
 		ManifestVersion: "0.3", Name: "footnote", DisplayName: "Footnote", Version: about.version, Description: summary,

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// program is a built program for one platform.
+// program is a built program for one platform. content is the whole program, in memory.
 type program struct {
 	system    string // GOOS
 	processor string // GOARCH
@@ -27,6 +27,8 @@ func (p program) name() string {
 
 // contents reads what every kind of package holds: the programs, one for each platform, and the papers that go with
 // each. It fails before anything is read when the product has no version or no repository.
+//
+// Their order is that of platforms. notices is the file that makeNotices wrote.
 func contents(root, notices, dist string, about product) ([]program, []entry, error) {
 	if err := about.check(); err != nil {
 		return nil, nil, err
@@ -40,6 +42,9 @@ func contents(root, notices, dist string, about product) ([]program, []entry, er
 }
 
 // builtPrograms reads the programs that goreleaser built, by its list of all that it made, in the order of platforms.
+//
+// Each platform has to be there, or it is an error: a release without one would be noticed by its users only. Paths in
+// the list are below root. An empty program is an error, too.
 func builtPrograms(root, dist string) ([]program, error) {
 	raw, err := os.ReadFile(filepath.Join(dist, "artifacts.json"))
 	if err != nil {
@@ -76,7 +81,8 @@ func builtPrograms(root, dist string) ([]program, error) {
 	return programs, nil
 }
 
-// papers are the files that go with every program.
+// papers are the files that go with every program. They are the licence of the product and the notices, under their
+// own names.
 func papers(root, notices string) ([]entry, error) {
 	var entries []entry
 	for _, path := range []string{filepath.Join(root, "LICENSE"), notices} {

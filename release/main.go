@@ -1,6 +1,18 @@
 // Command release makes what goreleaser does not: the notices of everything that is linked or embedded in the program,
 // its bill of materials, the packages for npm and PyPI, and the bundles for chat programs. The same input makes the
 // same bytes. It is part of "make release" and of no installation.
+//
+//	go run ./release notices -out FILE                        licences of all that is in the program
+//	go run ./release sbom -binary BIN -version V -out FILE    what one built program has in it
+//	go run ./release model -model DIR -out FILE               the sentence model, packed
+//	go run ./release npm -version V -repository R -out DIR    likewise wheels and bundles
+//
+// It needs SOURCE_DATE_EPOCH, the seconds of the commit, in the environment: all that is packed has that time. What is
+// packed are the programs that goreleaser wrote into dist. It prints nothing and exits with 0 when all is written;
+// otherwise it says what is wrong and exits with 1, and what it had written stays.
+//
+// dist.go reads what was built, modules.go finds the works of others, archive.go packs; notices.go, bill.go, npm.go,
+// wheel.go, bundle.go and model.go make one kind each. It never builds the program, and never publishes anything.
 package main
 
 import (
@@ -20,7 +32,8 @@ func main() {
 	}
 }
 
-// run does what the first argument names.
+// run does what the first argument names. The flags are the same for all kinds; each uses those that it needs. -out is
+// always needed.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	out := flags.String("out", "", "file or folder to write")
@@ -63,18 +76,21 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-// product is what all packages say of the program.
+// product is what all packages say of the program. Packages need all of it, see check; the notices and the model only
+// its time.
 type product struct {
 	version    string // 1.2.3, without the v
 	repository string // github.com/owner/name
 	made       time.Time
 }
 
+// summary is one sentence without its full stop, for registries cut longer ones. licence is the name in SPDX.
 const (
 	summary = "Answers questions from your own documents, with footnotes that open the source at the very words"
 	licence = "MIT"
 )
 
+// homepage is the repository's address for people.
 func (p product) homepage() string { return "https://" + p.repository }
 
 // readme is what a registry shows of a package that is started by a command.
@@ -82,7 +98,7 @@ func (p product) readme(command string) string {
 	return "# Footnote\n\n" + summary + ".\n\n    " + command + " up ~/papers\n\nMore: " + p.homepage() + "\n"
 }
 
-// check fails for a product that packages can't be made of.
+// check fails for a product that packages can't be made of. The time was checked before, by madeAt.
 func (p product) check() error {
 	if p.version == "" || p.repository == "" {
 		return errors.New("-version and -repository are needed")
@@ -91,6 +107,9 @@ func (p product) check() error {
 }
 
 // madeAt is the time of everything inside packages: that of the commit, in SOURCE_DATE_EPOCH.
+//
+// A time that is not given is an error and not “now”: a package that differs for each build can't be checked by
+// others. It is returned in UTC.
 func madeAt(epoch string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 315532800 { // 1980, before which a zip file has no time

@@ -9,6 +9,8 @@ import (
 
 // makeModel packs the sentence model: unpacked beside the program, it is found there. Its files are those of the
 // package that make embedding fetches, by hash. Their licence, Apache 2.0, goes with them.
+//
+// A file named .gitattributes is left out, which belongs to where the model comes from. An empty folder is an error.
 func makeModel(model, out string, about product) error {
 	folder := filepath.Base(model)
 	var entries []entry

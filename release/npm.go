@@ -13,7 +13,8 @@ import (
 //go:embed launcher.cjs
 var launcher []byte
 
-// npmScope is before the names of the packages with the programs. One scope needs one owner.
+// npmScope is before the names of the packages with the programs. One scope needs one owner. Registries would let
+// others publish under another one.
 const npmScope = "@footnote/"
 
 // npmSystems and npmProcessors are Node's names (process.platform, process.arch).
@@ -22,7 +23,8 @@ var (
 	npmProcessors = map[string]string{"amd64": "x64", "arm64": "arm64"}
 )
 
-// manifest is a package.json.
+// manifest is a package.json. OS and CPU have npm install it only there. PreferUnplug has Yarn unpack it, for a
+// program can't be started inside an archive.
 type manifest struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`
@@ -41,6 +43,9 @@ type manifest struct {
 
 // makeNPM writes a package for each platform, of which npm installs the one that fits, and the package footnote, which
 // starts it. Nothing runs or is fetched after the installation.
+//
+// The programs' packages are optional dependencies of the package footnote, with exactly its version, so npm leaves
+// out those for other systems. Node 18 is the oldest that it may be installed with.
 func makeNPM(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
@@ -62,6 +67,7 @@ func makeNPM(root, notices, dist, out string, about product) error {
 		entry{"launcher.cjs", launcher, true}), about)
 }
 
+// newManifest is what all packages say alike.
 func newManifest(name string, about product) manifest {
 	return manifest{
 		Name: name, Version: about.version, Description: summary, License: licence, Homepage: about.homepage(),
@@ -69,7 +75,8 @@ func newManifest(name string, about product) manifest {
 	}
 }
 
-// writeNPM packs what npm pack would.
+// writeNPM packs what npm pack would. All files lie below package/, which is where npm looks. The file's name has no @
+// and no slash.
 func writeNPM(out string, m manifest, files []entry, about product) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -21,6 +21,9 @@ var wheelPlatforms = map[string]string{
 }
 
 // makeWheels writes a wheel for each platform, whose only script is the program itself.
+//
+// Installers copy what is in the folder for scripts to where commands are, as it is, so no Python runs when it is
+// started.
 func makeWheels(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
@@ -34,6 +37,8 @@ func makeWheels(root, notices, dist, out string, about product) error {
 	return nil
 }
 
+// writeWheel writes one wheel: the program, its papers, and the three files that describe it (METADATA, WHEEL,
+// RECORD). RECORD lists all files with their hashes; its own line has none, as the format wants it.
 func writeWheel(out string, p program, with []entry, about product) error {
 	version := pythonVersion(about.version)
 	tag, name := "py3-none-"+wheelPlatforms[p.system+"/"+p.processor], "footnote-"+version
@@ -67,11 +72,13 @@ func writeWheel(out string, p program, with []entry, about product) error {
 	return writeZip(filepath.Join(out, name+"-"+tag+".whl"), entries, about.made)
 }
 
-// preview is the end of a version before its release: -rc.1, -beta.2, -alpha.3.
+// preview is the end of a version before its release: -rc.1, -beta.2, -alpha.3. A dot between name and number may be
+// left out.
 var preview = regexp.MustCompile(`^(alpha|beta|rc)\.?(\d+)$`)
 
 // pythonVersion writes a version of semver as Python's packages do (PEP 440). What is no preview by name comes before
-// the release as well, as a development version.
+// the release as well, as a development version. For example 1.2.0-rc.1 becomes 1.2.0rc1, and 1.2.0-next becomes
+// 1.2.0.dev0+next. What is behind a + is dropped.
 func pythonVersion(version string) string {
 	version, _, _ = strings.Cut(version, "+")
 	number, before, ok := strings.Cut(version, "-")

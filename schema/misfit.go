@@ -1,6 +1,10 @@
 // Package schema says in plain words what does not fit a JSON Schema: which field, and what it may hold. Validators say
 // it in terms of the schema; models and people need the field and an example of what is right. Misfit is its only
 // function.
+//
+// It is no validator: callers ask it when one has said no, and it looks for the field that is to blame. What comes in
+// is the schema and the value as encoding/json reads it; what goes out is the end of a sentence, in lower case and
+// without a full stop, with names in quotation marks. It keeps nothing and may be called by many at once.
 package schema
 
 import (
@@ -18,6 +22,10 @@ import (
 
 // Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is
 // for people and models alike.
+//
+// It always says something, also of an input that does fit. Required fields come first, then the others in the order
+// of their names, and the first that is wrong is told. Names of fields that the input made up are cut, since they may
+// be of any length.
 func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 	if wrong := wrongAt(schema, in, ""); wrong != "" {
 		return wrong
@@ -29,6 +37,9 @@ func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 }
 
 // wrongAt finds the first thing that is wrong with a value at a path, and nothing if it can't tell.
+//
+// path is that of the value in the input, such as “filters.dates[1]”, and empty for all of it. It goes down into
+// objects and lists before it judges the value itself, so that the message names the innermost one.
 func wrongAt(s *jsonschema.Schema, v any, path string) string {
 	if s == nil {
 		return ""
@@ -51,6 +62,7 @@ func wrongAt(s *jsonschema.Schema, v any, path string) string {
 	return fmt.Sprintf("“%s” must be %s", path, describeAllowed(s))
 }
 
+// wrongField finds the first field that is missing, unknown or wrong.
 func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	if path != "" {
 		path += "."
@@ -83,16 +95,18 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 // isClosed reports whether an object may have no other fields than those of its schema.
 func isClosed(s *jsonschema.Schema) bool {
 	more := s.AdditionalProperties
+	// A schema is closed when what else may be there must not be anything: {"not": {}}.
 	return more != nil && more.Not != nil && len(s.PatternProperties) == 0
 }
 
-// fitsPart checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets everything
-// pass.
+// fitsPart checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets
+// everything pass. The copy is needed because a schema can be resolved only once.
 func fitsPart(s *jsonschema.Schema, v any) bool {
 	alone, err := s.CloneSchemas().Resolve(nil)
 	return err != nil || alone.Validate(v) == nil
 }
 
+// fieldsOf lists the fields of a schema in quotation marks, by their names, and is empty for one that has none.
 func fieldsOf(s *jsonschema.Schema) string {
 	names := make([]string, 0, len(s.Properties))
 	for name := range s.Properties {
@@ -102,7 +116,8 @@ func fieldsOf(s *jsonschema.Schema) string {
 	return strings.Join(names, ", ")
 }
 
-// describeAllowed describes the values that a schema lets pass: "a whole number from 1 to 10".
+// describeAllowed describes the values that a schema lets pass: "a whole number from 1 to 10". It follows “must be” in
+// a sentence.
 func describeAllowed(s *jsonschema.Schema) string {
 	if s == nil {
 		return "given"
@@ -136,6 +151,7 @@ func describeAllowed(s *jsonschema.Schema) string {
 	return strings.Join(said, ", or ")
 }
 
+// allowedOf describes the values of one type. A type that JSON Schema does not have is said as it is.
 func allowedOf(kind string, s *jsonschema.Schema) string {
 	switch kind {
 	case "integer", "number":
@@ -162,7 +178,8 @@ func allowedOf(kind string, s *jsonschema.Schema) string {
 	return kind
 }
 
-// describeBounds says between which numbers a value lies.
+// describeBounds says between which numbers a value lies. The text begins with a space, or is empty when there are no
+// bounds.
 func describeBounds(s *jsonschema.Schema) string {
 	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
 	var said []string
@@ -189,7 +206,7 @@ func describeBounds(s *jsonschema.Schema) string {
 	return " " + strings.Join(said, " and ")
 }
 
-// describeCount says how many of something there may be.
+// describeCount says how many of something there may be. Likewise, it begins with a space. At least none is not said.
 func describeCount(least, most *int, what string) string {
 	switch {
 	case least != nil && most != nil:
@@ -210,6 +227,7 @@ func clipName(name string) string {
 	return name
 }
 
+// spellValue writes a value as a reader knows it: texts in quotation marks, all else as JSON.
 func spellValue(v any) string {
 	if s, ok := v.(string); ok {
 		return "“" + s + "”"

@@ -1,5 +1,9 @@
 // Package docstest reads the documents for tests: the commands in them, run in a shell in which the programs that they
 // call only say how they were called.
+//
+// Tests that use it compare each call with what the program really takes, so an example in a document can't name a
+// flag or a command that does not exist. Blocks marked sh and code in lines of text are read. Nothing that a document
+// says is done: programs are stand-ins, and only small tools of the system run. It needs bash.
 package docstest
 
 import (
@@ -19,7 +23,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Document is one of the documents that people follow.
+// Document is one of the documents that people follow. Paths have slashes. The spans and links are in the order of the
+// text.
 type Document struct {
 	Name  string   // its path below the root
 	Text  string   // all of it
@@ -30,6 +35,9 @@ type Document struct {
 }
 
 // Read reads the documents below root, but for the history of what was.
+//
+// They are README.md, CONTRIBUTING.md, and the documents and the handbook below docs. CHANGELOG.md names what is no
+// longer there, so it is left out. A file that can't be read ends the test.
 func Read(t testing.TB, root string) []Document {
 	t.Helper()
 	var list []Document
@@ -88,7 +96,8 @@ var programs = []string{"footnote", "make", "docker", "kubectl", "curl", "go", "
 // command is the form of a span that is a command: settings, then a program with something behind it.
 var command = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:bin/)?(?:` + strings.Join(programs, "|") + `) \S`)
 
-// Call is how a program was called.
+// Call is how a program was called. A call with a path counts by its last part, since bin/footnote is a stand-in as
+// well.
 type Call struct {
 	Program string
 	Args    []string
@@ -96,10 +105,14 @@ type Call struct {
 	Span    bool     // it stands in a line of text, where what it is about may be left out
 }
 
+// String is the call as somebody would type it, without quoting.
 func (c Call) String() string { return c.Program + " " + strings.Join(c.Args, " ") }
 
 // Calls runs the document's commands in dir, which Workplace has made, and returns the calls in their order: those of
 // the blocks, then those in the text.
+//
+// A script that fails is an error of the test, and so is one that calls none of the programs. Commands may be run
+// again in the same dir.
 func (d Document) Calls(t testing.TB, dir string) []Call {
 	t.Helper()
 	var calls []Call
@@ -120,6 +133,9 @@ func (d Document) Calls(t testing.TB, dir string) []Call {
 
 // Workplace makes a directory in which commands find what lies below root, and in place of programs what records how
 // they are called.
+//
+// Everything below root is linked, but for bin and what begins with a dot, so that commands find files and can't find
+// built programs. The directory is removed with the test.
 func Workplace(t testing.TB, root string) string {
 	t.Helper()
 	root, err := filepath.Abs(root)
@@ -150,7 +166,8 @@ func Workplace(t testing.TB, root string) string {
 	return dir
 }
 
-// recorder writes a program's name and arguments, a mark behind each, and the names of its variables.
+// recorder writes a program's name and arguments, a mark behind each, and the names of its variables. The marks are
+// control characters that no argument has: 037 behind each word, 035 behind the words, 036 behind a call.
 const recorder = `#!/bin/sh
 {
 	printf '%s\037' "${0##*/}" "$@"
@@ -160,7 +177,7 @@ const recorder = `#!/bin/sh
 } >> "$RECORD_CALLS"
 `
 
-// runScript runs commands and returns the calls of programs.
+// runScript runs commands and returns the calls of programs. HOME is the workplace, and PATH has its stand-ins first.
 func runScript(t testing.TB, dir, name, script string) []Call {
 	t.Helper()
 	record := filepath.Join(t.TempDir(), "calls")
@@ -182,6 +199,7 @@ func runScript(t testing.TB, dir, name, script string) []Call {
 		args := strings.Split(strings.TrimSuffix(words, "\037"), "\037")
 		call := Call{Program: args[0], Args: args[1:]}
 		for _, variable := range strings.Fields(variables) {
+			// These are there for every command.
 			if !slices.Contains([]string{"PATH", "HOME", "RECORD_CALLS", "PWD", "OLDPWD", "SHLVL", "_"}, variable) {
 				call.Set = append(call.Set, variable)
 			}

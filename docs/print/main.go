@@ -1,4 +1,9 @@
 // Command print writes the handbook as one HTML page for paper: `make handbook` turns it into the PDF.
+//
+//	go run ./docs/print > handbook.html
+//
+// It takes the chapters that are embedded in the program, in the order of their names and in English only, and prints
+// to standard output. It reads and writes no file.
 package main
 
 import (
@@ -14,6 +19,7 @@ import (
 	"footnote/docs"
 )
 
+// head has the styles for paper: each chapter begins on a page of its own, and rows of tables are not broken.
 const head = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Footnote handbook</title><style>
 @page { size: A4; margin: 24mm 22mm } body { font: 11pt/1.5 "DejaVu Serif", serif } h1 { break-before: page; ` +
 	`font-size: 22pt }
@@ -30,6 +36,7 @@ func main() {
 	}
 }
 
+// write joins the chapters. Tables need GitHub's form of Markdown.
 func write() error {
 	chapters, err := fs.Glob(docs.Handbook, "handbook/*.md")
 	if err != nil {

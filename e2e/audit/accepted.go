@@ -8,15 +8,21 @@ import (
 )
 
 // acceptance is a line of the list: a vulnerability that may stay until a day, and why.
+//
+// The list is a file of the repository that people edit, so each line has a reason and an end: nothing is accepted for
+// ever.
 type acceptance struct {
 	id, module string
 	on, until  time.Time // days; the check fails after the second
 	why        string
 }
 
-// overdue says whether the last day of the acceptance has passed.
+// overdue says whether the last day of the acceptance has passed. It may still be used on that day itself; days are
+// those of UTC.
 func (a acceptance) overdue(now time.Time) bool { return !now.Before(a.until.AddDate(0, 0, 1)) }
 
+// readAccepted reads the list from a file. Its errors begin with the file's name and the number of the line, as
+// editors expect it.
 func readAccepted(name string) ([]acceptance, error) {
 	raw, err := os.ReadFile(name)
 	if err != nil {
@@ -30,7 +36,9 @@ func readAccepted(name string) ([]acceptance, error) {
 }
 
 // parseAccepted reads one acceptance a line: id, module, day of acceptance, last day, and why, apart by spaces. Empty
-// lines and those that begin with # are left out. Its errors begin with the number of the line.
+// lines and those that begin with # are left out. Its errors begin with the number of the line. Days have the form
+// 2006-01-02. A line with fewer than five fields, or whose last day is before its first, is an error, and then nothing
+// is accepted.
 func parseAccepted(text string) ([]acceptance, error) {
 	var accepted []acceptance
 	number := 0
@@ -59,7 +67,8 @@ func parseAccepted(text string) ([]acceptance, error) {
 	return accepted, nil
 }
 
-// covers says whether the list has the vulnerability in that module.
+// covers says whether the list has the vulnerability in that module. Both must be equal: the same vulnerability in
+// another module needs a line of its own.
 func covers(accepted []acceptance, f finding) bool {
 	for _, a := range accepted {
 		if a.id == f.id && a.module == f.module {

@@ -19,6 +19,8 @@ import (
 
 // database is the module whose data/osv is what vuln.go.dev serves. A module comes from where Go's modules come from,
 // which is reached wherever the program can be built.
+//
+// govulncheck would ask vuln.go.dev by itself; a build machine may only reach a proxy for modules.
 const database = "golang.org/x/vulndb"
 
 // fetching is how long the newest database may take: it is 25 MB, and cached with the modules.
@@ -26,6 +28,10 @@ const fetching = 2 * time.Minute
 
 // goFindings reads the packages of the module and of its tests. It looks at what is imported, in a second; whether the
 // code is called takes a minute and 7 GB.
+//
+// govulncheck is the program's path, and tags are build tags, so that packages are read that only some builds have.
+// Its report names the day of the database. It fails with errNotAsked when the database can't be fetched, and with
+// another error when govulncheck itself fails.
 func goFindings(ctx context.Context, govulncheck, tags string) (report, error) {
 	dir, version, err := fetchDatabase(ctx)
 	if err != nil {
@@ -44,12 +50,14 @@ func goFindings(ctx context.Context, govulncheck, tags string) (report, error) {
 	return report{database: "Go's database of " + at.Format(time.DateOnly), findings: findings}, err
 }
 
-// fetchDatabase has the newest database in the module cache, and returns where it is and its version.
+// fetchDatabase has the newest database in the module cache, and returns where it is and its version. When it can't be
+// fetched, the error is errNotAsked with what go said, in one line.
 func fetchDatabase(ctx context.Context) (dir, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetching)
 	defer cancel()
 	out, failure := run(ctx, "go", "mod", "download", "-json", database+"@latest")
 	var got struct{ Dir, Version, Error string }
+	// When go failed it may have printed no JSON; then its own error counts.
 	if err := json.Unmarshal(out, &got); failure == nil && err != nil {
 		return "", "", fmt.Errorf("read what go mod download says: %w", err)
 	}
@@ -62,7 +70,8 @@ func fetchDatabase(ctx context.Context) (dir, version string, err error) {
 	return got.Dir, got.Version, nil
 }
 
-// parseGovulncheck reads a stream of messages. What is in a module but in no package that is imported is left out.
+// parseGovulncheck reads a stream of messages. What is in a module but in no package that is imported is left out. The
+// order is by module and id. A vulnerability that is in several packages of one module is one finding.
 func parseGovulncheck(out []byte) ([]finding, error) {
 	summaries := map[string]string{}
 	found := map[finding]bool{}
@@ -85,6 +94,7 @@ func parseGovulncheck(out []byte) ([]finding, error) {
 		if message.OSV != nil {
 			summaries[message.OSV.ID] = message.OSV.Summary
 		}
+		// The first step of a trace is where the vulnerability is.
 		if f := message.Finding; f != nil && len(f.Trace) > 0 && f.Trace[0].Package != "" {
 			in := f.Trace[0]
 			found[finding{id: f.OSV, module: in.Module, version: in.Version, fixed: f.Fixed}] = true
@@ -99,6 +109,7 @@ func parseGovulncheck(out []byte) ([]finding, error) {
 	return findings, nil
 }
 
+// sortFindings puts findings in the same order each time, so that two reports can be compared.
 func sortFindings(findings []finding) {
 	slices.SortFunc(findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.id, b.id))

@@ -2,6 +2,13 @@
 // npm for those of the page and of the tests. It fails when one is there that nobody accepted, and when an acceptance
 // is past its last day. A database that can't be asked is said in a line and fails nothing: that says nothing about the
 // program.
+//
+//	make audit                        has what it needs and runs this
+//
+// It prints to standard output: a line for each acceptance that is past its day; for Go and for npm a line with how
+// many are not accepted, how many are, and which database said so; and below it each that is not accepted. It exits
+// with 1 when it fails. accepted.go reads the list, govulncheck.go and npm.go ask. It changes no file: what to do
+// about a finding is for people.
 package main
 
 import (
@@ -18,7 +25,8 @@ import (
 // errNotAsked means that a database could not be reached, so that nothing is known.
 var errNotAsked = errors.New("could not be asked, so nothing is known")
 
-// finding is a vulnerability of a version that is used.
+// finding is a vulnerability of a version that is used. It can be the key of a map, so that what is found twice is
+// told once.
 type finding struct {
 	id      string // GO-… of Go's database, GHSA-… of npm's
 	module  string // a Go module, "stdlib", or a package of npm
@@ -27,6 +35,7 @@ type finding struct {
 	summary string
 }
 
+// String is the finding in one line, as it is printed.
 func (f finding) String() string {
 	text := f.id + " " + f.module + " " + f.version
 	if f.fixed != "" {
@@ -58,7 +67,7 @@ func main() {
 	}
 }
 
-// report is what a database said.
+// report is what a database said. findings are all, also those that are accepted.
 type report struct {
 	database string // which one was asked, and how old it is
 	findings []finding
@@ -76,7 +85,8 @@ func tellOverdue(out io.Writer, accepted []acceptance, today time.Time) bool {
 	return ok
 }
 
-// tell prints what was found and not accepted, or that nothing was, and says whether the check passes.
+// tell prints what was found and not accepted, or that nothing was, and says whether the check passes. An err that is
+// errNotAsked passes, and any other fails.
 func tell(out io.Writer, name string, said report, err error, accepted []acceptance) bool {
 	if err != nil {
 		fmt.Fprintf(out, "%s: %v\n", name, err)

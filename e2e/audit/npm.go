@@ -10,10 +10,13 @@ import (
 	"time"
 )
 
-// asking is how long npm's registry may take.
+// asking is how long npm's registry may take. Retries are turned off, so this is for one try.
 const asking = time.Minute
 
 // npmFindings asks npm's registry about package-lock.json. What is less than moderate is left out.
+//
+// npm exits with an error when it has found something, so what it prints counts before its exit code. Without npm, or
+// when the time is over, it fails with errNotAsked.
 func npmFindings(ctx context.Context) (report, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -29,6 +32,9 @@ func npmFindings(ctx context.Context) (report, error) {
 }
 
 // parseNPM reads the report of npm audit, and fails with errNotAsked when it says that the registry did not answer.
+//
+// It knows version 2 of the report alone. Each entry is a package with the reasons why it is vulnerable: an advisory
+// of its own, or the name of another package, which has an entry too.
 func parseNPM(out []byte) ([]finding, error) {
 	var said struct {
 		Message         string
@@ -36,6 +42,7 @@ func parseNPM(out []byte) ([]finding, error) {
 		Vulnerabilities map[string]struct {
 			Via []json.RawMessage // advisories, and names of packages that have some
 		}
+		// Each is a JSON object or a string.
 	}
 	if err := json.Unmarshal(out, &said); err != nil {
 		return nil, fmt.Errorf("read npm's report: %w", err)

@@ -8,16 +8,26 @@ import (
 	"time"
 )
 
-// The scene embedding.
+// The scene embedding. The numbers are choices. At full size the files have embedFiles × embedSections = 600 sections,
+// each of which makes about two passages.
 const (
 	embedFiles    = 15
 	embedSections = 40
 	embedQuiet    = 300 // questions while nothing else is to do, before and after
-	embedSlower   = 1.3 // as many times as long a question may take beside vectors that are made
+	// It is a ratio between two times of the same process on the same machine, so that it holds on a slow machine too.
+	embedSlower = 1.3 // as many times as long a question may take beside vectors that are made
 )
 
 // embedding: how fast the vectors of new documents are made, and how much longer a question takes meanwhile, without a
 // language model. FOOTNOTE_EMBEDDING_DIR names the embedding model's folder.
+//
+// The scene asks nothing of a chat model: the offline mode answers, so what a question takes is the program's own work
+// and what the vectors take from it. Questions are asked in three parts: while nothing else is to do, while a second
+// set of files gets its vectors, and again while nothing else is to do. The quiet parts stand on both sides of the
+// busy one, so that a machine that grows slower or faster meanwhile does not decide the ratio.
+//
+// It returns three kinds of rows: passages a second while nobody asks, the share of that rate that is left while
+// somebody asks, and the median and the p95 of questions, busy ÷ quiet. Only the last kind has a bound, embedSlower.
 func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 	if os.Getenv("FOOTNOTE_EMBEDDING_DIR") == "" {
 		return nil, errors.New("FOOTNOTE_EMBEDDING_DIR is not set")
@@ -32,6 +42,7 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
+	// The small library has its vectors before anything is measured, so that questions find what they ask for.
 	if _, err := uploadFiles(ctx, server, smallLibrary()); err != nil {
 		return nil, err
 	}
@@ -47,6 +58,7 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 		what: fmt.Sprintf("vectors of %d passages, nobody asks", passages), bound: "–",
 		got: fmt.Sprintf("%.0f passages/s", rate), ok: true,
 	})
+	// What questions took, by what else the server had to do.
 	var busy, quiet []time.Duration
 	ask := func(into *[]time.Duration) error {
 		t, err := askQuestion(ctx, server)
@@ -91,7 +103,9 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 }
 
 // embedLibrary adds files that differ by seed, and calls meanwhile again and again until they have their vectors. It
-// returns how long that took after they were read, and how many passages they have.
+// returns how long that took after they were read, and how many passages they have. The seed becomes part of the names
+// and of the texts, so that no file of one call equals one of another: the server would not read it a second time. The
+// time spent on reading is not counted, since uploadFiles returns when all are ready to be found by words.
 func (b *bench) embedLibrary(
 	ctx context.Context, server *process, seed uint64, meanwhile func() error,
 ) (took time.Duration, passages int, err error) {
@@ -108,7 +122,8 @@ func (b *bench) embedLibrary(
 }
 
 // awaitVectors waits until all documents have their vectors, and calls meanwhile until then. It returns how many
-// passages had none at first.
+// passages had none at first. An error of meanwhile ends the wait and is returned. meanwhile may be nil. It looks at
+// the first 500 documents only, which is more than any library of this scene has.
 func awaitVectors(ctx context.Context, server *process, meanwhile func() error) (passages int, err error) {
 	for first := true; ; first = false {
 		var list struct {
@@ -126,6 +141,8 @@ func awaitVectors(ctx context.Context, server *process, meanwhile func() error) 
 		}
 		left := 0
 		for _, d := range list.Documents {
+			// A document counts with the passages that still have no vector; the server says how many of those under
+			// way are done.
 			if d.Semantic != "ready" {
 				if left += d.Passages; d.Progress.Stage == "embedding" {
 					left -= d.Progress.Done
@@ -138,6 +155,7 @@ func awaitVectors(ctx context.Context, server *process, meanwhile func() error) 
 		if left == 0 {
 			return passages, nil
 		}
+		// Between two looks it waits 20 ms: vectors of even a quick run take much longer than that.
 		if meanwhile != nil {
 			err = meanwhile()
 		}

@@ -13,6 +13,10 @@ import (
 )
 
 // fleet is replicas that share a database of a PostgreSQL, and a fake model.
+//
+// All replicas keep their originals in one folder, as replicas of one installation must, and each has a data directory
+// of its own. A fleet of one is the yardstick for a fleet of three: both are on PostgreSQL, so that the ratio shows
+// what sharing costs, and not what PostgreSQL costs.
 type fleet struct {
 	postgres *postgrestest.Server
 	name     string // of the database
@@ -23,12 +27,17 @@ type fleet struct {
 // startPostgres runs a PostgreSQL with its own defaults for what it promises to keep: every commit that asks for it
 // waits for fsync.
 func startPostgres(ctx context.Context) (*postgrestest.Server, error) {
+	// postgrestest.Counting has PostgreSQL count its statements, which spendOn reads. Without fsync and full pages, a
+	// commit would cost next to nothing, and rows about storing events would look better than what an operator sees.
 	return postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", postgrestest.Counting)
 }
 
 // startFleet starts n replicas on a new database, with the small library of a pair. Each has its share of the
 // machine's processors, as docs/operation.md advises for replicas on one machine: with all of them it would wake
 // threads that find nothing to do.
+//
+// It returns the fleet even with an error; what was started has ended then. model may be nil: then the offline mode
+// answers.
 func (b *bench) startFleet(
 	ctx context.Context, postgres *postgrestest.Server, dir, name string, n int, model *process,
 ) (f *fleet, err error) {
@@ -41,6 +50,7 @@ func (b *bench) startFleet(
 	if f.url, err = postgres.Database(ctx, name); err != nil {
 		return f, err
 	}
+	// Go reads GOMAXPROCS of its environment; three replicas on two processors have one each.
 	share := max(1, runtime.NumCPU()/n)
 	for i := range n {
 		own := filepath.Join(dir, fmt.Sprint(name, i))
@@ -56,6 +66,7 @@ func (b *bench) startFleet(
 	return f, nil
 }
 
+// stop ends all replicas in order, also when one of them reports an error. The database stays until PostgreSQL ends.
 func (f *fleet) stop() error {
 	var errs []error
 	for _, replica := range f.replicas {
@@ -64,7 +75,8 @@ func (f *fleet) stop() error {
 	return errors.Join(errs...)
 }
 
-// cpuTimes returns the processor time of the replicas together, and of PostgreSQL.
+// cpuTimes returns the processor time of the replicas together, and of PostgreSQL. Both are sums since the start of
+// the processes: callers take a difference of two calls.
 func (f *fleet) cpuTimes() (replicas, postgres time.Duration, err error) {
 	for _, replica := range f.replicas {
 		replicas += replica.cpuTime()
@@ -74,6 +86,9 @@ func (f *fleet) cpuTimes() (replicas, postgres time.Duration, err error) {
 }
 
 // field is a PostgreSQL with a model, and a fleet of one beside a fleet of three.
+//
+// Both fleets are there all the time, and the one that is not measured is idle. So their turns can change quickly, and
+// a machine that is slower for a while slows both.
 type field struct {
 	dir        string
 	postgres   *postgrestest.Server
@@ -81,6 +96,8 @@ type field struct {
 	one, three *fleet
 }
 
+// startField starts all, and adds the small library to both fleets. delay is what startModel takes: ms a token, or if
+// negative ms a turn. What was started has ended when it returns an error.
 func (b *bench) startField(ctx context.Context, delay int) (f *field, err error) {
 	f = &field{}
 	defer func() {
@@ -112,6 +129,7 @@ func (b *bench) startField(ctx context.Context, delay int) (f *field, err error)
 	return f, nil
 }
 
+// stop ends what there is of a field, replicas before what they depend on, and removes its directory.
 func (f *field) stop() error {
 	var errs []error
 	for _, fleet := range []*fleet{f.one, f.three} {

@@ -18,6 +18,11 @@ import (
 )
 
 // vocabulary is a made-up language whose words are as frequent as those of a real one (Zipf's law with exponent 1).
+//
+// Words have two or three syllables and a last consonant, and there are 20,000 of them. Real texts would do as well,
+// but could not be made in any amount, and would need a licence. What makes a search slow is how many passages a word
+// is in, and that depends on the frequencies alone. The seed is fixed: every run of the bench, on every machine, has
+// the same words in the same order.
 var vocabulary = func() []string {
 	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // repeatable, not secret
 	onsets, vowels, codas := strings.Fields(
@@ -40,21 +45,28 @@ var vocabulary = func() []string {
 	return words
 }()
 
-// functionWords is how many of the most frequent words say nothing by themselves, as "the" and "of" do in English.
+// functionWords is how many of the most frequent words say nothing by themselves, as "the" and "of" do in English. A
+// search for such a word would match nearly every passage, so queries are made of the other words.
 const functionWords = 100
 
 // drawWord draws a word: rank r comes up in proportion to 1/r.
+//
+// With u drawn evenly from [0, 1), the rank nᵘ has a logarithm that is spread evenly, and so a density of 1/r. The
+// result is cut to a whole number, and ranks are counted from 0.
 func drawWord(random *rand.Rand) string {
 	return vocabulary[int(math.Pow(float64(len(vocabulary)), random.Float64()))-1]
 }
 
-// contentWord draws a word that is no function word, in the same proportion.
+// contentWord draws a word that is no function word, in the same proportion. It is the same formula from rank
+// functionWords on.
 func contentWord(random *rand.Rand) string {
 	most := float64(len(vocabulary)) / functionWords
 	return vocabulary[int(functionWords*math.Pow(most, random.Float64()))-1]
 }
 
-// makeMarkdown makes a document of so many sections of about 190 words.
+// makeMarkdown makes a document of so many sections of about 190 words. The same seed and number of sections make the
+// same bytes. Section headings have two words of their own; a section has four paragraphs of four sentences of twelve
+// words each.
 func makeMarkdown(seed uint64, sections int) []byte {
 	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable, not secret
 	var out bytes.Buffer
@@ -82,6 +94,11 @@ func makeMarkdown(seed uint64, sections int) []byte {
 }
 
 // uploadFiles adds files and waits until all are ready. It returns how long that took.
+//
+// The files go in one request, whose body is made while it is sent, so that not all of it is in memory twice. Ready
+// means that a document is found by its words; vectors may still be missing (waitEmbedded waits for these). It fails
+// when the server rejects any of the files: a scene with fewer documents than it names would look too good. The order
+// of the files is that of a map, and differs from run to run.
 func uploadFiles(ctx context.Context, server *process, files map[string][]byte) (time.Duration, error) {
 	began := time.Now()
 	body, writer := io.Pipe()
@@ -117,6 +134,7 @@ func uploadFiles(ctx context.Context, server *process, files map[string][]byte) 
 	if err != nil || len(answer.Rejected) > 0 {
 		return 0, errors.Join(err, fmt.Errorf("upload: %s, rejected: %v", resp.Status, answer.Rejected))
 	}
+	// It asks for each state that comes before ready, and for one document only: the server does not have to list all.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -141,6 +159,8 @@ func uploadFiles(ctx context.Context, server *process, files map[string][]byte) 
 	}
 }
 
+// getJSON reads a JSON answer of the server. It fails for every status except 200. Fields that into does not have are
+// left out.
 func getJSON(ctx context.Context, server *process, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+path, nil)
 	if err != nil {
@@ -159,6 +179,13 @@ func getJSON(ctx context.Context, server *process, path string, into any) error 
 }
 
 // searching: 50,000 passages, lexical and hybrid.
+//
+// At full size, 268 documents of 100 sections make about 50,000 passages. Words come first, on a server that has no
+// embedding model at all: its ingestion and its lexical search are then not disturbed by vectors. Then the same data
+// directory is opened again with an embedding model, the fake one, and the search is by both.
+//
+// Three bounds are held: 1,000 passages a second are read in, a lexical search takes 10 ms and a hybrid one 25 ms
+// (p95). docs/performance.md has what was measured.
 func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -177,6 +204,7 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	const sections = 100 // of a document, each about two passages
 	documents := b.scaleTimes(268)
 	var took time.Duration
+	// Fifty at a time, so that the texts of only so many are in memory here.
 	for first := 0; first < documents; first += 50 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+50); i++ {
@@ -201,6 +229,7 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 		return rows, err
 	}
 	rows = append(rows, lexical)
+	// Vectors are made in the background for what was added before.
 	server, err = b.startFootnote(ctx, data, model, "OPENAI_EMBEDDING_MODEL=bench")
 	if err != nil {
 		return rows, err
@@ -215,6 +244,10 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 
 // searchRow measures a mode of search on a server that just started, and again with other queries once it has
 // answered some.
+//
+// The queries after the first ones decide whether the row is within its bound, most. Those right after the start are
+// shown beside them: the index has to be read from the disk then, and somebody who restarts a server wants to know
+// what that costs.
 func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
 	fresh, err := runQueries(ctx, server, mode, 1, b.scaleTimes(400))
 	if err != nil {
@@ -235,6 +268,10 @@ func (b *bench) searchRow(ctx context.Context, server *process, mode string, mos
 
 // runQueries runs searches of 2–6 content words, and every third time a whole question, with function words between
 // them. Each seed makes other queries.
+//
+// The first 20 are not counted. It returns n times, in the order of the queries; each is from before the request to
+// the last byte of its answer. Queries come one after the other: this is about how long a search takes, not about how
+// many at once.
 func runQueries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(3, seed)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration
@@ -258,7 +295,8 @@ func runQueries(ctx context.Context, server *process, mode string, seed uint64, 
 	return took, nil
 }
 
-// searchOnce asks for ten passages.
+// searchOnce asks for ten passages. It reads the whole answer and does not judge what was found: tests of the program
+// do that.
 func searchOnce(ctx context.Context, server *process, mode, query string) error {
 	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
 	if err != nil {

@@ -1,5 +1,27 @@
 // Command bench measures Footnote beside a bare relay in one run, and prints ratios. The fake model server, the relay
 // and Footnote are processes of their own, so that each one's CPU and memory can be told apart.
+//
+// It answers two questions: what Footnote costs beside a program that does nothing else than pass on what the model
+// says, and whether its limits of speed and memory still hold. Ratios come first, since they hold on other machines
+// too: both sides are measured in turns.
+//
+//	make bench                                   builds the program, and measures what needs no other server
+//	go run ./e2e/bench -only single,many -quick  shows that it works; its figures mean little
+//	make bench-replicas, bench-scale, recall     scenes that need PostgreSQL, Milvus or a model
+//
+// It prints a table to standard output with a row for each figure: what was measured, what was asked for, what came
+// out, and “missed” where a bound does not hold. To standard error go the names of scenes. It exits with 1 when a
+// scene can't be measured, and with 0 when bounds are missed: what that means is for the reader to judge.
+// docs/performance.md and docs/scale.md are written from these tables.
+//
+// How the files belong together: main.go has the scenes and the table. process.go starts and ends programs and reads
+// what they use from /proc, so the bench runs on Linux only. load.go asks questions, library.go makes documents and
+// searches, model.go and relay.go are the fake model and the yardstick, which are this same program with another first
+// argument. The others have a scene each: runs.go, streams.go, start.go, pdf.go, turns.go, embedding.go, recall.go;
+// scale*.go compare the modes with a large library, and fleet.go and replicas*.go one replica with three.
+//
+// It never uses a library that exists: each scene makes its data in a new directory below TMPDIR and removes it. It
+// never asks a real model server; the scenes embedding and recall use the model in the folder FOOTNOTE_EMBEDDING_DIR.
 package main
 
 import (
@@ -15,14 +37,15 @@ import (
 	"text/tabwriter"
 )
 
-// scene is one measurement. It returns its rows.
+// scene is one measurement. It returns its rows. Rows that came before an error are printed too.
 type scene struct {
 	name  string
 	run   func(ctx context.Context, b *bench) ([]row, error)
 	apart bool // run only when it is asked for by name
 }
 
-// row is one figure beside what was asked for.
+// row is one figure beside what was asked for. what, bound and got are texts as they are printed. ok is whether got is
+// within bound; rows that are there for information have no bound or “–”, and are always ok.
 type row struct {
 	what  string
 	bound string
@@ -30,16 +53,20 @@ type row struct {
 	ok    bool
 }
 
+// bench is what the flags say. Scenes only read it.
 type bench struct {
 	binary string
 	quick  bool
 	delay  int // ms a token, for the paced scenes
 
+	// They are nil unless the flags were given; benchScale has the defaults.
 	passages []int    // sizes of the library, for the scene scale
 	shapes   []string // what it is measured on
 	picture  string   // the file for its curves; none if empty
 }
 
+// Scenes that are apart take long, or need programs that make has to fetch first: PostgreSQL, Milvus or an embedding
+// model. “replicas” does the next four in one go, each of which can be asked for alone.
 var scenes = []scene{
 	{name: "single", run: benchSingle},
 	{name: "many", run: benchMany},
@@ -61,6 +88,7 @@ var scenes = []scene{
 }
 
 func main() {
+	// The fake model and the relay are this binary, started by startSelf: nothing else has to be built for them.
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "role-model":
@@ -95,11 +123,13 @@ func main() {
 	})
 	flag.StringVar(&b.picture, "picture", "", "the file for an SVG of the scene scale's curves in the embedded mode")
 	flag.Parse()
+	// With Ctrl-C the scene that runs ends, what it started is stopped, and its directory removed.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	os.Exit(reportError(b.runAll(ctx, *only)))
 }
 
+// reportError prints an error, if there is one, and returns the exit code.
 func reportError(err error) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -108,6 +138,8 @@ func reportError(err error) int {
 	return 0
 }
 
+// runAll measures the scenes that only names, or without it all that are not apart, in the order of scenes. The first
+// scene that fails ends it.
 func (b *bench) runAll(ctx context.Context, only string) (err error) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	defer func() { err = errors.Join(err, table.Flush()) }()
@@ -128,6 +160,7 @@ func (b *bench) runAll(ctx context.Context, only string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		// The widths of columns are those of one scene: what is known is shown at once.
 		if err := table.Flush(); err != nil {
 			return err
 		}
@@ -135,7 +168,7 @@ func (b *bench) runAll(ctx context.Context, only string) (err error) {
 	return nil
 }
 
-// scaleTimes returns n, or fewer when the run is to be quick.
+// scaleTimes returns n, or fewer when the run is to be quick. Quick is a twentieth, at least 1.
 func (b *bench) scaleTimes(n int) int {
 	if b.quick {
 		return max(1, n/20)

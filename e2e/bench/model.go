@@ -16,18 +16,25 @@ import (
 	"time"
 )
 
-// supported are words of the document that a run cites: an answer that nothing backs would be asked for again.
+// supported are words of the document that a run cites: an answer that nothing backs would be asked for again. The
+// claim of the answer is made of words of smallLibrary's survey.
 var supported = []string{" the", " roof", " is", " in", " fair", " condition", " four", " slipped"}
 
-// tokens is how many pieces the answer comes in.
+// tokens is how many pieces the answer comes in. The number is a choice: about a long paragraph.
 const tokens = 200
 
-// dimensions of the fake embeddings.
+// dimensions of the fake embeddings. It is what the small embedding models have that people run at home, such as
+// all-MiniLM-L6-v2.
 const dimensions = 384
 
+// docID finds the first document in the result of a search. The result is JSON inside JSON, hence the backslashes.
 var docID = regexp.MustCompile(`doc_id\\":\s*\\"([^"\\]+)`)
 
 // serveModel is the fake model server: two tool calls, then an answer of 200 tokens, three requests a run.
+//
+// args are the address to listen on and the delay: ms before each token, or if it is negative ms before each turn. It
+// knows which turn of a run it is by counting the tools' results in the history, and has no state, so any number of
+// runs can be under way. It does not return before it fails.
 func serveModel(args []string) error {
 	delay, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -64,9 +71,12 @@ func serveModel(args []string) error {
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a fake on loopback, ended by its parent
 }
 
+// chunk is the start of each piece of a stream, in the form of OpenAI's chat completions.
 const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,` +
 	`"delta":`
 
+// toolCall writes a whole reply that calls one tool. arguments is JSON escaped for a JSON string. The token counts are
+// made up.
 func toolCall(w io.Writer, name, arguments string) {
 	fmt.Fprintf(
 		w,
@@ -81,6 +91,8 @@ func toolCall(w io.Writer, name, arguments string) {
 	)
 }
 
+// answerChat writes the answer in pieces and flushes each, as a real server does: the pieces must not arrive as one.
+// Two of the 200 carry a footnote, and every twentieth one ends a sentence.
 func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
@@ -115,7 +127,9 @@ func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	)
 }
 
-// answerEmbeddings answers with unit vectors that depend on the text alone, in base64 when asked for.
+// answerEmbeddings answers with unit vectors that depend on the text alone, in base64 when asked for. Equal texts have
+// equal vectors and all others are about orthogonal, so a search by meaning finds nothing sensible. Here only its time
+// counts: an index of such vectors is a hard case, for no groups of neighbours help it.
 func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Input          json.RawMessage `json:"input"`
@@ -139,6 +153,7 @@ func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 		items[i] = item{Object: "embedding", Index: i, Embedding: textVector(text)}
 		if req.EncodingFormat == "base64" {
 			raw := make([]byte, 0, 4*dimensions)
+			// OpenAI's form of base64 is float32 in little-endian order.
 			for _, x := range textVector(text) {
 				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 			}
@@ -152,6 +167,8 @@ func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// textVector draws a vector from a normal distribution, seeded by the text's hash, and brings it to length 1. So its
+// direction is spread evenly over all.
 func textVector(text string) []float32 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, text)

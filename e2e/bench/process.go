@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// process is a server under measurement.
+// process is a server under measurement. log has what it wrote to standard error, for the message when it fails. It
+// must be read only after the end of the process, or when it does not answer.
 type process struct {
 	cmd *exec.Cmd
 	url string
@@ -23,6 +24,9 @@ type process struct {
 }
 
 // startProgram runs a program that serves on addr and waits until path answers with 200.
+//
+// It asks every 2 ms, for 30 seconds at most, so that a start can be timed by this call to about 2 ms. env is added to
+// the environment of this process, and settings in it come before those outside. The program is killed when ctx ends.
 func startProgram(ctx context.Context, addr, path string, env []string, name string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), url: "http://" + addr, log: &bytes.Buffer{}}
 	p.cmd.Env = append(os.Environ(), env...)
@@ -48,7 +52,8 @@ func startProgram(ctx context.Context, addr, path string, env []string, name str
 	return nil, errors.Join(fmt.Errorf("%s does not answer: %s", name, p.log), p.stop())
 }
 
-// stop ends the process in order and waits for it.
+// stop ends the process in order and waits for it. An exit code that is not 0 is an error with the program's log, so
+// that a scene on a server that failed at its end does not pass. It may be called once.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -59,7 +64,9 @@ func (p *process) stop() error {
 	return nil
 }
 
-// cpuTime returns the processor time used so far. Linux counts it in hundredths of a second.
+// cpuTime returns the processor time used so far. Linux counts it in hundredths of a second. It sums user and system
+// time, of the process alone and not of its children, and is 0 when the process has ended. The name in parentheses may
+// hold spaces, so fields are counted after it.
 func (p *process) cpuTime() time.Duration {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -71,8 +78,8 @@ func (p *process) cpuTime() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memoryField returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at its
-// highest.
+// memoryField returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at
+// its highest. It is 0 when the process has ended or has no such field.
 func (p *process) memoryField(field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -87,7 +94,8 @@ func (p *process) memoryField(field string) int64 {
 	return 0
 }
 
-// freeAddr returns a loopback address that nobody listens on at the moment.
+// freeAddr returns a loopback address that nobody listens on at the moment. Between this and the server's own
+// listening, another program could take it; then the start fails and the scene with it.
 func freeAddr(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,16 +104,19 @@ func freeAddr(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// startModel runs the fake model server with a delay in ms for each token.
+// startModel runs the fake model server with a delay in ms for each token. Negative delays are for each turn; 0 is no
+// delay.
 func startModel(ctx context.Context, delay int) (*process, error) {
 	return startSelf(ctx, "role-model", strconv.Itoa(delay))
 }
 
-// startRelay runs the bare relay in front of a model server.
+// startRelay runs the bare relay in front of a model server. Both have the same path /chat, so that askQuestion can
+// ask either.
 func startRelay(ctx context.Context, model *process) (*process, error) {
 	return startSelf(ctx, "role-relay", model.url)
 }
 
+// startSelf starts this program in a role on a free address, and waits for its /ready.
 func startSelf(ctx context.Context, role, arg string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -119,6 +130,10 @@ func startSelf(ctx context.Context, role, arg string) (*process, error) {
 }
 
 // startFootnote runs the binary on a data directory. model may be nil: then the offline mode answers.
+//
+// A key or a model's address in the environment of the bench is taken away: nobody's account may be charged, and the
+// offline mode must be the offline mode. Warnings only are logged, since a log in memory costs time. env comes last
+// and can overrule everything.
 func (b *bench) startFootnote(ctx context.Context, data string, model *process, env ...string) (*process, error) {
 	addr, err := freeAddr(ctx)
 	if err != nil {

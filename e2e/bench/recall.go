@@ -23,7 +23,8 @@ import (
 	"footnote/sql/sqlite"
 )
 
-// The scene recall: so many sentences are embedded, and so many others searched for.
+// The scene recall: so many sentences are embedded, and so many others searched for. The numbers are choices. The
+// bound is on the recall, the share of the exactly nearest vectors that are found, from 0 to 1.
 const (
 	recallSentences = 20_000
 	recallQueries   = 300
@@ -32,6 +33,11 @@ const (
 
 // recall: how many of the exactly nearest vectors a search by meaning finds, with a real model and real sentences, the
 // comments of Go's library. FOOTNOTE_EMBEDDING_DIR names the model's folder.
+//
+// SQLite's search by meaning does not compare the query with all vectors in full, so it may miss some. Made-up vectors
+// would say little about that, since those of texts lie close together. This scene does not start the program: it
+// calls the store, and compares with all cosines computed in full. Sentences that are searched for are not among those
+// stored.
 func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	embedder, err := bert.Open(bert.Config{Dir: os.Getenv("FOOTNOTE_EMBEDDING_DIR"), Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
@@ -43,6 +49,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	var units [][]float32
+	// 64 at a time: one call with all would hold them all in memory at once.
 	for part := range slices.Chunk(said, 64) {
 		some, err := embedder.Embed(ctx, part)
 		if err != nil {
@@ -65,6 +72,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	stored := make([]corpus.Vector, len(units))
 	for i, unit := range units {
 		stored[i] = corpus.Vector{
+			// About a hundred sentences are a document, as passages are in a library.
 			PassageID: fmt.Sprint(i), DocumentID: fmt.Sprint("d", i/100), User: chat.LocalUser,
 			Namespace: chat.DefaultNamespace, Values: unit,
 		}
@@ -72,6 +80,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	if err := vectors.Upsert(ctx, stored); err != nil {
 		return nil, err
 	}
+	// Ten is what a search shows, fifty what is fused with the hits by words.
 	for _, k := range []int{10, 50} {
 		found := 0
 		for _, query := range queries {
@@ -95,6 +104,8 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, nil
 }
 
+// nearestUnits returns the k stored vectors with the greatest cosine, computed with float64, by their PassageID. All
+// have length 1, so the scalar product is the cosine. It is the truth against which the store is judged.
 func nearestUnits(units [][]float32, query []float32, k int) map[string]bool {
 	cosines, order := make([]float64, len(units)), make([]int, len(units))
 	for i, unit := range units {
@@ -111,10 +122,12 @@ func nearestUnits(units [][]float32, query []float32, k int) map[string]bool {
 	return nearest
 }
 
+// errEnough ends the walk over the library.
 var errEnough = errors.New("enough sentences")
 
 // commentSentences returns n different sentences of eight words or more from the comments of Go's library, the first
-// ones first, so that a run is like the next.
+// ones first, so that a run is like the next. Sentences of more than 300 bytes are left out, since they are mostly
+// code or tables. There may be fewer than n when the library has no more.
 func commentSentences(ctx context.Context, n int) (said []string, err error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

@@ -11,6 +11,10 @@ import (
 
 // serveRelay is the bare relay: the same three requests to the model, tokens passed on as SSE, nothing stored,
 // nothing searched.
+//
+// It is the least that any program in front of a model does, so the ratio to it shows what searching, storing and
+// checking cost. args are the address to listen on and the fake model's URL. It reads the tool calls of the stream as
+// it must to know that a turn is not the answer, and answers each with a result that says nothing.
 func serveRelay(args []string) error {
 	model := args[1] + "/v1/chat/completions"
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2000, MaxIdleConns: 2000}}
@@ -27,6 +31,7 @@ func serveRelay(args []string) error {
 		w.Header().Set("Content-Type", "text/event-stream")
 		flush := http.NewResponseController(w)
 		history := []message{{Role: "user", Content: ask.Message}}
+		// Until the model calls no tool: two rounds with calls, and the answer.
 		for {
 			calls, err := completeTurn(client, model, history, r, func(token string) error {
 				raw, err := json.Marshal(map[string]string{"type": "answer_delta", "text": token})
@@ -52,6 +57,7 @@ func serveRelay(args []string) error {
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a yardstick on loopback, ended by its parent
 }
 
+// message is one entry of the history, as far as the relay needs it.
 type message struct {
 	Role       string `json:"role"`
 	Content    string `json:"content"`
@@ -59,6 +65,7 @@ type message struct {
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
 
+// call is one tool call. The fake model sends each in one piece, so nothing has to be put together.
 type call struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -68,6 +75,8 @@ type call struct {
 	} `json:"function"`
 }
 
+// completeTurn asks the model once, hands each piece of text to token, and returns the tool calls. An error of token
+// ends it: the client has gone.
 func completeTurn(client *http.Client, model string, history []message, r *http.Request, token func(
 	string,
 ) error) ([]call, error) {

@@ -8,13 +8,16 @@ import (
 	"time"
 )
 
-// A document of the scene scale has so many sections, which make about so many passages.
+// A document of the scene scale has so many sections, which make about so many passages. That number is not exact:
+// figures.passages has the one that was counted.
 const (
 	sectionsEach = 54
 	passagesEach = 100
 )
 
-// What searches of the scene scale may take, p95, and how much memory of its own the embedded mode.
+// What searches of the scene scale may take, p95, and how much memory of its own the embedded mode. The first holds
+// for both shapes by words and for the servers with vectors too; the second for the embedded mode, whose vectors are
+// in the same process. They are targets of this project; docs/scale.md has what was measured.
 const (
 	searchMost = time.Second
 	hybridMost = 80 * time.Millisecond
@@ -22,6 +25,10 @@ const (
 )
 
 // scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
+//
+// Sizes go from the least to the greatest, and each size and shape begins with an empty directory. The flags -passages
+// and -shapes choose them, and -picture draws the curves of the embedded mode. A name that is no shape is an error.
+// make bench-scale gives it 30 minutes.
 func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	sizes, wanted := b.passages, b.shapes
 	if sizes == nil {
@@ -59,6 +66,9 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, drawScale(b.picture, embedded)
 }
 
+// atScale fills one library and measures everything with it: reading in, starting, searching, runs, searching while
+// documents come in, and then memory and disk. Each step finds what the one before left, so the order matters: memory
+// is read when all has been used.
 func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err error) {
 	dir, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -82,12 +92,14 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.fillLibrary(ctx, l, server, size); err != nil {
 		return f, err
 	}
+	// A large library takes minutes; this line says that it goes on.
 	fmt.Fprintf(
 		os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(),
 		f.vectors.Seconds(),
 	)
 	f.peak = server.memoryField("VmHWM")
 	var starts []time.Duration
+	// Three starts, of which the median counts. The last of them is the server of all that follows.
 	for range 3 {
 		if err := server.stop(); err != nil {
 			server = nil
@@ -107,6 +119,8 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.searchBusy(ctx, b, server, size); err != nil {
 		return f, err
 	}
+	// Milvus searches new vectors without an index at first. The searches before are what users see right after adding
+	// documents, these what they see later.
 	if l.servers != nil {
 		if f.indexTime, err = l.servers.milvus.Seal(ctx); err != nil {
 			return f, err
@@ -121,6 +135,10 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 }
 
 // fillLibrary adds the documents: the same for every shape.
+//
+// It sends fifty at a time. f.ingest is until the last is found by its words, f.vectors until the last has its
+// vectors, both from the beginning. How busy the fake model was is noted, since it takes processor time from the same
+// machine.
 func (f *figures) fillLibrary(ctx context.Context, l *library, server *process, size int) error {
 	began, modelBefore := time.Now(), l.model.cpuTime()
 	files := map[string][]byte{"survey.md": []byte(
@@ -149,6 +167,9 @@ func (f *figures) fillLibrary(ctx context.Context, l *library, server *process, 
 }
 
 // useLibrary measures searches and runs on a server that just started.
+//
+// The very first search is a figure of its own. For each mode, 200 searches that are not counted come before 400 that
+// are. Runs are one at a time, and for servers eight at a time as well, to see what a run costs PostgreSQL.
 func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *process) error {
 	first, err := timeQuery(ctx, server)
 	if err != nil {
@@ -186,7 +207,8 @@ func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *
 	return err
 }
 
-// timeQuery asks one hybrid search.
+// timeQuery asks one hybrid search. Its two words are neither frequent nor rare: ranks 1,501 and 3,001 of the
+// vocabulary.
 func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 	began := time.Now()
 	err := searchOnce(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
@@ -194,6 +216,10 @@ func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 }
 
 // searchBusy measures searches while more documents come in, and the first one after that.
+//
+// Documents come in without a pause, twenty in a request, for as long as the searches take. Their seeds begin behind
+// all those of the library, so none is known already. It waits until they have their vectors before it asks once more:
+// that search finds the index changed.
 func (f *figures) searchBusy(ctx context.Context, b *bench, server *process, size int) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)

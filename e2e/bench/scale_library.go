@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// waitEmbedded waits until every document has its vectors.
+// waitEmbedded waits until every document has its vectors. It asks every half a second. A document whose vectors fail
+// for good would be waited for until ctx ends.
 func waitEmbedded(ctx context.Context, server *process) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -23,7 +24,8 @@ func waitEmbedded(ctx context.Context, server *process) error {
 	}
 }
 
-// tallyPassages counts the passages of the library, and the documents that have no vectors yet.
+// tallyPassages counts the passages of the library, and the documents that have no vectors yet. It reads the list page
+// by page, a thousand documents each.
 func tallyPassages(ctx context.Context, server *process) (passages, left int, err error) {
 	for cursor := ""; ; {
 		var list struct {

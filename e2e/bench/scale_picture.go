@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// curve is a figure over the sizes of the library.
+// curve is a figure over the sizes of the library. of takes the value that is drawn out of the figures of one size.
 type curve struct {
 	name, colour string
 	of           func(figures) time.Duration
 }
 
+// The order is that of the legend. The colours can be told apart on white, also in print.
 var curves = []curve{
 	{"first hybrid search after a start", "#8a4300", func(f figures) time.Duration { return f.first }},
 	{"hybrid, p95, while documents come in", "#b0261e",
@@ -22,7 +23,8 @@ var curves = []curve{
 	{"by words, p95", "#17693f", func(f figures) time.Duration { return quantileOf(f.searches["lexical"], .95) }},
 }
 
-// The picture's sizes in pixels.
+// The picture's sizes in pixels. The plot is on the left and the legend to the right of it. The picture is 720 wide
+// and 400 high.
 const (
 	pictureWidth, pictureHeight = 720, 400
 	plotLeft, plotRight         = 70, 450
@@ -30,6 +32,9 @@ const (
 )
 
 // drawScale writes an SVG of the curves: passages and milliseconds, both by powers of ten.
+//
+// all are the figures of the embedded mode, from the smallest library to the largest; without any it writes nothing.
+// Axes begin and end at a power of ten. The file is written over if it exists.
 func drawScale(path string, all []figures) error {
 	if len(all) == 0 {
 		return nil
@@ -44,6 +49,7 @@ func drawScale(path string, all []figures) error {
 	first := math.Floor(math.Log10(float64(all[0].passages)))
 	last := math.Ceil(math.Log10(float64(all[len(all)-1].passages)) - 0.1) // a size is not met to the passage
 	last = max(last, first+1)
+	// Both axes are logarithmic, and y grows downwards in SVG.
 	x := func(passages float64) float64 {
 		return plotLeft + (math.Log10(passages)-first)/(last-first)*(plotRight-plotLeft)
 	}

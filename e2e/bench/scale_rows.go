@@ -7,27 +7,37 @@ import (
 )
 
 // figures is what one shape came to with one library.
+//
+// atScale fills it step by step, and figureRows prints it. Times are of this machine; the slices have one entry for
+// each search or run.
 type figures struct {
-	passages  int
-	ingest    time.Duration // until the last document is found by its words
-	vectors   time.Duration // until the last one has its vectors
-	model     float64       // share of the processors' time that the fake model took meanwhile
-	start     time.Duration // to the first healthy answer
-	first     time.Duration // the first hybrid search after a start
-	searches  map[string][]time.Duration
-	busy      []time.Duration // hybrid searches while documents come in
-	changed   time.Duration   // the first hybrid search after that
-	anon      int64           // the server's own memory after the searches, without pages of files, in bytes
-	runs      []time.Duration
-	database  string // what a run costs PostgreSQL; empty in the embedded mode
-	memory    string
-	peak      int64
-	disk      string
-	atRest    []time.Duration // hybrid searches once Milvus has built its index; none in the embedded mode
+	passages int
+	ingest   time.Duration // until the last document is found by its words
+	vectors  time.Duration // until the last one has its vectors
+	model    float64       // share of the processors' time that the fake model took meanwhile
+	start    time.Duration // to the first healthy answer
+	first    time.Duration // the first hybrid search after a start
+	searches map[string][]time.Duration
+	busy     []time.Duration // hybrid searches while documents come in
+	changed  time.Duration   // the first hybrid search after that
+	anon     int64           // the server's own memory after the searches, without pages of files, in bytes
+	runs     []time.Duration
+	database string // what a run costs PostgreSQL; empty in the embedded mode
+	// What memoryHeld and diskUsed said: ready to be printed.
+	memory string
+	// The most that the server held while documents were read in, in bytes.
+	peak   int64
+	disk   string
+	atRest []time.Duration // hybrid searches once Milvus has built its index; none in the embedded mode
+	// What Milvus took to build that index.
 	indexTime time.Duration
 }
 
 // figureRows are the figures of one shape.
+//
+// name is the shape's. Bounds differ by shape: the embedded mode has the tighter one for hybrid search, and is the
+// only one with a bound of memory, since it alone keeps the vectors in its process. While documents come in, a search
+// may take twice as long as in quiet.
 func (f *figures) figureRows(name string) []row {
 	line := func(what, got string) row {
 		return row{what: fmt.Sprintf("%d passages, %s: %s", f.passages, name, what), bound: "–", got: got, ok: true}

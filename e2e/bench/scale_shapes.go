@@ -7,15 +7,18 @@ import (
 	"path/filepath"
 )
 
-// shape is one way to keep a library.
+// shape is one way to keep a library. open starts what the shape needs beside Footnote itself; dir is an empty
+// directory for all of it.
 type shape struct {
 	name string
 	open func(ctx context.Context, b *bench, dir string) (*library, error)
 }
 
+// Both use the same fake embedding model.
 var shapes = []shape{{"embedded", openEmbeddedLibrary}, {"servers", openServersLibrary}}
 
-// library is a data directory, and the servers beside it if there are any.
+// library is a data directory, and the servers beside it if there are any. env are the settings that make Footnote use
+// them.
 type library struct {
 	dir     string
 	model   *process
@@ -23,12 +26,15 @@ type library struct {
 	env     []string
 }
 
+// openEmbeddedLibrary needs the fake model alone: all data are in Footnote's own directory.
 func openEmbeddedLibrary(ctx context.Context, _ *bench, dir string) (l *library, err error) {
 	l = &library{dir: dir, env: []string{"OPENAI_EMBEDDING_MODEL=bench"}}
 	l.model, err = startModel(ctx, 0)
 	return l, err
 }
 
+// openServersLibrary starts PostgreSQL and Milvus as well, and keeps originals in a folder below dir, so that diskUsed
+// counts them with Footnote's own.
 func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, error) {
 	l, err := openEmbeddedLibrary(ctx, b, dir)
 	if err != nil {
@@ -41,6 +47,7 @@ func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, er
 	return l, nil
 }
 
+// close ends the model and the servers. Footnote itself has to have ended before.
 func (l *library) close() error {
 	err := l.model.stop()
 	if l.servers != nil {
@@ -49,7 +56,8 @@ func (l *library) close() error {
 	return err
 }
 
-// memoryHeld says how much the server and what it needs hold now.
+// memoryHeld says how much the server and what it needs hold now. For the servers it counts all of their processes;
+// the fake model is not counted. The text has each part and the sum.
 func (l *library) memoryHeld(server *process) string {
 	own := server.memoryField("VmRSS")
 	if l.servers == nil {
@@ -61,7 +69,8 @@ func (l *library) memoryHeld(server *process) string {
 	)
 }
 
-// diskUsed says how much lies on the disk.
+// diskUsed says how much lies on the disk. PostgreSQL's write-ahead log is named apart: it grows to a limit and is
+// reused, so it is not the library's size.
 func (l *library) diskUsed() (string, error) {
 	own, err := diskUse(l.dir)
 	if err != nil || l.servers == nil {
@@ -82,4 +91,5 @@ func (l *library) diskUsed() (string, error) {
 	), err
 }
 
+// inMiB cuts to whole MiB.
 func inMiB(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }

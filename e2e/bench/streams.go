@@ -16,6 +16,13 @@ import (
 )
 
 // idle: many readers of one run that is waiting for its model.
+//
+// People leave pages open, so a stream on which nothing happens must cost next to nothing. The bound is 40 KiB of
+// memory for each of 10,000, and when all have gone, goroutines and heap must be as before. If one is left for each
+// stream, it shows as 10,000.
+//
+// The model has a pause of 100 s before each token, so the run waits all the time. Its 200 tokens would take more than
+// five hours, so at the end the server is killed.
 func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -65,6 +72,7 @@ func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 			return nil, err
 		}
 		open = append(open, resp.Body)
+		// A first byte says that the server has the stream under way, and not only the connection.
 		line := bufio.NewReaderSize(resp.Body, 16)
 		if _, err := line.ReadByte(); err != nil {
 			return nil, err
@@ -96,7 +104,8 @@ func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// postRun starts a run and returns its id.
+// postRun starts a run and returns its id. It asks for JSON, so the answer comes at once and the run goes on without
+// this client.
 func postRun(ctx context.Context, server *process) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
 		[]byte(`{"message":"What is the condition of the roof?"}`),
@@ -117,6 +126,7 @@ func postRun(ctx context.Context, server *process) (string, error) {
 	return answer.RunID, json.NewDecoder(resp.Body).Decode(&answer)
 }
 
+// usage is what the server holds at a moment.
 type usage struct {
 	memory     int64 // resident bytes
 	goroutines int
@@ -137,6 +147,7 @@ func settledUsage(ctx context.Context, server *process) (u usage, err error) {
 // steadyMemory returns a field of the process's status (VmRSS, RssAnon) once it changes by less than 1 MiB in a second.
 func steadyMemory(ctx context.Context, server *process, field string) (memory int64, err error) {
 	tick := time.NewTicker(time.Second)
+	// It looks once a second, at most twenty times, and then returns what it saw last.
 	defer tick.Stop()
 	for range 20 {
 		select {
@@ -152,14 +163,19 @@ func steadyMemory(ctx context.Context, server *process, field string) (memory in
 	return memory, nil
 }
 
-// keptOf is what the Go runtime keeps of each goroutine that has ended, for the next one: about 480 bytes, in MiB here.
+// keptOf is what the Go runtime keeps of each goroutine that has ended, for the next one: about 480 bytes, in MiB
+// here. 480 bytes is what a goroutine's descriptor takes in Go's runtime, which never gives it back.
 const keptOf = 480. / (1 << 20)
 
-// spareMiB is how many MiB more than at rest may be in use after so many goroutines.
+// spareMiB is how many MiB more than at rest may be in use after so many goroutines. The 2 MiB are room for what else
+// changes from one collection to the next.
 func spareMiB(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
 
 // waitDrained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so
 // many goroutines. The collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
+//
+// It waits up to 350 s, which is longer than two collections are apart. What is left after that is an error that the
+// caller prints; the row itself then says “missed”.
 func waitDrained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
@@ -180,7 +196,8 @@ func waitDrained(ctx context.Context, server *process, rest usage, goroutines in
 	return u, fmt.Errorf("%d goroutines and %.0f MiB are left", u.goroutines, u.heap)
 }
 
-// readMetrics takes goroutines and heap from the server's metrics.
+// readMetrics takes goroutines and heap from the server's metrics. It finds nothing, and leaves what it has, if the
+// metrics have other names.
 func (u *usage) readMetrics(ctx context.Context, server *process) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+"/metrics", nil)
 	if err != nil {

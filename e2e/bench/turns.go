@@ -11,6 +11,9 @@ import (
 const turnTime = 800
 
 // turns: questions to a model that takes 800 ms a turn, three turns a run, one question at a time and ten at once.
+//
+// Three turns make 2.4 s at least. The bounds are 4 s for one at a time and 6 s for ten at once, p95: they are what
+// somebody may wait for an answer with a model of this speed. Ten at once must not wait for each other.
 func benchTurns(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, -turnTime)
 	if err != nil {

@@ -1,6 +1,18 @@
 // Command embed measures how fast the sentence model in this process makes vectors beside ONNX Runtime, on one core, in
 // the same run, and how near the vectors with weights of 8 bits are to those in floats. docs/performance.md has what it
 // printed.
+//
+//	go run ./e2e/embed -model DIR                                 this program's own rows
+//	go run ./e2e/embed -python BIN -int8 FILE -float32 FILE       beside ONNX Runtime
+//	go run ./e2e/embed -texts DIR                                 and how near the vectors are
+//
+// make bench-embed gets what it needs and runs it. It prints a table with a row for each side: passages a second,
+// milliseconds for a query, and the ratio to the first row; with -texts also a line with cosines. It exits with 1 when
+// any of it fails.
+//
+// Each side is a process of its own, so that neither the other's memory nor its threads are in the figure, and this
+// program is started again with -own for its own rows. texts.go has the texts that are compared; reference.py, beside
+// it, is the other side. Nothing is judged: no figure makes it fail.
 package main
 
 import (
@@ -22,9 +34,11 @@ import (
 	"footnote/corpus/embed/bert/kernel"
 )
 
+// That it is three is a choice.
 const rounds = 3 // of which the median counts
 
-// side is one of those that are compared: milliseconds of processor time for a passage of 200 tokens and a query of 14.
+// side is one of those that are compared: milliseconds of processor time for a passage of 200 tokens and a query of
+// 14. measure returns both in that order; times has what it returned, a value for each round.
 type side struct {
 	name    string
 	measure func(context.Context) ([2]float64, error)
@@ -58,7 +72,11 @@ func main() {
 	}
 }
 
+// compare measures all sides in turns and prints the table. Without python only this program's own sides are there.
+// short and long are the files of the model for ONNX Runtime.
 func compare(ctx context.Context, model, python, short, long string) error {
+	// child is a side that is this program, with one processor for Go. debug is a GODEBUG, by which instructions are
+	// turned off.
 	child := func(precision, debug string) func(context.Context) ([2]float64, error) {
 		return func(ctx context.Context) (out [2]float64, err error) {
 			cmd := exec.CommandContext(ctx, os.Args[0], "-model", model, "-own", precision)
@@ -66,6 +84,7 @@ func compare(ctx context.Context, model, python, short, long string) error {
 			return out, runJSON(cmd, &out)
 		}
 	}
+	// other is a side that is ONNX Runtime. The script prints a JSON object whose keys are the files.
 	other := func(file string, args ...string) func(context.Context) ([2]float64, error) {
 		return func(ctx context.Context) (out [2]float64, err error) {
 			var files map[string][2]float64
@@ -78,6 +97,7 @@ func compare(ctx context.Context, model, python, short, long string) error {
 	}
 	sides := []*side{
 		{name: "Footnote, 8 bits, " + kernel.Name(), measure: child("int8", "")},
+		// Processors without AVX-512 give the same as the row above.
 		{name: "Footnote, 8 bits, AVX2 alone", measure: child("int8", "cpu.avx512f=off")},
 		{name: "Footnote, float32, " + kernel.Name(), measure: child("float32", "")},
 	}
@@ -118,11 +138,13 @@ func compare(ctx context.Context, model, python, short, long string) error {
 	return out.Flush()
 }
 
+// median is the value in the middle, and the greater one of two. of is left as it is and must not be empty.
 func median(of []float64) float64 {
 	sorted := slices.Sorted(slices.Values(of))
 	return sorted[len(sorted)/2]
 }
 
+// runJSON reads what a command prints as JSON. What it says went wrong is shown.
 func runJSON(cmd *exec.Cmd, into any) error {
 	cmd.Stderr = os.Stderr
 	raw, err := cmd.Output()
@@ -133,11 +155,15 @@ func runJSON(cmd *exec.Cmd, into any) error {
 }
 
 // printOwn prints milliseconds of processor time for a passage and a query.
+//
+// It is processor time and not time, so that a busy machine changes it little. Each is made three times to warm up,
+// and then again and again for two seconds; the average counts.
 func printOwn(ctx context.Context, dir string, floats bool) error {
 	e, err := bert.Open(bert.Config{Dir: dir, Float32: floats, Workers: 1})
 	if err != nil {
 		return err
 	}
+	// Eleven sentences are about 200 tokens, and the question is about 14.
 	passage := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
 	var out [2]float64
 	for i, embed := range []func() error{
@@ -163,7 +189,7 @@ func printOwn(ctx context.Context, dir string, floats bool) error {
 	return errors.Join(json.NewEncoder(os.Stdout).Encode(out), e.Close())
 }
 
-// processorTime is what this process had of the processors until now.
+// processorTime is what this process had of the processors until now. The sum has the time in the kernel, too.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // fails only for another process
@@ -171,6 +197,9 @@ func processorTime() time.Duration {
 }
 
 // near prints how alike the vectors of a thousand texts are with weights of 8 bits and in floats.
+//
+// All vectors have length 1, so the cosine is the sum of the products. It prints the least, the one below which a
+// hundredth is, and the median: 1 is equal. Without a folder it does nothing.
 func near(ctx context.Context, model, folder string) error {
 	if folder == "" {
 		return nil

@@ -12,6 +12,9 @@ import (
 )
 
 // textsOf returns count texts of 1 to 200 words out of the web pages of a folder, the same ones each time.
+//
+// It takes all words of the pages' text in order, also those of scripts and styles, and cuts pieces at random places,
+// with a fixed seed. It is an error when there are fewer than 2,000 words.
 func textsOf(folder string, count int) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.html"))
 	if err != nil {

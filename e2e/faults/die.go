@@ -11,6 +11,11 @@ import (
 
 // killTwo kills two of the replicas, one after the other, and starts them again only when the third one has ended all
 // that they worked on.
+//
+// The other cells start a replica again at once; here it stays away, so a run can only go on at another one. Each
+// replica works on four runs that stop at different points, and the first to get to its point has the replica killed.
+// c.died says when; takenOver holds each run to the 35 seconds that docs/reliability.md promises, and to one
+// take-over.
 func killTwo(ctx context.Context, g *rig, c *cell) error {
 	c.died = map[string]time.Time{}
 	var errs []error
@@ -25,6 +30,7 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 			c.died[r.baseURL()] = time.Now()
 			c.mu.Unlock()
 			close(reached)
+			// Early enough for a tool to have been called or not, and late enough for an answer to be half written.
 		})
 		var asking sync.WaitGroup
 		for _, p := range []point{atToolTurn, atTool, inAnswer, lateAnswer} {
@@ -44,6 +50,7 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 		asking.Wait()
 	}
 	c.wg.Wait()
+	// A cell that tries nothing must not pass.
 	if c.taken == 0 {
 		c.noteProblem("nothing was under way")
 	}
@@ -55,6 +62,9 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 }
 
 // withKill kills a replica in the middle of another fault, and starts it again.
+//
+// The kill comes when six more questions were taken. Both together try what recovers only while a third thing works:
+// for example that a run is taken over while the database is slow.
 func withKill(other act) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		killed := make(chan error, 1)
@@ -69,7 +79,8 @@ func withKill(other act) act {
 	}
 }
 
-// killOne kills a replica while it writes an answer, and starts it again.
+// killOne kills a replica while it writes an answer, and starts it again. It is always the third replica, which no
+// other fault of these cells is about.
 func (c *cell) killOne(ctx context.Context, g *rig) error {
 	_, err := c.killOnce(ctx, g, g.replicas[2], failPoint{at: inAnswer})
 	return err

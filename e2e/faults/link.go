@@ -14,16 +14,26 @@ import (
 // A fault is what is wrong with a link.
 type fault string
 
+// The texts are what the rows and docs/reliability.md call them.
 const (
-	fine    fault = ""
+	// Every byte passes at once.
+	fine fault = ""
+	// Each piece is late by 300 ms, both ways, and none is lost: timeouts must not be so short that they make an error
+	// of this.
 	latency fault = "latency 300 ms"
+	// Connections stay open and nothing passes. Only a limit of time on the other side notices it.
 	stalled fault = "bandwidth 0"
-	reset   fault = "reset"
-	sliced  fault = "slice"
+	// Connections that are open are cut; new ones are accepted and are cut at their first byte.
+	reset fault = "reset"
+	// Each piece comes in parts of 11 bytes: a reader must not take one read for one message.
+	sliced fault = "slice"
+	// Each connection is cut when 2 KB have passed: in the middle of a message, and again with the next connection.
 	limited fault = "limit 2 KB"
+	// Nobody listens, as when a server has ended.
 	refused fault = "refused"
 )
 
+// All are choices.
 const (
 	lateBy     = 300 * time.Millisecond // of each piece, with latency
 	sliceBytes = 11
@@ -31,6 +41,9 @@ const (
 )
 
 // A link is a wire between a replica and what it depends on, which can be disturbed. It is safe for concurrent use.
+//
+// It listens in place of the other side and copies bytes both ways. It knows no protocol, so it can stand before
+// PostgreSQL, Milvus, HTTP and a bucket. Its address stays the same while it refuses and after that.
 type link struct {
 	life              context.Context // of its connections
 	network, addr     string          // where it listens
@@ -45,14 +58,15 @@ type link struct {
 	wg       sync.WaitGroup
 }
 
-// wire is one connection.
+// wire is one connection. It has one goroutine for each direction, and either may cut it.
 type wire struct {
 	from, to net.Conn
 	mu       sync.Mutex
 	left     int // bytes, while there is a limit
 }
 
-// newLink listens and passes on to target. An addr of port 0 takes a free one.
+// newLink listens and passes on to target. An addr of port 0 takes a free one. network and toNetwork are “tcp” or
+// “unix”.
 func newLink(ctx context.Context, network, addr, toNetwork, target string) (*link, error) {
 	l := &link{life: ctx, network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
 		chan struct{},
@@ -60,6 +74,7 @@ func newLink(ctx context.Context, network, addr, toNetwork, target string) (*lin
 	return l, l.listenAgain()
 }
 
+// listenAgain begins to accept connections at the address, also after refused.
 func (l *link) listenAgain() error {
 	if l.network == "unix" {
 		if err := os.Remove(l.addr); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -86,6 +101,8 @@ func (l *link) listenAgain() error {
 	return nil
 }
 
+// connectWire connects to the target and copies until both directions have ended. A target that is not there cuts the
+// connection at once.
 func (l *link) connectWire(from net.Conn) {
 	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(l.life, l.toNetwork, l.target)
 	if err != nil {
@@ -108,7 +125,8 @@ func (l *link) connectWire(from net.Conn) {
 	l.mu.Unlock()
 }
 
-// setFault begins another fault, on connections that are open and on new ones.
+// setFault begins another fault, on connections that are open and on new ones. Bytes that wait in stalled or latency
+// are passed on, or not, as the new fault has it. Each connection's allowance of limited begins anew.
 func (l *link) setFault(f fault) error {
 	l.mu.Lock()
 	before := l.fault
@@ -149,7 +167,8 @@ func (l *link) passBytes(w *wire, to, from net.Conn) {
 	}
 }
 
-// sendBytes passes bytes on as the fault has it, and reports whether more may follow.
+// sendBytes passes bytes on as the fault has it, and reports whether more may follow. While it is stalled it waits
+// here, and looks again at which fault there is when that has changed.
 func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 	for {
 		l.mu.Lock()
@@ -193,6 +212,7 @@ func (w *wire) cutWire() {
 	abortConn(w.to)
 }
 
+// abortConn closes a connection; without lingering, TCP sends a reset instead of an orderly end.
 func abortConn(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // it may be closed
@@ -202,6 +222,7 @@ func abortConn(c net.Conn) {
 
 // close ends the link and waits for its goroutines.
 func (l *link) close() {
+	// From here on, wires that are still being connected are cut as soon as they are there.
 	l.mu.Lock()
 	l.closed, l.fault = true, reset
 	close(l.changed)

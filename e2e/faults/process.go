@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// process is a program that the harness started.
+// process is a program that the harness started. Only startProgram makes one; any number of goroutines may use it.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has
@@ -26,6 +26,10 @@ type process struct {
 
 // startProgram runs a program, which is killed when ctx ends. Its output is appended to a file. With a first line
 // wanted, start returns after it.
+//
+// env is the whole environment. The file of the log is opened to be appended to, so one log has all lives of a
+// replica; its folder is the working directory. The first line has to have an address in it. When it does not, the
+// program is killed, and the error has the end of the log.
 func startProgram(
 	ctx context.Context, name string, env []string, log string, firstLine bool, args ...string,
 ) (*process, error) {
@@ -63,13 +67,14 @@ func startProgram(
 	return p, nil
 }
 
-// killProcess ends it as a power cut would.
+// killProcess ends it as a power cut would. It returns when the process is gone.
 func (p *process) killProcess() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// endProcess asks it to end and returns its exit code, -1 if it had to be killed.
+// endProcess asks it to end and returns its exit code, -1 if it had to be killed. It waits for a minute, which is
+// longer than any stop may take, and then kills it.
 func (p *process) endProcess(ctx context.Context) int {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -83,19 +88,23 @@ func (p *process) endProcess(ctx context.Context) int {
 }
 
 // replica is one "footnote serve", started again and again on the same address and data directory.
+//
+// The same address and directory are what an operator's restart has. env may be changed between two starts.
 type replica struct {
 	life                   context.Context // of its programs: they are killed when it ends
 	binary, addr, dir, log string
 	env                    []string
 	links                  map[string]*link
 
+	// mu guards now alone.
 	mu  sync.Mutex
 	now *process // nil while it is down
 }
 
+// baseURL is the replica itself, without nginx.
 func (r *replica) baseURL() string { return "http://" + r.addr }
 
-// startServing serves, and returns once it answers.
+// startServing serves, and returns once it answers. It returns an error when the program ends or prints no address.
 func (r *replica) startServing() error {
 	p, err := startProgram(r.life, r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
 	if err != nil {
@@ -107,6 +116,7 @@ func (r *replica) startServing() error {
 	return nil
 }
 
+// currentProcess is the last one that was started, which may have ended.
 func (r *replica) currentProcess() *process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,6 +145,8 @@ func (r *replica) killWithoutWait() {
 	}
 }
 
+// freeAddr returns a loopback address that nobody listens on at the moment. Nginx and the links of a replica get a
+// fixed one that way.
 func freeAddr(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -144,6 +156,10 @@ func freeAddr(ctx context.Context) (string, error) {
 }
 
 // nginxConf is deploy/nginx.conf with what differs on one machine: addresses, names and places.
+//
+// The file that operators get is what is tried, so a change there that breaks streams or retries shows here. What is
+// replaced has to be there, or it is an error. It is read from the module's root, or from this package's folder in
+// tests.
 func nginxConf(dir, addr string, replicas []*replica) (string, error) {
 	raw, err := os.ReadFile("deploy/nginx.conf")
 	if errors.Is(err, os.ErrNotExist) {
@@ -172,7 +188,8 @@ func nginxConf(dir, addr string, replicas []*replica) (string, error) {
 	return conf, nil
 }
 
-// startNginx runs nginx in front of the replicas and returns its URL.
+// startNginx runs nginx in front of the replicas and returns its URL. It does not wait until nginx listens: the first
+// requests are tried again.
 func startNginx(ctx context.Context, dir string, replicas []*replica) (*process, string, error) {
 	program, err := exec.LookPath("nginx")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"footnote/sql/postgres/postgrestest"
 )
 
-// What a replica depends on.
+// What a replica depends on. They are the keys of replica.links and part of the rows' names.
 const (
 	onPostgres = "PostgreSQL"
 	onMilvus   = "Milvus"
@@ -27,6 +27,9 @@ const (
 
 // rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with links of its own to what it
 // depends on.
+//
+// Each replica has its own links, so that one alone can be cut off. Nothing in it changes after newRig, except what
+// replicas and links guard themselves.
 type rig struct {
 	dir      string
 	binary   string
@@ -47,6 +50,7 @@ func newRig(
 	ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any), more ...string,
 ) (_ *rig, err error) {
 	g := &rig{binary: binary, log: log}
+	// Everything is started in the order in which it is needed, and close ends whatever is there.
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -68,6 +72,7 @@ func newRig(
 		return nil, err
 	}
 	if err := smallDisk(filepath.Join(g.dir, "originals")); err != nil {
+		// Without root the cells of full disks are left out.
 		log("%v: the originals are on the machine's disk", err)
 	} else {
 		g.disk = filepath.Join(g.dir, "originals")
@@ -90,6 +95,10 @@ func newRig(
 }
 
 // newReplica prepares a replica with its links.
+//
+// PostgreSQL is reached by a socket, whose file has to have the name that PostgreSQL's clients expect; the others by
+// TCP. The tool is without a link. Settings of the environment are not passed on, but for PATH and the folder for
+// temporary files: nobody's key may be used.
 func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(
 		g.dir, fmt.Sprintf("replica%d.log", i),
@@ -127,7 +136,7 @@ func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	return r, nil
 }
 
-// disturbLinks begins a fault on the links of all replicas to one thing.
+// disturbLinks begins a fault on the links of all replicas to one thing. It goes on after an error, and returns all.
 func (g *rig) disturbLinks(on string, f fault) error {
 	var errs []error
 	for _, r := range g.replicas {
@@ -137,6 +146,8 @@ func (g *rig) disturbLinks(on string, f fault) error {
 }
 
 // waitCalm waits until every replica works with all it has: a run on each uses the tool, and each searches by meaning.
+// It waits two minutes in all. A fault that leaves something broken shows here at the latest, and ends the whole run
+// of cells.
 func (g *rig) waitCalm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -164,7 +175,7 @@ func (g *rig) waitCalm(ctx context.Context) error {
 	return nil
 }
 
-// byMeaning reports whether semantic search answers.
+// byMeaning reports whether semantic search answers. Only the status counts.
 func (g *rig) byMeaning(ctx context.Context, base string) bool {
 	status, _, err := sendRequest(ctx, http.MethodPost, base+"/search", "application/json", []byte(
 		`{"query":"slates on the roof","mode":"semantic"}`,
@@ -172,6 +183,8 @@ func (g *rig) byMeaning(ctx context.Context, base string) bool {
 	return err == nil && status == http.StatusOK
 }
 
+// close kills the replicas first, then what is before and behind them, and removes the directory. It may be called on
+// a rig that is half started.
 func (g *rig) close() error {
 	for _, r := range g.replicas {
 		r.killServer()

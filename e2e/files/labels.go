@@ -15,22 +15,30 @@ import (
 )
 
 // line is a paragraph as it begins: what may be its number in a list, and what follows.
+//
+// Both sides of a comparison are made of lines: what this program read, and what LibreOffice wrote as text. rest is
+// cut to the first 40 characters.
 type line struct {
 	label, rest string
 	numbered    bool // its program gave it a number; nobody typed it
 }
 
+// labelled is a number of a list before a text: Arabic, Roman or letters, of several parts, with what may be around
+// it, such as “1.”, “(a)” or “1.2.3”. bullet is a sign that is no letter, digit or bracket before a space.
 var (
 	labelled = regexp.MustCompile(`^([(\[]?(?:\d+|[ivxlcdm]+|[IVXLCDM]+|[a-z]{1,3}|[A-Z]{1,3})` +
 		`(?:[.\-)][\dA-Za-z]{1,4})*[.):\]°ºª]*)\s+(.*)$`)
 	bullet = regexp.MustCompile(`^[^\p{L}\p{N}\s(\[]\s+`)
 )
 
+// The numbers are choices.
 const (
 	compared = 40  // runes of a paragraph by which it is known
 	ahead    = 400 // lines that are looked through for one
 )
 
+// readLine takes a line apart. Signs that mean the same are made equal (NFKC), white space becomes one space, and
+// bullets are taken away: programs write different ones.
 func readLine(text string, numbered bool) line {
 	text = strings.Join(strings.Fields(norm.NFKC.String(text)), " ")
 	text = bullet.ReplaceAllString(text, "")
@@ -44,7 +52,8 @@ func readLine(text string, numbered bool) line {
 	return l
 }
 
-// linesOf are the first lines of a document's headings, list items and paragraphs.
+// linesOf are the first lines of a document's headings, list items and paragraphs. Blocks of other kinds, such as
+// tables and notes, are left out, since LibreOffice's text has them elsewhere.
 func linesOf(x corpus.Extracted) (lines []line) {
 	for _, b := range x.Blocks {
 		if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList || b.Kind == corpus.BlockParagraph {
@@ -55,7 +64,7 @@ func linesOf(x corpus.Extracted) (lines []line) {
 	return lines
 }
 
-// officeLines are those of LibreOffice's text, which begins what is in a list with spaces.
+// officeLines are those of LibreOffice's text, which begins what is in a list with spaces. Empty lines are left out.
 func officeLines(text string) (lines []line) {
 	for one := range strings.Lines(text) {
 		if strings.TrimSpace(one) != "" {
@@ -69,12 +78,16 @@ func officeLines(text string) (lines []line) {
 
 // labels compares the numbers of lists in a file with LibreOffice's, paragraph by paragraph. Numbers that somebody
 // typed are text.
+//
+// compared counts paragraphs that both have and that at least one gives a number; equal those with the same.
 type labels struct {
 	compared, equal int
 	missed          int      // paragraphs with a number that LibreOffice's text doesn't have
 	other           []string // "“1.1” for “1.a” before “The Landlord”"
 }
 
+// compareLabels goes through both in order. A paragraph is looked for in the next 400 of LibreOffice's lines, so one
+// that is missing there does not lose the rest.
 func compareLabels(ours, theirs []line) (found labels) {
 	at := 0
 	for _, one := range ours {
@@ -88,6 +101,7 @@ func compareLabels(ours, theirs []line) (found labels) {
 		other := theirs[at+i]
 		at += i + 1
 		mine, its := one.label, other.label
+		// The number may be in the text on the other side.
 		if rest := strings.TrimSuffix(other.rest, one.rest); rest != other.rest && rest != "" {
 			its = strings.TrimSpace(its + " " + rest)
 		}
@@ -105,7 +119,7 @@ func compareLabels(ours, theirs []line) (found labels) {
 }
 
 // findLine returns which of some lines a paragraph is: the same with its number, else without, else the end of a line
-// whose number is of several words.
+// whose number is of several words. It returns -1 when none is.
 func findLine(lines []line, one line) int {
 	without, end := -1, -1
 	for i, other := range lines {
@@ -127,7 +141,8 @@ func findLine(lines []line, one line) int {
 	return end
 }
 
-// compareAllLabels returns the labels of each file of a kind that has lists and LibreOffice's own text.
+// compareAllLabels returns the labels of each file of a kind that has lists and LibreOffice's own text. Only the word
+// processors' formats are compared: DOCX, ODT and RTF. dir is for the reference texts.
 func compareAllLabels(ctx context.Context, dir string, readings []reading) (map[string]labels, error) {
 	all := map[string]labels{}
 	for _, r := range readings {
@@ -145,7 +160,7 @@ func compareAllLabels(ctx context.Context, dir string, readings []reading) (map[
 	return all, nil
 }
 
-// printLabels prints each number that is another than LibreOffice's.
+// printLabels prints each number that is another than LibreOffice's. Without references it prints an empty line.
 func printLabels(w io.Writer, readings []reading, all map[string]labels) {
 	fmt.Fprintln(w)
 	for _, r := range readings {

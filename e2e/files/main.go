@@ -1,6 +1,18 @@
 // Command files reads every file of a directory as a server reads it, in the program's own worker, and says by kind how
 // many were read and how fast, which sentences the others got, and, with -references, how far the words are those that
 // LibreOffice, pandoc, poppler and Python's own reader of mails find. docs/quality.md has what it found.
+//
+//	make files                                         on the documents that it fetches
+//	go run ./e2e/files -texts OUT DIR …               keeps what was read, to look at
+//	go run ./e2e/files -references REF DIR …          compares the words; needs the other programs
+//
+// It prints a table by kind; below it each sentence that refused files, the files whose words fit worst, and each
+// number of a list that is another than LibreOffice's. It exits with 1 only when the measuring fails: a file that
+// can't be read is a result.
+//
+// report.go prints. reference.go and slides.go have other programs make reference texts, which are kept below REF and
+// made only once. labels.go compares the numbers of lists. Files are only read, and what is written goes to OUT, REF
+// and temporary directories.
 package main
 
 import (
@@ -38,7 +50,8 @@ func main() {
 	}
 }
 
-// reading is what became of one file.
+// reading is what became of one file. Without an error, text has what was read; members is how many files an archive
+// or a mail has inside it.
 type reading struct {
 	path    string
 	kind    string // the format's name, else the ending
@@ -51,6 +64,7 @@ type reading struct {
 	failure string // the sentence, empty if it was read
 }
 
+// measureFiles reads all files below roots, compares if references is not empty, and prints.
 func measureFiles(ctx context.Context, program, texts, references string, low float64, roots []string) error {
 	paths, err := listFiles(roots)
 	if err != nil {
@@ -82,7 +96,8 @@ func measureFiles(ctx context.Context, program, texts, references string, low fl
 	return nil
 }
 
-// listFiles returns the files below the roots, without those whose name begins with a dot.
+// listFiles returns the files below the roots, without those whose name begins with a dot. The order is that of the
+// names, root by root. A root that can't be read is an error, beside which the others are still listed.
 func listFiles(roots []string) (paths []string, err error) {
 	for _, root := range roots {
 		err = errors.Join(err, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -96,6 +111,9 @@ func listFiles(roots []string) (paths []string, err error) {
 }
 
 // readAll reads one file after another, each once before that, so that no figure has the start of a process in it.
+//
+// The reader is the one that servers use: a process of the program, with its limits. Only a failure of the measuring
+// itself ends it early.
 func readAll(ctx context.Context, program string, paths []string) (readings []reading, err error) {
 	cache, err := os.MkdirTemp("", "footnote-files-")
 	if err != nil {
@@ -124,6 +142,9 @@ func readAll(ctx context.Context, program string, paths []string) (readings []re
 }
 
 // readOne fails only if the measuring does; what the product says of a file is in the reading.
+//
+// The kind is found as a server finds it, by the first bytes and the name. took is of the second reading, of a process
+// that is warm.
 func readOne(ctx context.Context, pool *worker.Pool, cache, path string) (r reading, err error) {
 	r = reading{path: path, kind: strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")}
 	file, err := os.Open(path)
@@ -162,6 +183,7 @@ func readOne(ctx context.Context, pool *worker.Pool, cache, path string) (r read
 		r.cells, r.lines = cellsOf(e), linesOf(e)
 		if err != nil {
 			r.failure = sentence(err)
+			// Nothing to search in is no success, although it is no failure of the reader.
 		} else if strings.TrimSpace(e.Text) == "" && len(e.Members) == 0 {
 			r.failure = "(no text)"
 		}
@@ -175,7 +197,8 @@ func readOne(ctx context.Context, pool *worker.Pool, cache, path string) (r read
 	return r, nil
 }
 
-// cellsOf is the text of a document's tables, with the headings over them.
+// cellsOf is the text of a document's tables, with the headings over them. A heading is taken with the first table
+// below it.
 func cellsOf(x corpus.Extracted) string {
 	var b strings.Builder
 	heading := ""
@@ -192,7 +215,8 @@ func cellsOf(x corpus.Extracted) string {
 	return b.String()
 }
 
-// sentence is what the product says of a file that it doesn't read.
+// sentence is what the product says of a file that it doesn't read. What is no sentence for users shows as “NO
+// SENTENCE”, for that would be a fault of the product.
 func sentence(err error) string {
 	if failure, ok := errors.AsType[*corpus.Failure](err); ok {
 		return failure.Detail
@@ -204,6 +228,7 @@ func sentence(err error) string {
 	return "NO SENTENCE: " + err.Error()
 }
 
+// writeTexts writes what was read of each file into dir, under the names that references have.
 func writeTexts(dir string, readings []reading) error {
 	for _, r := range readings {
 		if r.failure != "" {

@@ -13,13 +13,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// The first is a choice. What takes longer or is longer has no reference.
 const (
 	conversionTime = 2 * time.Minute // of one file
 	maxReference   = 32 << 20        // bytes; a longer one, such as a million rows of separators, is none
 )
 
 // A converter makes a reference text of a file with another program: it writes plain text to out. scratch is an empty
-// directory.
+// directory. An error means that there is no reference, and not that the measuring failed.
 type converter struct {
 	name string
 	make func(ctx context.Context, path, scratch, out string) error
@@ -42,6 +43,7 @@ var (
 	officeSheets = converter{"sheets", func(ctx context.Context, path, scratch, out string) error {
 		return office(ctx, path, scratch, sheetsAsCSV, out)
 	}}
+	// Pandoc's plain text, without line breaks of its own; in its sandbox it reads no other file.
 	pandocText = converter{"pandoc", func(ctx context.Context, path, scratch, out string) error {
 		return run(ctx, scratch, "pandoc", "--wrap=none", "--to=plain", "--sandbox", "--output="+out, path)
 	}}
@@ -51,11 +53,13 @@ var (
 	}}
 )
 
-// enough is the score from which on no further reference is made: another program's text has all words.
+// enough is the score from which on no further reference is made: another program's text has all words. It is a
+// choice; the table counts files below it.
 const enough = 0.97
 
 // converters of a kind by its format's name; the nearest counts. The text export of LibreOffice leaves out headers,
-// footers, text boxes and diagrams, which its pages show.
+// footers, text boxes and diagrams, which its pages show. Where nothing stands for a kind, such as PDF, nothing is
+// compared.
 var converters = map[string][]converter{
 	"docx": {officeText, pandocText, officePages}, "odt": {officeText, pandocText, officePages},
 	"rtf":  {officeText, pandocText},
@@ -64,7 +68,9 @@ var converters = map[string][]converter{
 	"eml": {pythonMail}, "mbox": {pythonMail}, "doc": {officeText}, "xls": {officeSheets}, "ppt": {officePages},
 }
 
-// Every sheet in a file of its own, UTF-8, with cells as they are shown in American English.
+// Every sheet in a file of its own, UTF-8, with cells as they are shown in American English. The numbers are the
+// tokens of LibreOffice's filter for CSV: 44 and 34 are comma and quote, 76 is UTF-8, 1033 is English (USA), and the
+// last, -1, is all sheets.
 const sheetsAsCSV = "csv:Text - txt - csv (StarCalc):44,34,76,1,,1033,false,true,false,false,false,-1"
 
 // The day and the time are written as the product writes them: what is compared is whether both read the same.
@@ -116,12 +122,15 @@ func office(ctx context.Context, path, scratch, to, out string) error {
 	return os.WriteFile(out, all, 0o600)
 }
 
-// runOffice has LibreOffice write a file in another format into the directory out.
+// runOffice has LibreOffice write a file in another format into the directory out. The profile is one for all calls,
+// so that LibreOffice is not set up anew for each, and not the user's own.
 func runOffice(ctx context.Context, scratch, to, out, path string) error {
 	return run(ctx, scratch, "soffice", "-env:UserInstallation=file:///tmp/footnote-files-office", "--headless",
 		"--convert-to", to, "--outdir", out, path)
 }
 
+// run runs a program in a directory. It is killed when conversionTime is over, or with ctx. What it prints is thrown
+// away.
 func run(ctx context.Context, dir, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, conversionTime)
 	defer cancel()
@@ -130,13 +139,14 @@ func run(ctx context.Context, dir, name string, args ...string) error {
 	return cmd.Run()
 }
 
-// referenceName is the name of a file's text: unlike for any other file.
+// referenceName is the name of a file's text: unlike for any other file. Slashes and spaces become underscores, so all
+// can lie in one directory.
 func referenceName(path string) string {
 	return strings.NewReplacer("/", "_", " ", "_").Replace(strings.Trim(path, "./")) + ".txt"
 }
 
 // compareAll returns the word F1 of each file that has a reference with words: of several, the nearest. Of a file that
-// was refused it is 0.
+// was refused it is 0. F1 is from 0 to 1. A kind's converters are tried one after the other until one is near enough.
 func compareAll(ctx context.Context, dir string, readings []reading) (map[string]float64, error) {
 	scores := map[string]float64{}
 	for _, r := range readings {
@@ -161,6 +171,8 @@ func compareAll(ctx context.Context, dir string, readings []reading) (map[string
 }
 
 // referenceText is empty where the other program reads nothing or fails.
+//
+// What was made is kept below dir by the converter's name, also when it is empty, so the next run does not try again.
 func referenceText(ctx context.Context, c converter, dir, path string) (text string, err error) {
 	name := filepath.Join(dir, c.name, referenceName(path))
 	if raw, err := readReference(name); err == nil {
@@ -197,9 +209,11 @@ func readReference(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
+// word is a run of letters, marks, digits and underscores: what is compared, whatever stands between.
 var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}_]+`)
 
-// wordF1 compares two texts as bags of words: twice the shared words over all words, 0 to 1.
+// wordF1 compares two texts as bags of words: twice the shared words over all words, 0 to 1. A word that is in both
+// counts as often as in the one that has it less often. Two texts without words are equal, 1.
 func wordF1(a, b string) float64 {
 	inA, all := countWords(a)
 	inB, more := countWords(b)
@@ -213,6 +227,7 @@ func wordF1(a, b string) float64 {
 	return 2 * float64(shared) / float64(all+more)
 }
 
+// countWords counts words without regard to case, and returns their number in all.
 func countWords(text string) (count map[string]int, all int) {
 	count = map[string]int{}
 	for _, w := range word.FindAllString(strings.ToLower(norm.NFKC.String(text)), -1) {

@@ -12,7 +12,8 @@ import (
 )
 
 // printTable prints a row for each kind: files, read, refused, files and megabytes a second, how many words fit, and
-// how many numbers of lists are LibreOffice's.
+// how many numbers of lists are LibreOffice's. Speeds are of the files that were read. Columns for which a kind has
+// nothing are empty.
 func printTable(w io.Writer, readings []reading, scores map[string]float64, numbers map[string]labels) {
 	byKind := map[string][]reading{}
 	for _, r := range readings {
@@ -55,12 +56,13 @@ func printTable(w io.Writer, readings []reading, scores map[string]float64, numb
 	_ = table.Flush() // to the terminal
 }
 
+// below returns how many are less than limit. sorted has to be in order.
 func below(sorted []float64, limit float64) int {
 	n, _ := slices.BinarySearch(sorted, limit)
 	return n
 }
 
-// printSentences prints each sentence that files were refused with, and whose they are.
+// printSentences prints each sentence that files were refused with, and whose they are. The most frequent comes first.
 func printSentences(w io.Writer, readings []reading) {
 	whose := map[string][]string{}
 	for _, r := range readings {
@@ -76,6 +78,7 @@ func printSentences(w io.Writer, readings []reading) {
 }
 
 // printLow lists the files of which fewest words fit, also those that another program reads and this one refuses.
+// limit is from 0 to 1.
 func printLow(w io.Writer, readings []reading, scores map[string]float64, limit float64) {
 	fmt.Fprintln(w)
 	for _, r := range readings {

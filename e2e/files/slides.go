@@ -13,6 +13,9 @@ import (
 
 // officeSlides is what LibreOffice understood of slides: the text nodes of the OpenDocument presentation that it saves
 // them as, with those of its charts.
+//
+// LibreOffice has no export of slides as text. That it saves them as its own format first shows what it read of them,
+// and not what it would draw.
 var officeSlides = converter{"slides", func(ctx context.Context, path, scratch, out string) error {
 	saved := filepath.Join(scratch, "saved")
 	if err := os.Mkdir(saved, 0o700); err != nil {
@@ -32,7 +35,8 @@ var officeSlides = converter{"slides", func(ctx context.Context, path, scratch, 
 	return os.WriteFile(out, []byte(text), 0o600)
 }}
 
-// openDocumentText is the text of the paragraphs in a file and in the objects inside it, a line each.
+// openDocumentText is the text of the paragraphs in a file and in the objects inside it, a line each. Objects have a
+// content.xml of their own.
 func openDocumentText(name string) (string, error) {
 	archive, err := zip.OpenReader(name)
 	if err != nil {
@@ -57,6 +61,7 @@ func openDocumentText(name string) (string, error) {
 }
 
 // writeParagraphs writes the paragraphs of an OpenDocument part, without what a field would show: a page's number.
+// Spaces, tabs and line breaks have elements of their own in this format; each becomes one space.
 func writeParagraphs(b *strings.Builder, content io.Reader) error {
 	d := xml.NewDecoder(content)
 	within := 0 // paragraphs in each other

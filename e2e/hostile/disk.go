@@ -14,15 +14,19 @@ import (
 )
 
 // tried is what all cells are tried with.
+//
+// There is one for a run of the command; cells come one after the other, so nothing in it is locked.
 type tried struct {
-	binary   string               // the program; each cell links it
+	binary string // the program; each cell links it
+	// The compiled reader is the same for all cells, and to compile it for each would be a part of what is measured.
 	cache    string               // a folder for the compiled PDF reader
 	postgres *postgrestest.Server // that has a database for each cell; nil: SQLite in the data directory
 	question int64                // bytes of disk that each of the bystander's questions takes
 	cells    int                  // so many databases were made
 }
 
-// nextDatabase makes the next cell's database and returns its URL, empty without PostgreSQL.
+// nextDatabase makes the next cell's database and returns its URL, empty without PostgreSQL. The databases are left to
+// the server, which is ended with all of them.
 func (w *tried) nextDatabase(ctx context.Context) (string, error) {
 	if w.postgres == nil {
 		return "", nil
@@ -32,6 +36,8 @@ func (w *tried) nextDatabase(ctx context.Context) (string, error) {
 }
 
 // storedBytes returns how many bytes of disk everything takes that the server keeps, of PostgreSQL without its log.
+//
+// PostgreSQL's write-ahead log is left out: it has a size of its own, whatever is stored.
 func (s *site) storedBytes(ctx context.Context) (int64, error) {
 	total, err := diskOf(s.data)
 	if err != nil || s.database == "" {
@@ -45,8 +51,9 @@ func (s *site) storedBytes(ctx context.Context) (int64, error) {
 	return total + size, nil
 }
 
-// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for
-// any document.
+// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for any
+// document. They are blocks, not sizes, so a file with holes counts with what it takes. Files that vanish meanwhile
+// are no error, since the server may be at work.
 func diskOf(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -20,6 +20,10 @@ import (
 )
 
 // floodCells are what one user does to have the others starve.
+//
+// The attacker has a key (or, in one cell, keys that don't exist), so limits for each user hold. The bystander asks
+// with another key, and must get its answers as if nothing was. Which statuses the attacker gets is only counted; an
+// answer with 429 must say when to come again.
 func floodCells() []cell {
 	return []cell{
 		{"flood: 100 slow questions of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
@@ -42,11 +46,13 @@ func floodCells() []cell {
 					fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
 			})
 		}},
+		// Keys that don't exist must not cost more than those that do: each is different, so none is remembered.
 		{"flood: 1,000 keys that are none", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
 				return s.getPath(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
 			})
 		}},
+		// Each of them asks a question of its own, whose answer takes seconds.
 		{"flood: 300 streams of one run", true, func(ctx context.Context, s *site, r *result) (string, error) {
 			return s.floodRequests(ctx, 300, func(ctx context.Context, n int) (answer, error) {
 				return s.sendRequest(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
@@ -67,6 +73,10 @@ func floodCells() []cell {
 
 // floodRequests makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused
 // one over a limit.
+//
+// That it is 32 is a choice. A request that breaks off is counted as “broken” and is no error. It is an error when an
+// answer with status 429 has no header Retry-After. request gets the number of the request, from 0 on, and may be
+// called from several goroutines at once.
 func (s *site) floodRequests(
 	ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error),
 ) (string, error) {
@@ -102,6 +112,7 @@ func (s *site) floodRequests(
 		case <-ctx.Done():
 		}
 	}
+	// No more come, and the workers end.
 	close(next)
 	wg.Wait()
 	var said []string
@@ -122,6 +133,9 @@ func (s *site) floodRequests(
 
 // dripBodies opens connections that send a request's body one byte a second, and wants each ended by the server within
 // most.
+//
+// Each would keep a goroutine and a connection for nearly three hours, for its body of 10,000 bytes. So the server
+// must give such a request up, and within most, which is a minute here. The outcome says when the last one was ended.
 func (s *site) dripBodies(ctx context.Context, n int, most time.Duration) (string, error) {
 	var mu sync.Mutex
 	var longest time.Duration
@@ -148,13 +162,15 @@ func (s *site) dripBodies(ctx context.Context, n int, most time.Duration) (strin
 	return outcome, nil
 }
 
-// dripOne reports whether the server ended the request within most.
+// dripOne reports whether the server ended the request within most. A connection that the server does not even take is
+// one that it ended.
 func (s *site) dripOne(ctx context.Context, host string, most time.Duration) bool {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
 		return true
 	}
 	defer conn.Close()
+	// The head is whole, so the server waits for the body alone.
 	fmt.Fprintf(conn,
 		"POST /search HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: "+
 			"10000\r\n\r\n{", host, s.attack)
@@ -184,6 +200,10 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 }
 
 // crawlAnswers uploads a text and opens n connections that ask for it and read it slowly.
+//
+// A reader that takes 64 KiB a second would have the server hold the rest of 20 MiB for it. If it did so in memory,
+// 200 readers would take 4 GB, which the bound on memory would show. All of them must be served, each as slowly as it
+// likes.
 func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	var text bytes.Buffer
 	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few words, which compression makes little of
@@ -210,7 +230,8 @@ func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	return outcome, ctx.Err()
 }
 
-// crawlOne asks for a page and reads 64 KiB of it in each of ten seconds. It reports whether anything came.
+// crawlOne asks for a page and reads 64 KiB of it in each of ten seconds. It reports whether anything came. The answer
+// is read without a client of HTTP, which would read ahead.
 func (s *site) crawlOne(ctx context.Context, path string) bool {
 	host := strings.TrimPrefix(s.server.url, "http://")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
@@ -220,6 +241,7 @@ func (s *site) crawlOne(ctx context.Context, path string) bool {
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nAccept-Encoding: gzip\r\n\r\n", path, host,
 		s.attack)
+	// The first 64 bytes have the status.
 	begin := make([]byte, 64)
 	if _, err := io.ReadFull(conn, begin); err != nil || !strings.HasPrefix(string(begin), "HTTP/1.1 200") {
 		return false
@@ -239,4 +261,5 @@ func (s *site) crawlOne(ctx context.Context, path string) bool {
 	return true
 }
 
+// sortedKeys has the cells come in the same order each time.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

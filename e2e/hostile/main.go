@@ -5,6 +5,22 @@
 // looked at. It prints a table with peak memory, disk and the worst latencies, and ends with "N passed, N failed".
 // docs/security.md has what it found. Everything stays on the loopback interface. With -postgres each cell has a
 // database on a PostgreSQL server of its own.
+//
+//	make hostile                                     builds the program and tries everything
+//	go run ./e2e/hostile -only 'PDF' -postgres       only cells whose name fits, kept in PostgreSQL
+//
+// The table is in Markdown and goes to standard output, progress to standard error. It exits with 1 when a cell failed
+// or something could not be started, and with 2 for a wrong -only.
+//
+// A cell is one attack. files.go, pdfs.go, pictures.go and several.go have files; answers.go, inputs.go and tables.go
+// texts that are drawn; webpages.go, places.go and outside.go what servers elsewhere answer, and addresses that lead
+// inside; floods.go, programs.go and readers.go what is about the server itself. site.go makes what each is tried on:
+// a server of its own on an empty data directory, a scripted model, and keys. result.go has the bounds that hold for
+// all cells, and the bystander who must not notice; process.go and disk.go measure.
+//
+// It must never reach anything outside this machine: what is “inside” for an attack is a server of this program, and
+// addresses of real networks must be refused before anybody connects to them. It kills only processes that it started.
+// It needs Linux, for it reads /proc.
 package main
 
 import (
@@ -57,13 +73,16 @@ func main() {
 }
 
 // cell is one attack. act returns what happened in a few words; what must not happen is told to the result.
+//
+// The bounds of result.go are held for each cell, whatever act does. An error that act returns makes the cell fail as
+// well.
 type cell struct {
 	name string
 	keys bool // the server asks for keys, so that limits per user hold
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// allCells returns all cells, a family after the other.
+// allCells returns all cells, a family after the other. The order is that of the table.
 func allCells() []cell {
 	return slices.Concat(
 		fileCells(),
@@ -85,6 +104,9 @@ func allCells() []cell {
 
 // tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what
 // was measured until ctx ended.
+//
+// The program is copied first, so that a build meanwhile changes nothing, and the cell in which it is taken away does
+// not take it from others. An error ends it: a cell that fails is no error.
 func tryCells(
 	ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any),
 ) (results []*result, err error) {
@@ -110,6 +132,7 @@ func tryCells(
 		}
 		defer func() { err = errors.Join(err, w.postgres.Stop()) }()
 	}
+	// The bystander's questions are stored as well, and must not count as the attack's.
 	if w.question, err = storedByQuestion(ctx, w); err != nil {
 		return nil, fmt.Errorf("measure what a question stores: %w", err)
 	}
@@ -127,7 +150,8 @@ func tryCells(
 	return results, nil
 }
 
-// printReport prints the table and the closing line, and returns how many cells failed.
+// printReport prints the table and the closing line, and returns how many cells failed. The table is in Markdown, so
+// that it can be copied into docs/security.md.
 func printReport(w io.Writer, results []*result) (failed int) {
 	fmt.Fprintln(
 		w,

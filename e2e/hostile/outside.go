@@ -13,10 +13,15 @@ import (
 	"sync/atomic"
 )
 
-// insideText is what the server inside says, so that it is found where it must not be.
+// insideText is what the server inside says, so that it is found where it must not be. Nobody may read it, in any
+// answer of the server under attack.
 const insideText = "the secrets of the machine"
 
 // hostileNames are names of files in a folder that is followed.
+//
+// Names may be too long, lead out of the folder, have control characters or no valid UTF-8, turn the direction of a
+// text, or mean something to a system. Each is a file that can be fetched, for the server of the folder takes any
+// path.
 var hostileNames = []string{
 	strings.Repeat("n", 300) + ".md", strings.Repeat("é", 150) + ".md", "../../etc/passwd", "..", "a/b.md", "\x00.md",
 	"a\r\nSet-Cookie: hostile=1.md", "\x1b[2J.md", "\u202egnp.md", "<script>hostile()</script>.md", "CON.md",
@@ -25,6 +30,9 @@ var hostileNames = []string{
 }
 
 // outside is a server that places may be followed at, beside one that nobody may reach.
+//
+// inside counts connections and not requests: even one that is opened and closed says that something is there. Both
+// are on loopback, and only the port differs.
 type outside struct {
 	server     *httptest.Server
 	reached    *httptest.Server // inside
@@ -32,6 +40,7 @@ type outside struct {
 	inside     atomic.Int64 // connections to it
 }
 
+// newOutside starts both; close ends them.
 func newOutside() *outside {
 	o := &outside{}
 	o.reached = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -48,9 +57,11 @@ func newOutside() *outside {
 	return o
 }
 
-// host is what whoever runs the server under attack allows.
+// host is what whoever runs the server under attack allows. It is the one address on loopback that
+// FOOTNOTE_PLACES_ALLOW names.
 func (o *outside) host() string { return o.server.Listener.Addr().String() }
 
+// close cuts connections that are open first, since a list without end would go on.
 func (o *outside) close() {
 	for _, s := range []*httptest.Server{o.server, o.reached} {
 		s.CloseClientConnections()
@@ -58,7 +69,9 @@ func (o *outside) close() {
 	}
 }
 
-// ServeHTTP leads to where the query says, or serves a folder by WebDAV.
+// ServeHTTP leads to where the query says, or serves a folder by WebDAV. A path below /names/ has the hostile names,
+// one below /endless/ a list that never ends. The redirect is written as it is, without the checks of net/http. Any
+// other method gets a small text.
 func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if to := r.URL.Query().Get("to"); to != "" {
 		w.Header()["Location"] = []string{to}
@@ -72,6 +85,7 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.list(w, "/names/", hostileNames, r.Header.Get("Depth") == "0")
 	case strings.HasPrefix(r.URL.Path, "/endless/"):
 		o.list(w, "/endless/", nil, r.Header.Get("Depth") == "0")
+		// Until the reader hangs up.
 		for n := 0; r.Header.Get("Depth") != "0"; n++ {
 			if _, err := fmt.Fprintf(w, entryForm, fmt.Sprintf("/endless/%d.md", n), n); err != nil {
 				return
@@ -82,10 +96,12 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// entryForm is one file of a folder in WebDAV's form: its address and a number as its version.
 const entryForm = `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:resourcetype/><d:getetag>"%d"</d:getetag>` +
 	`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
 
 // list says what is in a folder: the names, and one plain file. A list that is to go on without end has no names.
+// itself is a question about the folder alone (Depth 0), without its files.
 func (o *outside) list(w http.ResponseWriter, folder string, names []string, itself bool) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(http.StatusMultiStatus)

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// pdfFile puts objects together, numbered from 1; the first is the catalogue.
+// pdfFile puts objects together, numbered from 1; the first is the catalogue. The order of objects is their number,
+// and the offsets of the table are computed here, so every file is well formed: what hurts is what is in it.
 func pdfFile(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
@@ -27,11 +28,12 @@ func pdfFile(objects []string) []byte {
 	return b.Bytes()
 }
 
+// pdfStream is a stream with its length. dictionary is what else its dictionary has.
 func pdfStream(dictionary, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(content), content)
 }
 
-// deflatedStream is a stream whose content is compressed.
+// deflatedStream is a stream whose content is compressed. A few KB may so become hundreds of MB.
 func deflatedStream(dictionary, content string) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -40,9 +42,11 @@ func deflatedStream(dictionary, content string) string {
 	return pdfStream(dictionary+" /Filter /FlateDecode", b.String())
 }
 
+// Helvetica is one of the 14 fonts that every reader of PDFs has, so nothing has to be embedded.
 const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
-// onePage is a file of one page with this content; more objects begin at number 6.
+// onePage is a file of one page with this content; more objects begin at number 6. content is object 4 and has to be a
+// stream. resources is what the page may use beside its font F.
 func onePage(content string, resources string, more ...string) []byte {
 	return pdfFile(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
@@ -53,7 +57,8 @@ func onePage(content string, resources string, more ...string) []byte {
 	}, more...))
 }
 
-// nestedForms is a page that draws a form that draws ten forms, and so on: levels deep, text at the bottom.
+// nestedForms is a page that draws a form that draws ten forms, and so on: levels deep, text at the bottom. A form is
+// drawn as often as it is called, so the text is drawn calls to the power of levels times: 10¹² for 12 levels of ten.
 func nestedForms(levels, calls int) []byte {
 	var more []string
 	for level := range levels {
@@ -67,10 +72,12 @@ func nestedForms(levels, calls int) []byte {
 	return onePage(pdfStream("", strings.Repeat("/X Do ", calls)), "/XObject << /X 6 0 R >>", more...)
 }
 
+// hostilePDFs are expensive to read; hostileDrawings in pictures.go are so only to draw.
 func hostilePDFs() []hostileFile {
 	return []hostileFile{
 		{"PDF, forms in forms: 12 levels × 10 calls", "forms.pdf", func() []byte { return nestedForms(12, 10) }},
 		{"PDF, forms in forms: 6 levels × 10 calls", "forms6.pdf", func() []byte { return nestedForms(6, 10) }},
+		// Compressed about 400 times.
 		{"PDF, 400 MiB of text in 1 MiB", "bomb.pdf", func() []byte {
 			return onePage(deflatedStream(
 				"", strings.Repeat("BT /F 1 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n", 7_000_000),
@@ -83,6 +90,8 @@ func hostilePDFs() []hostileFile {
 			), "")
 		}},
 		{"PDF, 100,000 words that stand apart on a page", "words.pdf", func() []byte {
+			// Each word stands at a place of its own, in a square of 316 × 316: to find lines and columns, a reader
+			// may compare each with each.
 			const side = 316
 			var content strings.Builder
 			for i := range side * side {
@@ -95,6 +104,7 @@ func hostilePDFs() []hostileFile {
 				deflatedStream("", content.String()), helvetica,
 			})
 		}},
+		// All pages share one content.
 		{"PDF, 60,000 pages", "pages.pdf", func() []byte {
 			const n = 60_000
 			var kids strings.Builder
@@ -112,6 +122,7 @@ func hostilePDFs() []hostileFile {
 			objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", &kids, n)
 			return pdfFile(objects)
 		}},
+		// A page tree that leads back to itself has no end.
 		{"PDF, pages that are their own parents", "cycle.pdf", func() []byte {
 			return pdfFile([]string{
 				"<< /Type /Catalog /Pages 2 0 R >>",
@@ -119,11 +130,13 @@ func hostilePDFs() []hostileFile {
 				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>",
 			})
 		}},
+		// A parser that calls itself for each bracket runs out of stack.
 		{"PDF, arrays in arrays, 100,000 deep", "deep.pdf", func() []byte {
 			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) +
 				strings.Repeat("]", 100_000) + " >>",
 				"<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"})
 		}},
+		// It would be 10.8 GB in memory; there are 8 MiB of it in the file, all zero.
 		{"PDF, an image of 60,000 × 60,000 points", "image.pdf", func() []byte {
 			return onePage(pdfStream(
 				"", "BT /F 12 Tf 72 700 Td (An image.) Tj ET q 600 0 0 700 0 0 cm /I Do Q",

@@ -13,13 +13,17 @@ import (
 )
 
 // What docs/security.md promises of a page that can't be drawn. The first is twice the time a page has once its worker
-// has begun: on a new data directory PDFium is compiled before.
+// has begun: on a new data directory PDFium is compiled before. The other is short since nothing is drawn: that the
+// page can't be drawn is remembered.
 const (
 	mostOfPicture = 20 * time.Second
 	mostOfRefusal = 500 * time.Millisecond // of the same picture again
 )
 
 // pictureCells add each hostile PDF and have its first page drawn, twice, while the bystander looks at a page as well.
+//
+// A picture must be drawn or refused, and a second request for one that was refused must be refused at once. Somebody
+// else's page must be drawn meanwhile, for one hostile page may not keep the only worker that draws.
 func pictureCells() []cell {
 	var cells []cell
 	for _, f := range append(hostilePDFs(), hostileDrawings()...) {
@@ -34,6 +38,7 @@ func pictureCells() []cell {
 				return s.openPictures(ctx, d, r, 1)
 			}})
 	}
+	// Different widths are different pictures, so nothing that is kept of one helps the next.
 	return append(cells, cell{name: "picture, 20,000 see-through layers, 20 widths at once", keys: true,
 		act: func(ctx context.Context, s *site, r *result) (string, error) {
 			content := layers()
@@ -46,9 +51,13 @@ func pictureCells() []cell {
 		}})
 }
 
+// pageText is one line of text, so that the page has something to be found by.
 const pageText = "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET "
 
 // layers is a page that takes no memory and minutes to draw.
+//
+// Each of the 20,000 layers covers the page and is mixed with what is below it. A limit on memory does not stop it;
+// only one on time does.
 func layers() []byte {
 	return onePage(deflatedStream("", pageText+strings.Repeat("/G gs /X Do ", 20_000)),
 		"/ExtGState << /G << /ca 0.5 /BM /Multiply >> >> /XObject << /X 6 0 R >>",
@@ -56,7 +65,8 @@ func layers() []byte {
 			"1 0 0 rg 0 0 612 792 re f"))
 }
 
-// hostileDrawings are PDFs that are read in a moment: only drawing them costs too much.
+// hostileDrawings are PDFs that are read in a moment: only drawing them costs too much. Their text is a line, and the
+// rest is nothing to a reader of text.
 func hostileDrawings() []hostileFile {
 	return []hostileFile{
 		{"PDF, a note of forms in forms: 12 levels × 10 calls", "note.pdf", func() []byte {
@@ -65,6 +75,7 @@ func hostileDrawings() []hostileFile {
 		{"PDF, patterns in patterns: 8 levels × 100 tiles", "tiles.pdf", func() []byte {
 			const levels = 8
 			var more []string
+			// Each pattern fills the page with about a hundred tiles of the next one.
 			for level := range levels {
 				draw, resources := "0 0 1 1 re f", ""
 				if level < levels-1 {
@@ -80,6 +91,7 @@ func hostileDrawings() []hostileFile {
 		}},
 		{"PDF, 20,000 see-through layers", "layers.pdf", layers},
 		{"PDF, a line of four million curves", "curves.pdf", func() []byte {
+			// Reading skips a path; drawing has to follow all its curves.
 			return onePage(
 				deflatedStream("", pageText+"0 0 m "+strings.Repeat("9 800 600 0 1 1 c ", 4_000_000)+"S"), "",
 			)
@@ -88,6 +100,9 @@ func hostileDrawings() []hostileFile {
 }
 
 // annotated is a page with text and a note whose look is forms in forms.
+//
+// A note (an annotation) has a look of its own, which is drawn with the page but is not in the page's content. A check
+// of the content alone would miss it.
 func annotated(levels, calls int) []byte {
 	more := []string{
 		"<< /Type /Annot /Subtype /Stamp /Rect [0 0 612 792] /F 4 /AP << /N 7 0 R >> >>",
@@ -112,6 +127,10 @@ func annotated(levels, calls int) []byte {
 }
 
 // openPictures has the first page of a document drawn, in so many widths at once, and opens what shows it.
+//
+// It notes a problem when a picture takes longer than its bound. A document that is ready must have its picture or the
+// error 422 with the code undrawable, whose text its page must show; one that is not ready has none, 404. Either must
+// be the same the second time.
 func (s *site) openPictures(ctx context.Context, d document, r *result, widths int) (string, error) {
 	small, err := s.uploadFile(ctx, s.bystand, "small.pdf", onePage(pdfStream(
 		"", "BT /F 12 Tf 72 700 Td (A small page.) Tj ET"), ""))
@@ -121,6 +140,7 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 	path := "/documents/" + d.ID + "/pages/1.png?width=1000"
 	asked := make(chan error, widths)
 	for more := 1; more < widths; more++ {
+		// Each ends with its answer, which is taken below.
 		go func() {
 			_, err := s.getPath(ctx, s.attack, fmt.Sprintf("%s%d", path[:len(path)-2], 10+more), "application/json")
 			asked <- err
@@ -166,6 +186,7 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 	return outcome + ": " + said.Detail, wantStatuses(first, again, http.StatusUnprocessableEntity)
 }
 
+// wantStatuses returns an error unless both have the status.
 func wantStatuses(first, again answer, want int) error {
 	if first.status != want || again.status != want {
 		return fmt.Errorf("the picture's status = %d, then %d, want %d: %s", first.status, again.status, want,
@@ -174,7 +195,8 @@ func wantStatuses(first, again answer, want int) error {
 	return nil
 }
 
-// wantPicture has the first page of a small document drawn.
+// wantPicture has the first page of a small document drawn. It is the bystander's, and has the same bound as the
+// hostile one.
 func (s *site) wantPicture(ctx context.Context, key, id string) error {
 	got, err := s.getPath(ctx, key, "/documents/"+id+"/pages/1.png", "image/png")
 	if err != nil {

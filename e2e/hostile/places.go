@@ -18,6 +18,10 @@ import (
 
 // placeCells are what a user does who has places followed, or changes sent, that lead inside the server's network, and
 // what the servers of places answer.
+//
+// “Inside” is what only the server's own machine or network can reach: loopback, private and link-local addresses, and
+// those at which clouds give out secrets. A server that fetches what users name must not be led there, or it hands out
+// what it finds (server-side request forgery).
 func placeCells() []cell {
 	return []cell{
 		{"place: addresses of the inside", true, func(ctx context.Context, s *site, r *result) (string, error) {
@@ -50,6 +54,11 @@ func placeCells() []cell {
 }
 
 // insideAddresses lead to the server that nobody may reach, or to what else is inside, by many spellings.
+//
+// The first list has spellings of 127.0.0.1 and of ::1 that some parser somewhere takes: with fewer parts, as one
+// number, in octal or hexadecimal, with other dots, percent-encoded, mapped into IPv6 or embedded in its prefixes for
+// NAT64 and 6to4. All get the port of the server that counts. The second has addresses of clouds, of private networks,
+// of other schemes, and such with parts that confuse who the host is.
 func (s *site) insideAddresses() []string {
 	port := s.outside.insidePort
 	hosts := []string{
@@ -76,6 +85,8 @@ func (s *site) insideAddresses() []string {
 }
 
 // placesOf are drafts of places of all kinds at an address.
+//
+// The key is the kind, and the value its settings. A kind that takes a server's name gets that of the address.
 func placesOf(address string) map[string]map[string]string {
 	host := address
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -98,6 +109,8 @@ func placesOf(address string) map[string]map[string]string {
 
 // followInside has places of every kind followed at each address, by the API and by the form, and wants a refusal each
 // time and nobody inside.
+//
+// 16 at a time. Each ninth is sent by the form as well. The outcome counts the statuses.
 func (s *site) followInside(ctx context.Context, addresses []string) (string, error) {
 	type try struct {
 		kind     string
@@ -180,7 +193,8 @@ func (s *site) postForm(ctx context.Context, path string, form url.Values) (answ
 		strings.NewReader(form.Encode()))
 }
 
-// oddTexts are values that no field of a place takes as they are.
+// oddTexts are values that no field of a place takes as they are. Empty, invisible, with control characters, too long,
+// no UTF-8, of another syntax, or numbers beyond a limit.
 var oddTexts = []string{
 	"", " ", "\x00", "\x1b[2J", "a\nb", "a\u202eb", "a/b", "../..", "..", ".", "\\", strings.Repeat("n", 300),
 	strings.Repeat("é", 150), strings.Repeat("a", 1<<20), "\xff\xfe", "<script>hostile()</script>", "' OR 1=1 --",
@@ -188,6 +202,9 @@ var oddTexts = []string{
 }
 
 // oddPlaces sends what the routes of places and of a webhook must refuse or survive: no status above 499.
+//
+// Each value goes into every field of every route at once, as JSON, as a form, as a path and as a query. Paths and
+// queries are cut at 2,000 bytes, so that the request is not refused for its length alone.
 func (s *site) oddPlaces(ctx context.Context) (string, error) {
 	const asJSON = "application/json"
 	n := 0
@@ -247,7 +264,8 @@ type place struct {
 	} `json:"failure"`
 }
 
-// followOutside has a folder of the outside server followed, and returns what is said of it once it was looked at.
+// followOutside has a folder of the outside server followed, and returns what is said of it once it was looked at. It
+// asks again every 100 ms until the server has looked once. A server that died is an error.
 func (s *site) followOutside(ctx context.Context, name, path string) (place, error) {
 	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
 		"kind": "webdav", "name": name, "schedule": "request", "settings": map[string]string{
@@ -320,7 +338,8 @@ func (s *site) followNames(ctx context.Context, r *result) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d items, %d documents", p.Items, len(list.Documents)), nil)
 }
 
-// hookInside has changes sent to each address, and wants none of them to arrive inside.
+// hookInside has changes sent to each address, and wants none of them to arrive inside. For those that were taken it
+// waits until sending has failed: that check counts, since a name may lead elsewhere later.
 func (s *site) hookInside(ctx context.Context) (string, error) {
 	taken, refused := 0, 0
 	for _, address := range append(s.insideAddresses(), s.outside.server.URL+"/to?to=http://127.0.0.1:"+

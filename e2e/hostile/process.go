@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// process is the server under attack.
+// process is the server under attack. Only startServer makes one.
 type process struct {
 	cmd   *exec.Cmd
 	url   string
@@ -26,6 +26,9 @@ type process struct {
 }
 
 // startServer runs "footnote serve" on a free port and returns once it has said its address.
+//
+// env is the whole environment. Standard error is appended to logFile. The server is killed when this program dies.
+// When it prints no address it is stopped, and the error has the end of its log.
 func startServer(ctx context.Context, binary, data, logFile string, env []string) (*process, error) {
 	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -60,6 +63,7 @@ func startServer(ctx context.Context, binary, data, logFile string, env []string
 	return p, nil
 }
 
+// isOver reports whether the server has ended, for whatever reason.
 func (p *process) isOver() bool {
 	select {
 	case <-p.ended:
@@ -69,7 +73,8 @@ func (p *process) isOver() bool {
 	}
 }
 
-// stopServer ends the server in order, or kills it after half a minute.
+// stopServer ends the server in order, or kills it after half a minute. It may be called again when the server has
+// ended.
 func (p *process) stopServer() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -80,17 +85,20 @@ func (p *process) stopServer() {
 	}
 }
 
+// logTail is the end of the log, 4,000 bytes at most.
 func (p *process) logTail() string {
 	raw, _ := os.ReadFile(p.log) // for a message
 	return string(raw[max(0, len(raw)-4000):])
 }
 
-// forgetPeak sets VmHWM back to what the process holds now (proc(5), clear_refs).
+// forgetPeak sets VmHWM back to what the process holds now (proc(5), clear_refs). Without it, the peak would be that
+// of the start.
 func forgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }
 
-// memoryOf returns a field of /proc/PID/status in bytes: VmRSS or VmHWM; 0 when the process is gone.
+// memoryOf returns a field of /proc/PID/status in bytes: VmRSS or VmHWM; 0 when the process is gone. VmRSS is what is
+// resident now, VmHWM the most that ever was.
 func memoryOf(pid int, field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -105,7 +113,8 @@ func memoryOf(pid int, field string) int64 {
 	return 0
 }
 
-// childrenOf returns the processes that a process started and that still run.
+// childrenOf returns the processes that a process started and that still run. Processes that they started in turn are
+// not among them.
 func childrenOf(pid int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// readerCells end the processes that read files, whatever they read.
+// readerCells end the processes that read files, whatever they read. The program reads files in processes of its own,
+// so that a file that crashes a reader does not crash the server.
 func readerCells() []cell {
 	return []cell{
 		{name: "reader: killed as it starts", act: func(ctx context.Context, s *site, r *result) (string, error) {
@@ -31,6 +32,9 @@ func makeSmallPage() []byte { return onePage(pdfStream("", pageText), "") }
 
 // killReaders kills each process that the server starts 20 ms later, and wants the file blamed for three of them, and
 // files added later read.
+//
+// A reader that dies may be the file's fault or not. Three deaths are held to be the file's, so that it is not read
+// for ever, and a file that comes after it must not suffer for it.
 func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	killing, stop := context.WithCancel(ctx)
 	var killer sync.WaitGroup
@@ -40,6 +44,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	idle := len(seen)
+	// It looks every 2 ms, and kills after 20 ms: a reader has begun then, and is not through.
 	killer.Go(func() {
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
@@ -64,6 +69,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 		return "", err
 	}
 	kills := len(seen) - idle // one more where Go's first child, which only looks what the kernel can do, was seen
+	// The text is what the user reads.
 	if d.State != "failed" || !strings.Contains(d.describeOutcome(), "Reading this file failed three times") ||
 		kills > 4 {
 		r.noteProblem("after %d kills the document is %s, want it failed after three", kills, d.describeOutcome())
@@ -77,7 +83,11 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 
 // loseReader takes the program's file away for ten seconds, so that no reader can start, and wants the file that was
 // added meanwhile read when it is back.
+//
+// Here nothing is wrong with the file: no reader can be started, for the program is not there, as for a moment during
+// an upgrade. So it must wait and not be failed, for as long as four attempts take.
 func (s *site) loseReader(ctx context.Context, r *result) (string, error) {
+	// The name is this cell's alone, a link to the copy that all have.
 	away := s.binary + ".away"
 	if err := os.Rename(s.binary, away); err != nil {
 		return "", err

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Bounds that docs/security.md promises.
+// Bounds that docs/security.md promises. VmHWM and VmRSS are the kernel's numbers (proc(5)): the most memory ever
+// resident, and what is resident now.
 const (
 	mostAboveIdle = 300 << 20 // bytes, VmHWM of the server above its VmRSS at rest
 	mostOfWorker  = 512 << 20 // bytes, VmHWM of each process that reads a file
@@ -20,6 +21,8 @@ const (
 )
 
 // result is what one cell came to.
+//
+// input and disk are 0 for cells that store nothing. Problems are sentences; one is enough to fail.
 type result struct {
 	name     string
 	input    int64 // bytes
@@ -34,10 +37,12 @@ type result struct {
 	problems []string
 }
 
+// noteProblem is for one goroutine at a time: act, or what comes after it.
 func (r *result) noteProblem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
+// tableRow is a row of the Markdown table. Memory is in whole MiB, times in ms.
 func (r *result) tableRow() string {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
 	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(
@@ -48,6 +53,10 @@ func (r *result) tableRow() string {
 }
 
 // tryCell runs one cell while a bystander asks and the server's memory is watched.
+//
+// act has mostSeconds. Each cell has a server of its own, so that peaks are its own. The bystander asks for /health
+// every 100 ms and asks a question every quarter of a second; where the server asks for keys, every 3.5 seconds, for a
+// user may ask only so many a minute. When the act is over, the bounds are checked.
 func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	s, err := newSite(ctx, w, c.keys)
 	if err != nil {
@@ -87,6 +96,9 @@ func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 
 // judgeCell holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's
 // questions stored.
+//
+// The server is stopped before the disk is measured: a database at rest is one file. A cell with an input may take
+// four times that and 1 MiB; docs/security.md promises that.
 func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
 	if s.server.isOver() {
 		r.noteProblem("the server died: %s", s.server.logTail())
@@ -111,7 +123,8 @@ func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
 	}
 }
 
-// watchChildren notes the largest worker until ctx ends.
+// watchChildren notes the largest worker until ctx ends. It looks every 20 ms, so a worker that lives shorter is
+// missed; VmHWM is the most until then, so no peak in between is.
 func (s *site) watchChildren(ctx context.Context, r *result) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -127,10 +140,10 @@ func (s *site) watchChildren(ctx context.Context, r *result) {
 	}
 }
 
-// bystander is another user, who notes how long things take meanwhile.
+// bystander is another user, who notes how long things take meanwhile. Two goroutines use it, each one of the fields.
 type bystander struct{ health, question timed }
 
-// timed are requests of one kind.
+// timed are requests of one kind. count is how many were made, worst what the slowest took.
 type timed struct {
 	count    int64
 	worst    time.Duration
@@ -139,6 +152,8 @@ type timed struct {
 
 // repeatRequest repeats a request with a pause after each and keeps the longest time. The first refusal or broken
 // connection is told.
+//
+// It ends with ctx or with the server. A request that was begun is finished: its time counts.
 func (b *bystander) repeatRequest(
 	ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error),
 ) {
@@ -163,6 +178,7 @@ func (b *bystander) repeatRequest(
 	}
 }
 
+// checkHealth asks as a load balancer does, without a key.
 func (s *site) checkHealth(ctx context.Context) (answer, error) {
 	got, err := s.getPath(ctx, "", "/health", "application/json")
 	if err == nil && got.status != http.StatusOK {
@@ -171,7 +187,8 @@ func (s *site) checkHealth(ctx context.Context) (answer, error) {
 	return got, err
 }
 
-// quickQuestion asks the warranty's text as given context: one call of a model that answers at once.
+// quickQuestion asks the warranty's text as given context: one call of a model that answers at once. It needs neither
+// a search nor the library, so what makes it slow is the server.
 func (s *site) quickQuestion(ctx context.Context) (answer, error) {
 	got, err := s.postJSON(ctx, s.bystand, "/agent/chat", map[string]any{
 		"message": "What does the warranty cover?", "context_text": warranty,

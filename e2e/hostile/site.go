@@ -21,12 +21,15 @@ import (
 	"footnote/e2e/scripted"
 )
 
+// warranty is the bystander's document, and the context of many questions. The model's quick answers are about it.
 const warranty = `# Warranty
 
 The warranty covers the boiler for twelve years. It was signed by Ada Brown in March 2024.
 `
 
 // site is a server under attack, with the scripted model that answers it and the users that ask it.
+//
+// Each cell has one. close ends all of it and removes the directory.
 type site struct {
 	*tried
 	binary   string   // the program, by a name of its own
@@ -47,6 +50,10 @@ type site struct {
 }
 
 // newSite prepares a data directory with one small document of the bystander's, and leaves a server running on it.
+//
+// It starts the server twice: once to add the document, and once more so that disk and memory are measured at rest.
+// Three questions warm it up. What it started is ended when it returns an error. With keys, there is one for the
+// bystander and one for the attacker, and the server asks every user for one.
 func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	dir, err := os.MkdirTemp("", "footnote-hostile-*")
 	if err != nil {
@@ -68,10 +75,12 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	}
 	s.model = httptest.NewServer(scripted.NewServer(scripted.Config{Script: hostileScript}))
 	s.binary = filepath.Join(dir, "footnote")
+	// A link, so that the cell that takes the program away takes only this name.
 	if err = os.Link(w.binary, s.binary); err != nil {
 		return s, fmt.Errorf("link the program: %w", err)
 	}
 	s.tool, s.pages, s.outside = serveTool(), servePages(), newOutside()
+	// The environment is nearly empty: no key and no setting of whoever runs this is used.
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
@@ -113,12 +122,14 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 	return s, nil
 }
 
+// startServer starts the server, once more with the same directory and environment.
 func (s *site) startServer(ctx context.Context) (err error) {
 	s.server, err = startServer(ctx, s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
 	return err
 }
 
-// storedByQuestion returns how many bytes of disk one question of the bystander takes.
+// storedByQuestion returns how many bytes of disk one question of the bystander takes. It is the average of 60, which
+// are asked of a server of their own.
 func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	const questions = 60
 	s, err := newSite(ctx, w, false)
@@ -136,6 +147,7 @@ func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	return (after - s.disk) / questions, err
 }
 
+// close ends what there is of the site, connections that hang included.
 func (s *site) close() error {
 	if s.server != nil {
 		s.server.stopServer()
@@ -158,7 +170,7 @@ func (s *site) close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// newKey makes a key as an operator does.
+// newKey makes a key as an operator does. The command prints the key alone.
 func newKey(ctx context.Context, binary, data, name string, env []string) (string, error) {
 	cmd := exec.CommandContext(ctx, binary, "key", "new", name, "--data="+data)
 	cmd.Env = env
@@ -169,7 +181,8 @@ func newKey(ctx context.Context, binary, data, name string, env []string) (strin
 	return strings.TrimSpace(string(out)), nil
 }
 
-// answer is what the server said to one request, read whole, at most 64 MiB.
+// answer is what the server said to one request, read whole, at most 64 MiB. took is from before the request to the
+// last byte.
 type answer struct {
 	status int
 	header http.Header
@@ -177,7 +190,8 @@ type answer struct {
 	took   time.Duration
 }
 
-// sendRequest makes one request as the user of a key. body may be nil; contentType is that of the body.
+// sendRequest makes one request as the user of a key. body may be nil; contentType is that of the body. A status that
+// is no success is no error. key may be empty.
 func (s *site) sendRequest(
 	ctx context.Context, key, method, path, accept, contentType string, body io.Reader,
 ) (answer, error) {
@@ -202,6 +216,7 @@ func (s *site) sendRequest(
 	return answer{resp.StatusCode, resp.Header, got, time.Since(begun)}, err
 }
 
+// getPath makes a GET request.
 func (s *site) getPath(ctx context.Context, key, path, accept string) (answer, error) {
 	return s.sendRequest(ctx, key, http.MethodGet, path, accept, "", nil)
 }
@@ -215,7 +230,7 @@ func (s *site) postJSON(ctx context.Context, key, path string, value any) (answe
 	return s.sendRequest(ctx, key, http.MethodPost, path, "application/json", "application/json", bytes.NewReader(body))
 }
 
-// document is what GET /documents/{id} says of one.
+// document is what GET /documents/{id} says of one. Error is nil unless its state is failed.
 type document struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -225,6 +240,7 @@ type document struct {
 	} `json:"error"`
 }
 
+// describeOutcome is its state, and why it failed if it did.
 func (d document) describeOutcome() string {
 	if d.Error != nil {
 		return d.State + ": " + d.Error.Detail
@@ -232,7 +248,7 @@ func (d document) describeOutcome() string {
 	return d.State
 }
 
-// putFile adds one file and returns what the server said at once.
+// putFile adds one file and returns what the server said at once. It does not wait until the file is read.
 func (s *site) putFile(ctx context.Context, key, name string, content []byte) (answer, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -249,7 +265,7 @@ func (s *site) putFile(ctx context.Context, key, name string, content []byte) (a
 	return s.sendRequest(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
 }
 
-// added is what POST /documents says.
+// added is what POST /documents says. A file is in one of the two lists.
 type added struct {
 	Documents []document `json:"documents"`
 	Rejected  []struct {
@@ -257,7 +273,8 @@ type added struct {
 	} `json:"rejected"`
 }
 
-// uploadFile adds one file and waits until it is ready, failed or refused.
+// uploadFile adds one file and waits until it is ready, failed or refused. A refusal is no error: the state says so.
+// An error is that the server died, said something else, or gave the document no end.
 func (s *site) uploadFile(ctx context.Context, key, name string, content []byte) (document, error) {
 	got, err := s.putFile(ctx, key, name, content)
 	if err != nil {
@@ -276,7 +293,7 @@ func (s *site) uploadFile(ctx context.Context, key, name string, content []byte)
 	return s.waitSettled(ctx, key, said.Documents[0].ID)
 }
 
-// waitSettled waits for a document's end.
+// waitSettled waits for a document's end. It asks every 100 ms until ctx ends or the server dies.
 func (s *site) waitSettled(ctx context.Context, key, id string) (document, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -299,6 +316,8 @@ func (s *site) waitSettled(ctx context.Context, key, id string) (document, error
 	}
 }
 
+// errServerDied is what waiting ends with when there is nobody to wait for.
 var errServerDied = errors.New("the server died")
 
+// clipBytes is the beginning of a body, 300 bytes at most, for messages.
 func clipBytes(b []byte) string { return string(b[:min(len(b), 300)]) }

@@ -13,6 +13,9 @@ import (
 )
 
 // hostileTables are requests for tables over documents that are refused.
+//
+// A table has a row for each document and a column for each question, and a run fills each cell. A request that asks
+// for too much has to be refused before any run begins.
 var hostileTables = map[string]func() string{
 	"no body":        func() string { return `{}` },
 	"lists in lists": func() string { return strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) },
@@ -30,7 +33,8 @@ var hostileTables = map[string]func() string{
 	},
 }
 
-// tableCells ask for each of them, and for a table whose names are hostile, which is drawn and exported.
+// tableCells ask for each of them, and for a table whose names are hostile, which is drawn and exported. The hostile
+// names are those of hostileTitles.
 func tableCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostileTables) {
@@ -56,6 +60,9 @@ func tableCells() []cell {
 }
 
 // openTable makes a table whose names are hostile, edits a cell to be so too, and opens all that shows it.
+//
+// Pages must not have the name's elements as their own, and the exported file's name must not bring a header. The name
+// is cut to chat.MaxGridName characters, the question is not.
 func (s *site) openTable(ctx context.Context, r *result, text string) (string, error) {
 	name := string([]rune(text)[:min(len([]rune(text)), chat.MaxGridName)])
 	got, err := s.postJSON(ctx, "", "/agent/table", map[string]any{

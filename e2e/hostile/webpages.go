@@ -14,6 +14,10 @@ import (
 )
 
 // hostilePages are pages that somebody is led to add, and the status that must come of it.
+//
+// 413 is that the page is too large, 503 that its server could not be read, 400 that its address leads where it must
+// not, and 202 that it was taken. The last two of the list are taken, since they are only odd: what they have must not
+// get onto this server's pages.
 var hostilePages = map[string]struct {
 	serve  http.HandlerFunc
 	status int
@@ -54,7 +58,7 @@ var hostilePages = map[string]struct {
 	}, 202},
 }
 
-// pour writes a text again and again until nobody wants it.
+// pour writes a text again and again until nobody wants it. Writing fails when the other side hangs up.
 func pour(w io.Writer, text string) {
 	for {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -63,7 +67,7 @@ func pour(w io.Writer, text string) {
 	}
 }
 
-// servePages serves each of them below its name.
+// servePages serves each of them below its name. It has no limit of its own.
 func servePages() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -71,7 +75,7 @@ func servePages() *httptest.Server {
 	}))
 }
 
-// pageCells add each of them.
+// pageCells add each of them. The address is allowed by FOOTNOTE_PLACES_ALLOW (newSite).
 func pageCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostilePages) {
@@ -83,7 +87,8 @@ func pageCells() []cell {
 	return cells
 }
 
-// addPage adds a page and opens what became of it.
+// addPage adds a page and opens what became of it. A page that was taken must settle, and what shows it must not have
+// its script.
 func (s *site) addPage(ctx context.Context, r *result, name string) (string, error) {
 	address := strings.ReplaceAll(s.pages.URL+"/"+name, " ", "%20")
 	got, err := s.postJSON(ctx, s.attack, "/documents", map[string]any{"url": address})

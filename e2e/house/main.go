@@ -1,6 +1,12 @@
 // Command house prints how much there is of the program, room by room: hand-written lines of Go, how many of them are
 // comments, and the places that stand twice. Made files (Code generated … DO NOT EDIT) are left out; tests are counted
 // apart. It decides nothing: its figures show where to read.
+//
+//	go run ./e2e/house               in the root of the module
+//	go run ./e2e/house -twice 8      shorter pieces as well
+//
+// The table goes to standard output, with a row for each room, the longest first, and a row for all. main.go sums and
+// prints, source.go reads files, counts comments and finds what stands twice. It writes nothing.
 package main
 
 import (
@@ -50,13 +56,14 @@ func printHouse(root string, twice int) error {
 	return nil
 }
 
-// room is a top-level folder, or a package of sql, which holds two engines.
+// room is a top-level folder, or a package of sql, which holds two engines. The rooms of cmd and server count apart as
+// well. lines are without tests; tests are lines of tests; most is the longest file.
 type room struct {
 	name                                string
 	files, lines, comments, tests, most int
 }
 
-// rooms sums the files up, by name.
+// rooms sums the files up, by name. The longest room comes first.
 func rooms(files []source) []room {
 	byName := map[string]room{}
 	for _, f := range files {
@@ -82,7 +89,7 @@ func rooms(files []source) []room {
 	return list
 }
 
-// join adds another room's counts.
+// join adds another room's counts. The name stays.
 func (r *room) join(other room) {
 	r.files += other.files
 	r.lines += other.lines
@@ -94,6 +101,7 @@ func (r *room) join(other room) {
 // share is how many of 100 lines are comments.
 func (r *room) share() float64 { return 100 * float64(r.comments) / float64(max(1, r.lines)) }
 
+// print writes a row of the table.
 func (r *room) print(out *tabwriter.Writer) {
 	fmt.Fprintf(out, "%s\t%d\t%d\t%.1f %%\t%d\t%d\t\n", r.name, r.files, r.lines, r.share(), r.tests, r.most)
 }

@@ -52,7 +52,8 @@ func readModule(root string) (files []source, err error) {
 	return files, err
 }
 
-// comments counts the lines that hold a comment and nothing else.
+// comments counts the lines that hold a comment and nothing else. Both kinds of comments count, and empty lines in
+// them. A comment behind code does not.
 func (f source) comments() (n int) {
 	inside := false
 	for _, line := range f.lines {
@@ -66,7 +67,7 @@ func (f source) comments() (n int) {
 	return n
 }
 
-// pair is a piece that stands in two places.
+// pair is a piece that stands in two places. here is the place that comes first.
 type pair struct {
 	here, there place
 	lines       int // not blank
@@ -85,6 +86,10 @@ func (p pair) String() string {
 
 // standTwice finds pieces of at least so many equal lines, without white space at their ends and blank lines. Each
 // piece is told once, as long as it is, with the place where it stood first. Imports do not count.
+//
+// It hashes each window of least lines and compares for real where hashes are equal. A piece that repeats itself in
+// one file is cut so that the two places don't overlap. The longest come first. Time and memory grow with the number
+// of lines.
 func standTwice(files []source, least int) (pairs []pair) {
 	type line struct {
 		text string
@@ -93,6 +98,7 @@ func standTwice(files []source, least int) (pairs []pair) {
 	bare := make([][]line, len(files))
 	for i, f := range files {
 		imports := false
+		// They are equal in many files, and mean nothing.
 		for n, text := range f.lines {
 			text = strings.TrimSpace(text)
 			imports = imports && text != ")" || text == "import ("
@@ -101,6 +107,7 @@ func standTwice(files []source, least int) (pairs []pair) {
 			}
 		}
 	}
+	// The seed differs for each run; it changes no result.
 	seed, first := maphash.MakeSeed(), map[uint64]place{}
 	equal := func(a, b place) (n int) {
 		here, there := bare[a.file][a.line:], bare[b.file][b.line:]

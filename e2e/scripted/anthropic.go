@@ -10,7 +10,7 @@ import (
 	"footnote/llm"
 )
 
-// wireMessages is a request in Anthropic's protocol.
+// wireMessages is a request in Anthropic's protocol. Only the fields that this server reads. Others are passed over.
 type wireMessages struct {
 	Model  string `json:"model"`
 	System []struct {
@@ -42,6 +42,8 @@ type wireMessages struct {
 	MaxTokens   int      `json:"max_tokens"`
 }
 
+// toRequest is the request as scripts see it. Results of tools are blocks of a user's message here, and messages of
+// their own there.
 func (w *wireMessages) toRequest() Request {
 	r := Request{Model: w.Model}
 	r.Temperature, r.MaxTokens, r.NoTools = w.Temperature, w.MaxTokens, w.ToolChoice.Type == "none"
@@ -64,6 +66,7 @@ func (w *wireMessages) toRequest() Request {
 				)
 			}
 		}
+		// A message that has only results in it was split above.
 		if said.Text != "" || len(said.Calls) > 0 {
 			r.Messages = append(r.Messages, said)
 		}
@@ -75,6 +78,9 @@ func (w *wireMessages) toRequest() Request {
 }
 
 // serveMessages answers in Anthropic's protocol.
+//
+// It refuses a request without a key, without max_tokens or without JSON with 400. Fault works as in streamReply, but
+// for Slow; CutAfter and StallAfter count events here. A connection is broken by a panic that net/http knows.
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	var wire wireMessages
 	body, err := io.ReadAll(r.Body)
@@ -133,7 +139,8 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// replyEvents is a reply in Anthropic's protocol, an event after the other.
+// replyEvents is a reply in Anthropic's protocol, an event after the other. A call's arguments come in two pieces, so
+// that a client has to put them together. A thought gets a signature, which a client must send back.
 func (r Reply) replyEvents() []string {
 	var out []string
 	add := func(kind string, fields map[string]any) {
@@ -142,6 +149,7 @@ func (r Reply) replyEvents() []string {
 		out = append(out, "event: "+kind+"\ndata: "+string(raw)+"\n\n")
 	}
 	index := 0
+	// block is one block of content, from its start to its end, with the next number.
 	block := func(start map[string]any, deltas ...map[string]any) {
 		add("content_block_start", map[string]any{"index": index, "content_block": start})
 		for _, delta := range deltas {
@@ -167,6 +175,7 @@ func (r Reply) replyEvents() []string {
 		}
 		block(map[string]any{"type": "text", "text": ""}, deltas...)
 	}
+	// An empty block of JSON comes first, as in the real protocol.
 	for _, call := range r.Calls {
 		half := len(call.Arguments) / 2
 		block(map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": map[string]any{}},
@@ -177,6 +186,7 @@ func (r Reply) replyEvents() []string {
 				"type": "input_json_delta", "partial_json": strings.ToValidUTF8(string(call.Arguments[half:]), ""),
 			})
 	}
+	// An error event ends the stream.
 	if r.Fault.Error != "" {
 		add("error", map[string]any{"error": map[string]any{"type": "overloaded_error", "message": r.Fault.Error}})
 		return out

@@ -10,6 +10,9 @@ import (
 
 // spelledCalls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number
 // of times, and after each #then those of the next turn.
+//
+// They let a test or a person in front of the page have any tool called with any arguments. turn is from 0. Arguments
+// that are no JSON object are left out. It returns nil when there is nothing for that turn.
 func spelledCalls(question string, turn int) []llm.Call {
 	turns := strings.Split(question, "#then")
 	if turn >= len(turns) {
@@ -27,7 +30,8 @@ func spelledCalls(question string, turn int) []llm.Call {
 	return out
 }
 
-// repeatResults repeats what the tools returned since the last question.
+// repeatResults repeats what the tools returned since the last question. The texts are joined by spaces, the oldest
+// first. What a tool said that has neither text nor error is left out.
 func repeatResults(history []llm.Message) string {
 	var results []string
 	for _, msg := range slices.Backward(history) {

@@ -9,11 +9,15 @@ import (
 	"unicode"
 )
 
-// Dimensions is the size of the server's vectors.
+// Dimensions is the size of the server's vectors. It is that of all-MiniLM-L6-v2, the sentence model that the product
+// can run itself.
 const Dimensions = 384
 
 // serveEmbeddings answers with vectors of hashed words: texts that share words are alike, and the same text has the
 // same vector everywhere.
+//
+// The input is a text or a list of texts, and the answer has floats, whatever encoding was asked for. It refuses any
+// other input with 400. The model that is asked for is named in the answer and changes nothing.
 func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Model string          `json:"model"`
@@ -45,10 +49,14 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 
 // Vector returns the unit vector of a text: each word, cut to five letters as a poor man's stem, counts in three
 // places.
+//
+// Letters and digits make words, without regard to case. Two texts have a high cosine when they share words; it knows
+// no meanings. A text without words has a vector too, so that none has length 0.
 func Vector(text string) []float32 {
 	v := make([]float32, Dimensions)
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), notLetter) {
+		// Five letters make “roofs” and “roof” different but “condition” and “conditions” equal.
 		runes := []rune(word)
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(string(runes[:min(5, len(runes))]))) // a hash can't fail

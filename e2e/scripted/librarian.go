@@ -10,19 +10,26 @@ import (
 	"footnote/llm"
 )
 
+// refusal is the sentence with which the product's own instructions have a model say that it has found nothing.
 const refusal = "I couldn't find relevant information about that in your documents."
 
-// searchers are the tools that it searches with: the first that there is.
+// searchers are the tools that it searches with: the first that there is. Which there are depends on the toolset of
+// the run.
 var searchers = []string{"search_documents", "hybrid_search", "retrieve", "retrieve_documentation"}
 
 // Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two
 // documents, and answers with sentences of what it read, each with its number. A question may ask for trouble: see
 // trouble.
+//
+// What it does is decided by the history alone: nothing is kept between requests, so any number of runs can be under
+// way, and a run can go on at another server. It never says what the tools did not show it, unless trouble is asked
+// for.
 func Librarian(r Request) Reply {
 	question := r.Question()
 	if reply, ok := makeTrouble(r, question); ok {
 		return reply
 	}
+	// The trouble was not asked for, so it goes on as a good model does.
 	hits, found, read, searched := gatherResults(r.Messages)
 	switch {
 	case len(read) > 0:
@@ -51,6 +58,9 @@ func Librarian(r Request) Reply {
 
 // makeTrouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
 // #filter, #invent, #notes and #call.
+//
+// The word may stand anywhere in the question. Some wait for a later turn or for tools, and until then it does as if
+// nothing was asked; ok reports whether reply is to be used.
 func makeTrouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": contentWords(question)}
 	switch {
@@ -93,16 +103,18 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 	return Reply{}, false
 }
 
+// hasTool reports whether the request offers a tool.
 func hasTool(r Request, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(t llm.ToolSpec) bool { return t.Name == tool })
 }
 
+// toolCall makes a call without an id; fillReply gives it one.
 func toolCall(name string, arguments map[string]any) llm.Call {
 	raw, _ := json.Marshal(arguments) // plain strings and numbers can't fail
 	return llm.Call{Name: name, Arguments: raw}
 }
 
-// passage is what tools show of a document, with its citation number.
+// passage is what tools show of a document, with its citation number. N is 1 or more.
 type passage struct {
 	N    int    `json:"n"`
 	Text string `json:"text"`
@@ -110,6 +122,10 @@ type passage struct {
 
 // gatherResults gathers what the tools returned since the last question: hits of searches with the passages they
 // showed, and passages that were read.
+//
+// hits are the ids of documents, the best first, found the passages that searches showed, and read those of documents
+// that were opened. searched reports whether a search was made, also one that found nothing or failed. The shapes of
+// all toolsets are read, each by the fields it has.
 func gatherResults(history []llm.Message) (hits []string, found, read []passage, searched bool) {
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {
@@ -132,6 +148,7 @@ func gatherResults(history []llm.Message) (hits []string, found, read []passage,
 				ChunkText string `json:"chunk_text"`
 			} `json:"results"`
 		}
+		// Before the JSON there may be a word about the tool's input.
 		start := strings.IndexByte(msg.Text, '{')
 		if start < 0 || json.NewDecoder(strings.NewReader(msg.Text[start:])).Decode(&out) != nil {
 			searched = true
@@ -157,8 +174,10 @@ func gatherResults(history []llm.Message) (hits []string, found, read []passage,
 	return hits, found, read, searched
 }
 
-// copySentences copies the sentences that share most words with the question, each with its passage's number.
+// copySentences copies the sentences that share most words with the question, each with its passage's number. At most
+// three, the best first. Of equal ones the first comes first, also when none shares a word.
 func copySentences(passages []passage, question string) string {
+	// n is the passage's number, score how many words of the question are in the sentence.
 	type found struct {
 		text  string
 		n     int
@@ -189,7 +208,8 @@ func copySentences(passages []passage, question string) string {
 	return b.String()
 }
 
-// cutSentences cuts a text at full stops and line ends.
+// cutSentences cuts a text at full stops and line ends. A full stop counts only before a space or at the end, so “3.5”
+// stays whole. Headings and what has eight bytes or less are left out.
 func cutSentences(text string) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -215,11 +235,13 @@ func cutSentences(text string) []string {
 	return out
 }
 
+// stopWords are words of English that say nothing about what is asked.
 var stopWords = strings.Fields("a an and are as at be by can did do does for from had has have how i in is it its me " +
 	"my of on or that the " +
 	"their there this to was we were what when where which who why will with would you your about tell give please")
 
-// contentWords returns a question's content words.
+// contentWords returns a question's content words. At most twelve, in their order. A question that has none keeps all
+// of its words. Hyphens stay in words.
 func contentWords(question string) string {
 	words := strings.FieldsFunc(
 		question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' },

@@ -1,5 +1,13 @@
 // Package scripted holds models whose replies are written beforehand: one in the process, and a server that speaks the
 // protocol of OpenAI. They drive tests, benchmarks and tries without a key.
+//
+// Package scripted knows two protocols, OpenAI's chat completions and Anthropic's messages, and embeddings. model.go
+// has what a reply is and the model in the process; server.go, wire.go and anthropic.go are the server, embeddings.go
+// its vectors; librarian.go and asked.go are the script of a model that behaves well, and of trouble that a question
+// asks for.
+//
+// It is for tests alone: nothing that users run may import it. It decides nothing at random, so a test that passes
+// once passes again.
 package scripted
 
 import (
@@ -13,6 +21,8 @@ import (
 )
 
 // Reply is what a model says to one request.
+//
+// The zero value is an empty answer that ends normally. Delay is the time before each part; Usage is in tokens.
 type Reply struct {
 	Reasoning string
 	Text      string
@@ -25,17 +35,20 @@ type Reply struct {
 	Fault     Fault // of a Server
 }
 
-// Script makes the reply to a request. It is called by many requests at once.
+// Script makes the reply to a request. It is called by many requests at once. The result belongs to whoever called it,
+// and the request must not be changed. A script that needs to know what came before reads it from the history, as a
+// model has to.
 type Script func(Request) Reply
 
-// Request is what a script sees.
+// Request is what a script sees. N counts from 0, over all runs of one Model or Server.
 type Request struct {
 	llm.Request
 	Model string // as asked for; empty for an in-process Model
 	N     int    // how many requests came before
 }
 
-// Turn is a request's place in its run: how many of its assistant messages stand after the last question.
+// Turn is a request's place in its run: how many of its assistant messages stand after the last question. It is 0 for
+// the first request of a run, also in a conversation that had questions before.
 func (r Request) Turn() int {
 	n := 0
 	for _, msg := range slices.Backward(r.Messages) {
@@ -50,7 +63,7 @@ func (r Request) Turn() int {
 	return n
 }
 
-// Question is the last user message.
+// Question is the last user message. It is empty when there is none.
 func (r Request) Question() string {
 	for _, msg := range slices.Backward(r.Messages) {
 		if msg.Role == llm.RoleUser {
@@ -60,14 +73,17 @@ func (r Request) Question() string {
 	return ""
 }
 
-// Model is a model in the process. It is safe for concurrent use.
+// Model is a model in the process. It is safe for concurrent use. It keeps all requests, so it is for tests that make
+// few.
 type Model struct {
 	script Script
-	mu     sync.Mutex
-	seen   []llm.Request
+	// mu guards seen.
+	mu   sync.Mutex
+	seen []llm.Request
 }
 
-// New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid.
+// New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid. The order is
+// that in which requests come, of whichever run.
 func New(replies ...Reply) *Model {
 	return NewScript(func(r Request) Reply {
 		if r.N >= len(replies) {
@@ -83,16 +99,18 @@ func NewScript(script Script) *Model { return &Model{script: script} }
 // Name is "scripted".
 func (m *Model) Name() string { return "scripted" }
 
-// Requests returns the requests so far.
+// Requests returns the requests so far. The slice is a copy; what is in it is not.
 func (m *Model) Requests() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.seen)
 }
 
-// Stream yields the script's reply. See llm.Model.
+// Stream yields the script's reply. See llm.Model. A context that ends gives an llm.Error of the kind cancelled. Fault
+// is not used here: Err is what goes wrong with a Model.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
+		// The caller may go on with its slice of messages.
 		kept := req
 		kept.Messages = slices.Clone(req.Messages)
 		m.mu.Lock()
@@ -116,7 +134,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// replyParts returns the reply as a stream's parts.
+// replyParts returns the reply as a stream's parts. The order is the one that model servers have: thoughts, text,
+// calls, and the end with the reason.
 func (r Reply) replyParts() []llm.Part {
 	var parts []llm.Part
 	if r.Reasoning != "" {
@@ -131,7 +150,7 @@ func (r Reply) replyParts() []llm.Part {
 	return append(parts, llm.Done{Finish: r.Finish, Usage: r.Usage})
 }
 
-// waitFor waits for d, or returns the context's error.
+// waitFor waits for d, or returns the context's error. A d of 0 or less does not wait.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

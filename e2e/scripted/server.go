@@ -13,9 +13,10 @@ import (
 	"footnote/llm"
 )
 
+// maxBody is how many bytes of a request are read, 32 MiB; longer ones are refused.
 const maxBody = 32 << 20
 
-// Config says how a server replies.
+// Config says how a server replies. The zero value is a Librarian that answers at once and keeps no requests.
 type Config struct {
 	Script Script        // nil: Librarian
 	Delay  time.Duration // before each piece, unless the reply has its own
@@ -30,13 +31,14 @@ type Config struct {
 // and with Anthropic's: messages as streams. Serve it with net/http or httptest. It is safe for concurrent use.
 type Server struct {
 	config Config
-	mux    *http.ServeMux
-	mu     sync.Mutex
-	count  int
-	seen   []Request
+	// mux has both protocols; mu guards what is below it. count is of all chat requests, seen the last of them.
+	mux   *http.ServeMux
+	mu    sync.Mutex
+	count int
+	seen  []Request
 }
 
-// NewServer returns a server. Any path before /chat/completions, /embeddings and /models is accepted.
+// NewServer returns a server. Each path is served as it is and with /v1 before it.
 func NewServer(c Config) *Server {
 	if c.Script == nil {
 		c.Script = Librarian
@@ -45,6 +47,7 @@ func NewServer(c Config) *Server {
 		c.Model = "scripted"
 	}
 	s := &Server{config: c, mux: http.NewServeMux()}
+	// Clients differ in whether their base URL ends with /v1.
 	for _, prefix := range []string{"", "/v1"} {
 		s.mux.HandleFunc("POST "+prefix+"/chat/completions", s.serveChat)
 		s.mux.HandleFunc("POST "+prefix+"/messages", s.serveMessages)
@@ -54,26 +57,27 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// ServeHTTP serves the protocol.
+// ServeHTTP serves the protocol. A body is cut at 32 MiB, and an unknown path gets 404.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	s.mux.ServeHTTP(w, r)
 }
 
-// Requests returns the last requests, oldest first, as many as Config.Record.
+// Requests returns the last requests, oldest first, as many as Config.Record. What is in the copy must not be changed.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// Count returns how many chat requests came.
+// Count returns how many chat requests came. Requests that were refused do not count.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
+// noteRequest gives a request its number, and keeps it if Config.Record says so.
 func (s *Server) noteRequest(r Request) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,6 +90,7 @@ func (s *Server) noteRequest(r Request) Request {
 	return r
 }
 
+// serveChat answers in OpenAI's protocol. Config.Tokens is for replies that are text and have no fault.
 func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -99,6 +104,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	}
 	asked = s.noteRequest(asked)
 	reply := s.config.Script(asked).fillReply(asked.N)
+	// Errors and broken streams are left as the script has them.
 	if len(reply.Calls) == 0 && reply.Fault.isNone() {
 		reply.Chunks = exactChunks(reply.Chunks, s.config.Tokens)
 	}
@@ -108,6 +114,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	streamReply(w, r, reply)
 }
 
+// serveModels lists the one model. n_ctx is where llama.cpp's server says how many tokens of context there are.
 func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
 		map[string]any{"id": s.config.Model, "object": "model", "created": 0,
@@ -115,6 +122,7 @@ func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
+// writeRefusal writes an error in OpenAI's form.
 func writeRefusal(w http.ResponseWriter, status int, code, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
 }
@@ -125,14 +133,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client left
 }
 
-// wireRequest is a chat request as it comes.
+// wireRequest is a chat request as it comes. Only the fields that this server reads.
 type wireRequest struct {
 	Model    string `json:"model"`
 	Messages []struct {
 		Role       llm.Role        `json:"role"`
 		Content    json.RawMessage `json:"content"`
 		ToolCallID string          `json:"tool_call_id"`
-		ToolCalls  []struct {
+		// A call's arguments are JSON in a text, as in the real protocol.
+		ToolCalls []struct {
 			ID       string `json:"id"`
 			Function struct {
 				Name      string `json:"name"`
@@ -153,6 +162,7 @@ type wireRequest struct {
 	MaxTokens   int             `json:"max_tokens"`
 }
 
+// readRequest is the request as scripts see it.
 func readRequest(body []byte) (Request, error) {
 	var wire wireRequest
 	if err := json.Unmarshal(body, &wire); err != nil {

@@ -10,6 +10,12 @@ import (
 )
 
 // Fault is what goes wrong with a server's reply. The zero value is none.
+//
+// They are what model servers and the networks before them really do: refuse, break off, fall silent, or say nonsense.
+// Several may be set; an error status comes before all others but Slow, and Raw before what is left.
+//
+// A test that sets one shows what a user sees when a provider has that trouble: the product must end the run with a
+// reason, try again, or ask another model, and must never show half an answer as a whole one.
 type Fault struct {
 	Status     int           // an HTTP error instead of a reply
 	Body       string        // of Status; empty: a plain error object
@@ -23,6 +29,7 @@ type Fault struct {
 	Slow       time.Duration // before the headers
 }
 
+// isNone is not asked of what only shapes another field: Body, RetryAfter and RawType.
 func (f Fault) isNone() bool {
 	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone &&
 		f.Slow == 0
@@ -31,7 +38,8 @@ func (f Fault) isNone() bool {
 // flushBytes is how much is collected before it is sent when pieces come without a delay.
 const flushBytes = 2 << 10
 
-// streamReply writes a reply as server-sent events.
+// streamReply writes a reply as server-sent events. It returns when the reply is sent or the client has left. A
+// connection that is to break ends with a panic that net/http knows.
 func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 	f := reply.Fault
 	if waitFor(r.Context(), f.Slow) != nil {
@@ -62,7 +70,7 @@ func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 	s.sendReply(reply) //nolint:contextcheck // s holds the request's context
 }
 
-// sender writes the events of one reply.
+// sender writes the events of one reply. gone means that the client has left, or that nothing more is to come.
 type sender struct {
 	w       http.ResponseWriter
 	r       *http.Request
@@ -79,7 +87,9 @@ const (
 	eventTail = `,"finish_reason":null}]}` + "\n\n"
 )
 
+// sendReply sends all of a reply: thought, text, calls, the reason of the end, usage and [DONE].
 func (s *sender) sendReply(reply Reply) {
+	// Nothing is sent: the client finds a connection that ends before its answer.
 	if reply.Fault.CutAfter < 0 {
 		panic(http.ErrAbortHandler)
 	}
@@ -122,8 +132,9 @@ func (s *sender) sendReply(reply Reply) {
 	s.flushBuffer()
 }
 
-// sendCall sends a call's name, then its arguments in two pieces.
+// sendCall sends a call's name, then its arguments in two pieces. The cut is not inside a character.
 func (s *sender) sendCall(i int, call llm.Call, f Fault) {
+	// The first piece has the id and the name, the others only their place among the calls.
 	at := `{"tool_calls":[{"index":` + strconv.Itoa(i) + `,`
 	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` +
 		string(appendString(nil, call.Name)) + `,"arguments":`
@@ -136,11 +147,13 @@ func (s *sender) sendCall(i int, call llm.Call, f Fault) {
 	s.sendDelta(at+`"function":{"arguments":`, string(call.Arguments[half:]), `}}]}`, f)
 }
 
-// sendDelta sends one piece, after the delay.
+// sendDelta sends one piece, after the delay. The piece is counted, and a fault that is due by its number happens
+// here.
 func (s *sender) sendDelta(before, text, after string, f Fault) {
 	if s.gone {
 		return
 	}
+	// A StallAfter of -1 is met before the first piece.
 	if f.StallAfter != 0 && s.pieces >= f.StallAfter {
 		s.flushBuffer()
 		<-s.r.Context().Done()
@@ -166,6 +179,7 @@ func (s *sender) sendDelta(before, text, after string, f Fault) {
 	}
 }
 
+// flushBuffer sends what is collected. When that fails, the client has left.
 func (s *sender) flushBuffer() {
 	if _, err := s.w.Write(s.buf); err != nil || s.control.Flush() != nil {
 		s.gone = true
@@ -173,6 +187,7 @@ func (s *sender) flushBuffer() {
 	s.buf = s.buf[:0]
 }
 
+// appendString appends a JSON string.
 func appendString(b []byte, s string) []byte {
 	quoted, err := json.Marshal(s)
 	if err != nil {
