@@ -44,6 +44,7 @@ func calculate() (*Tool, error) {
 		computed:   func(output json.RawMessage) json.RawMessage { return output },
 		vocabulary: func(in calculateInput) string { return calc.SpokenOperators(in.Expression) },
 		describe: func(_ *Context, in calculateInput) string {
+			// What people read while it runs; the page draws the same from the label and the arguments.
 			return "Calculating " + text.Shorten(in.Expression, 120)
 		},
 		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
@@ -53,6 +54,8 @@ func calculate() (*Tool, error) {
 			}
 			res, exact := v.Decimal()
 			sign := " = "
+			// Both signs are read by people, and by programs that look at the message; exact says the same for
+			// certain.
 			if !exact {
 				sign = " ≈ "
 			}

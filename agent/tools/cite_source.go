@@ -14,6 +14,9 @@ var citeSourceDoc string
 
 // citeSourceSchema has the fields that models made for these tools write. A number is at least 1, as numbers of
 // passages are.
+//
+// The fields are all required, although block_id is not used: they are agreed with models that were made for these
+// tools.
 const citeSourceSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
 	"properties": {
@@ -35,6 +38,9 @@ type citeSourceInput struct {
 // citeSourceOutput is where the words stand: Start and End are runes in the document's text, Boxes shares of a page.
 // Check says how well the words fit (chat.Check); Quote is as the document has it, which may differ from what the model
 // wrote.
+//
+// CitationNumber is the passage's, and the one that the answer's footnote gets. Page counts from 1 and is left out
+// where the document has none.
 type citeSourceOutput struct {
 	CitationNumber int        `json:"citation_number"`
 	DocID          string     `json:"doc_id"`
@@ -66,6 +72,7 @@ func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 		{Name: "quote", Value: o.Quote},
 		{Name: "section", Value: o.Section}, {Name: "start", Value: strconv.Itoa(o.Start)},
 	} {
+		// Zero is what a fact has that does not apply, and would only be noise on the page.
 		if fact.Value != "" && fact.Value != "0" {
 			r.Facts = append(r.Facts, fact)
 		}
@@ -91,6 +98,7 @@ func citeSource() (*Tool, error) {
 			return "Checking a quote"
 		},
 		run: func(ctx context.Context, d *Context, in citeSourceInput) (Result, error) {
+			// A number can be of any passage that this run was shown.
 			src, ok := d.Sources.At(in.CitationNumber)
 			if !ok {
 				return refusedResult(
@@ -113,6 +121,7 @@ func citeSource() (*Tool, error) {
 			if err != nil {
 				return Result{}, err
 			}
+			// Approximate is a match with small differences, such as other quotation marks; the reader is told so.
 			message := "Quote found word for word in " + src.Document.DisplayName()
 			if found.Check == chat.CheckApproximate {
 				message = "Quote found, in slightly other words, in " + src.Document.DisplayName()

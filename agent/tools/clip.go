@@ -7,6 +7,8 @@ import (
 
 // MaxOutput is how many characters of a tool's output an event carries. The whole output is kept beside the log
 // (chat.Step.Full). The model gets the output whole; this bounds what is stored with a step and sent to pages.
+//
+// It is a choice: about three pages of text. It counts characters of the JSON, with all that stands around the words.
 const MaxOutput = 10_000
 
 // clipper is an output that knows best what of it to show when it is too long for an event.
@@ -34,6 +36,7 @@ func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 			return short, err
 		}
 	}
+	// Not even the smallest bounds were enough, for instance with many thousand fields.
 	return json.RawMessage(`{"note":"The output is too large to be shown here."}`), nil
 }
 
@@ -86,6 +89,7 @@ func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 		return ps
 	}
 	each := max(60, limit/len(ps)-overhead)
+	// At least something of each passage is shown, or its footnote would open at nothing.
 	out := make([]ShownPassage, len(ps))
 	for i, p := range ps {
 		p.Text = CutText(p.Text, each)

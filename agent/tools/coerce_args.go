@@ -9,7 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// queryNames are what models call the one text that a tool searches with.
+// queryNames are what models call the one text that a tool searches with. Only the first of them that is there is
+// taken.
 var queryNames = []string{
 	"q", "search_query", "search", "search_term", "search_terms", "keywords", "keyword", "terms", "question", "queries",
 	"text", "input",
@@ -23,6 +24,8 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	if t.Verbatim || json.Unmarshal(args, &in) != nil || in == nil {
 		return args
 	}
+	// A query under another name is only taken where the schema has no field of that name and query itself is not
+	// given: otherwise it would be a guess.
 	fields := t.Schema.Schema().Properties
 	if _, there := in["query"]; !there && fields["query"] != nil {
 		for _, name := range queryNames {
@@ -44,6 +47,7 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	}
 	raw, err := Encode(in)
 	if err != nil {
+		// The arguments came from JSON, so this is not reached; what the model wrote is then judged as it is.
 		return args
 	}
 	return raw
@@ -60,6 +64,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 			value = inner
 		}
 	}
+	// One value in a list is that value; several words in a list are a text of them.
 	if list, ok := value.([]any); ok && !takes("array") {
 		if len(list) == 1 {
 			value = list[0]
@@ -76,6 +81,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 			break
 		}
 		var list []any
+		// Some models write a list as text, with its brackets.
 		if isText && json.Unmarshal([]byte(text), &list) == nil && list != nil {
 			return list
 		}

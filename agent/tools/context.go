@@ -14,6 +14,9 @@ import (
 
 // Library is what tools need of the documents; *corpus.Library has it. It is declared here, where it is used, so that
 // tests can stand in for it. What it reads is bounded by a scope: nothing of another user comes out of it.
+//
+// Every method takes the scope, which says whose documents and in which namespaces. Errors are chat.Errors where a
+// model or a user can do something about them. Calls of one turn use it at the same time.
 type Library interface {
 	Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error)
 	Find(ctx context.Context, s chat.Scope, idOrTitle string) (corpus.Document, error)
@@ -42,6 +45,8 @@ type Library interface {
 // a turn use it at the same time and only read its fields; Sources and Texts have locks of their own. Between turns the
 // run's goroutine may narrow DocumentIDs to one document for a while. A Context lives as long as its run. RunID names
 // the namespace in which captured pages of the web are kept.
+//
+// Nothing in it is stored: when a run is carried on at another server, it is made anew from the run's log.
 type Context struct {
 	Library     Library
 	Scope       chat.Scope
@@ -64,6 +69,8 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, str
 	}
 	doc, err := d.Library.Find(ctx, d.Scope, ref)
 	if err != nil {
+		// What was not found, or is no sensible name, the model can mend: it gets the sentence. Everything else ends
+		// the call.
 		switch chat.CodeOf(err) {
 		case chat.CodeNotFound, chat.CodeInvalid:
 			return corpus.Document{}, chat.MessageOf(err), nil

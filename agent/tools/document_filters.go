@@ -17,6 +17,8 @@ import (
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
 // Values of a document's own properties may be texts, numbers, truth values or lists of these. The formats that “type”
 // names come from corpus/extract, so that a new format is told to models without a change here.
+//
+// At most 20 properties, and 20 values for each; both are choices that keep a query of the store small.
 var filtersSchema = fmt.Sprintf(`{
 	"type": "object", "maxProperties": 20,
 	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20,

@@ -17,6 +17,9 @@ var queryTableDoc string
 
 // queryTableSchema is a query in fixed fields and no language of its own: docs/decisions.md, “Tools”, says why. Its
 // bounds (20 conditions, 10 functions, 5 groups) are choices and not measured.
+//
+// A language of its own, such as SQL, would have to be parsed, bounded and explained to every model; fixed fields are
+// checked by the schema, and what is wrong with one is told by its name.
 const queryTableSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["document"],
 	"properties": {
@@ -48,10 +51,13 @@ const queryTableSchema = `{
 }`
 
 // tableTime is how long a table is asked at most. Longer than that the question is refused, so that the model asks for
-// less.
+// less. It is a choice.
 const tableTime = 5 * time.Second
 
 // queryTableInput are the arguments of query_table.
+//
+// Columns are named by their heads or by letters, as in a spreadsheet. An empty Sheet is any table that has the
+// columns. Limit is 20 unless the model says otherwise.
 type queryTableInput struct {
 	Document string `json:"document"`
 	Sheet    string `json:"sheet"`
@@ -143,6 +149,7 @@ func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Que
 		return table.Answer{}, err
 	}
 	answer, err := t.Ask(work, q, doc.Language)
+	// The run's own end is told apart from the table's: only the second is something the model can do anything about.
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return table.Answer{}, table.Refusal("The table is too large to be asked this. Ask with fewer conditions, " +
 			"functions or groups.")
@@ -161,6 +168,7 @@ func (d *Context) passagesOfRows(ctx context.Context, doc corpus.Document, a tab
 	if err != nil {
 		return nil, fmt.Errorf("passages of rows: %w", err)
 	}
+	// A row whose passage is gone stays in the answer, without a number.
 	for i, r := range shown {
 		if passages[i].ID != "" {
 			passages[i] = passages[i].Cut(r.Start, r.End, a.Table.SectionOf(r))

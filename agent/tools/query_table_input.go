@@ -8,6 +8,9 @@ import (
 )
 
 // cellValues are what cells are compared with: one value or a list, texts, numbers or truth values.
+//
+// They are kept as they were written, since only the column that they are compared with says whether they are numbers,
+// dates or texts.
 type cellValues []table.Value
 
 // UnmarshalJSON reads one value or a list. It never fails: the schema has checked what may stand there, and numbers
@@ -32,7 +35,7 @@ func (v *cellValues) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// operators maps further spellings of some operators to those of package table.
+// operators maps further spellings of some operators to those of package table. They are in the schema's list, too.
 var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=": table.AtLeast}
 
 // query is the question in the words of the table. Values of “empty” and “not empty” are dropped, as models give some
@@ -57,6 +60,9 @@ func (in queryTableInput) query() table.Query {
 }
 
 // functionWords are the words by which answers name a computed value, for each function.
+//
+// An answer that says “altogether 4,500 €” can only be checked against a sum if it is known that “altogether” may mean
+// one.
 var functionWords = map[table.Function]string{
 	table.Count: "count number many", table.Sum: "sum total altogether", table.Mean: "mean average",
 	table.Min: "lowest least smallest minimum first earliest", table.Max: "highest most largest maximum last latest",

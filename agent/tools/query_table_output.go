@@ -14,6 +14,9 @@ import (
 )
 
 // Bounds of an output. The bounds are those of an output that a model reads and of a table that the page draws.
+//
+// They are choices: 30 columns of 300 characters are some 9,000 characters for a row, and a page has room for eight
+// columns beside each other.
 const (
 	maxOutputColumns = 30
 	maxDrawnColumns  = 8
@@ -21,6 +24,9 @@ const (
 )
 
 // tableRow is a row of a result, with the number under which it is cited.
+//
+// Row counts from 1 as a spreadsheet does, so that a reader finds it there. Cells are in the order of the output's
+// Columns.
 type tableRow struct {
 	N     int      `json:"n,omitempty"`
 	Row   int      `json:"row"` // in the sheet
@@ -28,6 +34,9 @@ type tableRow struct {
 }
 
 // tableTotal is a value that was computed.
+//
+// Value is for programs and Shown for people; what an answer says is checked against both. Cells are those that had a
+// value.
 type tableTotal struct {
 	What  string `json:"what"`
 	Value string `json:"value"`          // in the form of JSON, a date in that of ISO 8601
@@ -38,6 +47,8 @@ type tableTotal struct {
 }
 
 // tableGroup is a group of rows; N is the number of its first row.
+//
+// Group has the values by which its rows belong together, in the order of group_by.
 type tableGroup struct {
 	N      int          `json:"n,omitempty"`
 	Group  []string     `json:"group"`
@@ -46,6 +57,9 @@ type tableGroup struct {
 }
 
 // queryTableOutput is what a table was asked for.
+//
+// Totals are of all rows that matched, also of those that are not shown; Rows and Groups exclude each other. Notes are
+// sentences about what was left out of a sum, and the like.
 type queryTableOutput struct {
 	DocID    string       `json:"doc_id"`
 	Filename string       `json:"filename"`
@@ -88,6 +102,8 @@ func shownRows(a table.Answer) (rows []table.Row) {
 }
 
 // columnsShown are the columns that are shown, in their order: those that the query names, and others from the left.
+//
+// What the query is about must not fall out where a table has more columns than there is room for.
 func columnsShown(a table.Answer, most int) (columns []int) {
 	columns = slices.Clone(a.Columns[:min(len(a.Columns), most)])
 	for i := range a.Table.Columns {
@@ -102,7 +118,8 @@ func columnsShown(a table.Answer, most int) (columns []int) {
 	return columns
 }
 
-// cellsOf are some cells of a row, each cut to so many characters.
+// cellsOf are some cells of a row, each cut to so many characters. Cells are one line each: a line break in one would
+// break the table that is drawn.
 func cellsOf(r table.Row, columns []int, most int) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -113,6 +130,8 @@ func cellsOf(r table.Row, columns []int, most int) []string {
 
 // newTableOutput numbers the rows that an answer shows, whose passages are given. A row without a passage, which a
 // document that changed may leave, has the number 0.
+//
+// It is called once for each run, when the output is made, since it gives out numbers.
 func newTableOutput(
 	number Numberer, doc corpus.Document, a table.Answer, passages []corpus.Passage,
 ) queryTableOutput {
@@ -130,6 +149,7 @@ func newTableOutput(
 		out.Passages = append(out.Passages, shown)
 	}
 	for i, g := range a.Groups {
+		// The passages of groups are those of their first rows, in the same order.
 		out.Groups = append(out.Groups, tableGroup{out.Passages[i].N, g.Values, len(g.Rows), totalsOf(g.Totals)})
 	}
 	if len(a.Groups) > 0 {
@@ -173,6 +193,7 @@ func (o queryTableOutput) stepResult(
 	if len(a.Used) > 0 {
 		r.Table.URL = rowsLink(doc, a.Used)
 	}
+	// The hit of a row opens the document at that row, and the row's cells link to the same place.
 	for i, p := range passages {
 		hit := chat.Hit{
 			N: o.Passages[i].N, DocumentID: doc.ID, ChunkID: p.ID, BlockID: p.FirstBlock, Page: p.Page,
@@ -198,7 +219,8 @@ func (o queryTableOutput) stepResult(
 	return r
 }
 
-// shownTotals are totals under their labels; those of different units stand in one cell.
+// shownTotals are totals under their labels; those of different units stand in one cell. For example two currencies in
+// one column give two sums.
 func shownTotals(totals []table.Total, labels []string) []string {
 	out := make([]string, len(labels))
 	for i, label := range labels {
@@ -242,6 +264,8 @@ func computedOf(output json.RawMessage) json.RawMessage {
 
 // rowsLink opens a document at rows of a table, and marks them: as many as there is room for. Rows that follow each
 // other are one range, so that long runs of rows take little room in an address.
+//
+// The rest of the rows is used all the same; only the marks in the viewer are fewer.
 func rowsLink(doc corpus.Document, rows []table.Row) string {
 	rows = slices.SortedFunc(slices.Values(rows), func(x, y table.Row) int { return x.Start - y.Start })
 	var runs chat.Ranges
@@ -260,7 +284,7 @@ func rowsLink(doc corpus.Document, rows []table.Row) string {
 	}.String()
 }
 
-// summaryOf is an answer in a few words: "3 rows, sum of Amount = 4,500 €".
+// summaryOf is an answer in a few words: "3 rows, sum of Amount = 4,500 €". It has two totals at most, for one line.
 func summaryOf(a table.Answer) string {
 	said := english.Count(a.Matched, "row")
 	if len(a.Groups) > 0 {

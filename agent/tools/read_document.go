@@ -16,6 +16,8 @@ import (
 var readDocumentDoc string
 
 // readDocumentSchema counts parts from 1. A focus and a page may both be given: the focus decides what is read first.
+//
+// Parts are reading pages, counted from 1.
 const readDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
@@ -36,6 +38,9 @@ type readDocumentInput struct {
 }
 
 // ReadDocumentOutput is a reading page of a document.
+//
+// Page and Pages count reading pages, PageCount those of the document, such as a PDF's; the latter is 0 where there
+// are none. Passages are in the order of the document.
 type ReadDocumentOutput struct {
 	DocID     string         `json:"doc_id"`
 	Filename  string         `json:"filename"`
@@ -79,6 +84,7 @@ func readDocument() (*Tool, error) {
 			if err != nil {
 				return explainUnread(doc, err)
 			}
+			// A model that counts on after the end gets the number, and need not guess it.
 			if r.Parts > 0 && in.Page > r.Parts {
 				return refusedResult("%s has %s: ask for one of them.", doc.DisplayName(),
 					english.Count(r.Parts, "page"))
@@ -123,6 +129,8 @@ func readResult(number Numberer, r corpus.Reading, query string) (any, chat.Step
 }
 
 // readPartOf says which part of which document was read, for the coverage of the answer.
+//
+// Coverage is what an answer tells of how much was read of which document.
 func readPartOf(r corpus.Reading) chat.OpenedPart {
 	return chat.OpenedPart{DocumentID: r.Document.ID, Part: readingPage(r)}
 }

@@ -28,6 +28,8 @@ const readMultipleDocumentsSchema = `{
 }`
 
 // readTogether is how many runes several documents that are read at once share. Ten documents get 2,400 runes each.
+//
+// It is a choice: about as much as a model reads of one long document at a time.
 const readTogether = 24_000
 
 // readMultipleDocumentsInput are the arguments of read_multiple_documents: at most ten documents.
@@ -37,6 +39,8 @@ type readMultipleDocumentsInput struct {
 }
 
 // ReadMultipleDocumentsOutput is what was read of each document, in the order asked for.
+//
+// Notes name the documents that were not found; those that were are read all the same.
 type ReadMultipleDocumentsOutput struct {
 	Documents []ReadDocumentOutput `json:"documents"`
 	Notes     []string             `json:"notes,omitempty"`
@@ -74,6 +78,7 @@ func readMultipleDocuments() (*Tool, error) {
 			}
 			readings := make([]corpus.Reading, len(docs))
 			g, ctx := errgroup.WithContext(ctx)
+			// Four at a time is a choice, so that one call does not take every reader of the database.
 			g.SetLimit(4)
 			for i, doc := range docs {
 				g.Go(func() (err error) {

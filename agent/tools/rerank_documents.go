@@ -32,6 +32,8 @@ type rerankDocumentsInput struct {
 }
 
 // rankedDocument is a document in the order asked for; one in which nothing was found has the score 0.
+//
+// Score is the search's own and only says something beside the others of the same call.
 type rankedDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
@@ -69,6 +71,7 @@ func rerankDocuments() (*Tool, error) {
 				return Result{}, fmt.Errorf("search: %w", err)
 			}
 			ranked := make([]rankedDocument, 0, len(docs))
+			// A copy, so that the notes of a kept search are not written to.
 			result := chat.StepResult{Query: in.Query, Notes: append(append([]string{}, notes...), found.Notes...)}
 			rank := func(doc corpus.Document, score float64, snippet string) {
 				ranked = append(ranked, rankedDocument{
@@ -85,6 +88,7 @@ func rerankDocuments() (*Tool, error) {
 				hit[doc.ID] = true
 				rank(doc, g[0].Score, g[0].Snippet.Text)
 			}
+			// They keep the order in which the model named them.
 			for _, doc := range docs {
 				if !hit[doc.ID] {
 					rank(doc, 0, "")

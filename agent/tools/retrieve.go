@@ -23,6 +23,8 @@ const retrieveSchema = `{
 }`
 
 // retrieveInput are the arguments of tools that take a query and how many passages are wanted.
+//
+// TopK is between 1 and the tool's own highest number; a request's top_k takes the place of the default.
 type retrieveInput struct {
 	Query string `json:"query"`
 	TopK  int    `json:"top_k"`

@@ -23,6 +23,8 @@ const retrieveBookContentSchema = `{
 }`
 
 // bookContent is what retrieve_documentation finds, and the same as the text that models get.
+//
+// Text is made of the chunks and stored with them, so that programs can use either.
 type bookContent struct {
 	retrieveDocumentationOutput
 	Text string `json:"text"`
@@ -69,6 +71,9 @@ func retrieveBookContent() (*Tool, error) {
 }
 
 // bookText writes chunks as text.
+//
+// The form is agreed with clients of this toolset: number, title and section, address, relevance with two digits, and
+// the passage. An empty result is a sentence.
 func bookText(out retrieveDocumentationOutput) string {
 	if len(out.Results) == 0 {
 		return "No relevant content was found for: " + out.Query

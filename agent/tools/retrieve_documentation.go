@@ -95,6 +95,7 @@ func retrieveDocumentation() (*Tool, error) {
 // documentationResult is the result of retrieve_documentation, and of retrieve_book_content before it is made text. The
 // score is between 0 and 1 whatever the search gave.
 func (d *Context) documentationResult(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
+	// The output is made later and may be made again for another run; what is found is not looked for again.
 	found, err := d.searchDocumentation(ctx, in)
 	if err != nil {
 		return Result{}, err
@@ -132,6 +133,9 @@ func (d *Context) searchDocumentation(ctx context.Context, in retrieveDocumentat
 }
 
 // chunkOf is a hit as a chunk; rank counts from 1. The similarity is the search's score where there are no vectors.
+//
+// SourceURL is where the document came from, such as a page of the web, and where that is not known a link to the
+// passage in the viewer.
 func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 	similarity := hit.Score
 	if hit.Similarity != nil {

@@ -27,6 +27,8 @@ const retrieveMoreSchema = `{
 // retrieveMore is the tool that goes on with a search: it returns what this run was not shown yet, of the first 50
 // hits. The same call again returns the next ones, so it is neither cached nor counted as repeated. It searches again
 // with the same words and leaves out what was shown, so it needs no place kept anywhere and works after a restart.
+//
+// 50 is the most that one search gives; whoever needs more has to ask in other words, and is told so by a note.
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true,
@@ -50,6 +52,7 @@ func retrieveMore() (*Tool, error) {
 				return Result{}, err
 			}
 			var further []corpus.Result
+			// What was shown is known by the passages' ids, whichever tool showed them.
 			for _, hit := range found.Results {
 				if len(further) < in.TopK && !d.Sources.Contains(hit.Passage.ID) {
 					further = append(further, hit)

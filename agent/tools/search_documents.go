@@ -24,8 +24,8 @@ const searchDocumentsSchema = `{
 	}
 }`
 
-// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further
-// documents come with a snippet.
+// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further documents
+// come with a snippet. It is a choice.
 const DefaultTopK = 10
 
 // searchDocumentsInput are the arguments of search_documents.
@@ -35,6 +35,8 @@ type searchDocumentsInput struct {
 }
 
 // foundDocument is a document with the passages of it that are shown whole; Snippet stands in for them where none is.
+//
+// Score is the best passage's. Matches are pairs of beginning and end in the snippet, counted in runes.
 type foundDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
@@ -50,6 +52,8 @@ type foundDocument struct {
 }
 
 // searchDocumentsOutput is what was found, best document first.
+//
+// TotalFound is how many documents are in the list. Notes say what was not searched, or not in the way that was asked.
 type searchDocumentsOutput struct {
 	Documents  []foundDocument `json:"documents"`
 	TotalFound int             `json:"total_found"`
@@ -83,6 +87,7 @@ func searchDocuments() (*Tool, error) {
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
 			found, err := d.searchInReach(ctx, corpus.Query{
+				// Fifty is the most that a search gives.
 				Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults)),
 			})
 			if err != nil {
@@ -122,6 +127,8 @@ func searchDocuments() (*Tool, error) {
 
 // foundIn describes one document's hits, whole passages while some are left to show. left is shared by all documents of
 // one output and counts down.
+//
+// The documents come best first, so the best passages of all are those that are shown whole.
 func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
@@ -146,7 +153,8 @@ func (f foundDocument) stepHits(doc corpus.Document) []chat.Hit {
 	return withPassages(hit, doc, f.Passages)
 }
 
-// groupByDocument puts hits of one document together, documents by their best hit, at most limit documents.
+// groupByDocument puts hits of one document together, documents by their best hit, at most limit documents. Hits of
+// documents beyond the limit are dropped; those of the others stay in the order of the search.
 func groupByDocument(hits []corpus.Result, limit int) [][]corpus.Result {
 	var groups [][]corpus.Result
 	at := map[string]int{}

@@ -10,6 +10,8 @@ type Selection string
 
 // The ways to choose. With auto rules choose for simple questions, and what the model chose for a similar question
 // before is used again.
+//
+// With model the model chooses, and with rules the program does.
 const (
 	SelectModel Selection = "model"
 	SelectRules Selection = "rules"

@@ -29,6 +29,8 @@ const semanticSearchSchema = `{
 }`
 
 // semanticSearchInput are the arguments of semantic_search; min_score is 0–1.
+//
+// 0.7 is the default that clients of this toolset know; what a score means depends on the embedding model.
 type semanticSearchInput struct {
 	Query    string  `json:"query"`
 	TopK     int     `json:"top_k"`
@@ -58,6 +60,9 @@ func semanticSearch() (*Tool, error) {
 // byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
 // how near the best passage came. An embedder that does not answer is replaced by words, with a note; the result is
 // marked partial, so it is not cached.
+//
+// The best score is cut to three digits and never rounded up: a search with the number in the note has to find that
+// passage.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.searchInReach(ctx, corpus.Query{
 		Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least,

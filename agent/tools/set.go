@@ -29,6 +29,9 @@ const DefaultToolset = "cursor"
 
 // Set is a set of tools with the limits they are made for. It is copied before it is changed: sets are shared by all
 // runs.
+//
+// Absent names tools that the set would have if the program were set up for them, such as web_search without a
+// provider; the model is told why.
 type Set struct {
 	Name               string
 	Budget             chat.Budget
@@ -53,6 +56,8 @@ type Set struct {
 type absence struct{ Name, Why string }
 
 // Registry is every toolset by name, and every tool.
+//
+// It is made once at the start and is not changed, so all runs may read it.
 type Registry struct {
 	Toolsets map[string]Set
 	Tools    []*Tool
@@ -71,6 +76,10 @@ type Config struct {
 // row is a toolset with its budget. The columns are steps (turns of the model) and calls (of tools that search or read)
 // that a run may use, questions of a conversation, the highest temperature, and the usual one. All runs have 300 s and
 // 200,000 tokens.
+//
+// cursor is the general set, with documents as results; react has passages and decomposes questions (Thorough);
+// strategy chooses its first tools by rules where it can; documentation answers from one collection with two tools.
+// The budgets are choices.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	known := map[string]chat.Capability{}
@@ -150,6 +159,9 @@ func (b Registry) Check(name string, tools []string) error {
 // named leaves it whole. The text says which name is unknown. Tools of other servers are kept by name, because their
 // server may be reached later: see WithMCPTools. The budget and the temperature stay the set's own. An empty text means
 // that all names are known. A name twice counts once.
+//
+// A tool that can't work as the program is set up is refused with the reason, and not silently left out: whoever named
+// it should know.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -226,6 +238,8 @@ func (s Set) MaxTopK() int {
 // capability stands in, and what the set can't do is left out. It is how plans and rules name tools of the default
 // toolset and get those of any other. The order is that of the names. A stand-in that was there already is not named
 // twice.
+//
+// So a plan that says search_documents works with retrieve in another set.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {
@@ -261,6 +275,9 @@ func (s Set) SearchTool() *Tool {
 }
 
 // AbsenceNote tells the model what it can't do, and why.
+//
+// Without it, models call tools that they know from elsewhere and that are not there. It is empty when nothing is
+// missing.
 func (s Set) AbsenceNote() string {
 	var b strings.Builder
 	for _, a := range s.Absent {

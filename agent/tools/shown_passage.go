@@ -8,6 +8,8 @@ import (
 )
 
 // ShownPassage is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.
+//
+// N is the number under which it is cited, 1 or more. Page counts from 1; 0 is a document without pages.
 type ShownPassage struct {
 	N         int    `json:"n"`
 	BlockID   string `json:"block_id"`                // that its text begins in
@@ -35,6 +37,8 @@ func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPa
 }
 
 // placeLabel names the blocks and pages of a passage: "b3–b5, p. 2–3". Block ids are what models name places by.
+//
+// A page or block at the end is only named when it is another one.
 func (s ShownPassage) placeLabel() string {
 	at := s.BlockID
 	if s.LastBlock != "" {

@@ -37,6 +37,8 @@ type summarizeInput struct {
 }
 
 // summarizeOutput is a summary in sentences of the texts themselves.
+//
+// A sentence without a number is one that the model handed over itself: no document stands behind it.
 type summarizeOutput struct {
 	Summary string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
 	Focus   string   `json:"focus,omitempty"`
@@ -107,6 +109,8 @@ var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$
 // givenPassages makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from
 // holds the source of each, nil for words of its own. The last result is a refusal, empty if all were understood. A
 // text that stands in a passage that was shown gets that passage's number, so that its sentences can be cited.
+//
+// A number that was never shown is refused, since the model then makes up what it summarises.
 func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {

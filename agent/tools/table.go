@@ -8,6 +8,8 @@ type row struct {
 
 // tableOf is every tool. To add one, write its entry here, and its own file with the text for models beside it. Models
 // see the tools of a toolset in this order.
+//
+// The order is also that of the tools in each request to a model.
 func tableOf(cfg Config) []row {
 	return []row{
 		{searchDocuments, "cursor"},

@@ -19,12 +19,17 @@ import (
 )
 
 // Numberer gives a passage its number in the run's sources: the one it has, or the next free one.
+//
+// It is only called while outputs are made, one call after the other, so the same log gives the same numbers.
 type Numberer func(corpus.Passage, corpus.Document) int
 
 // Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
 // error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own
 // run. It may be kept in a cache and used by other runs of the same user at the same time, so nothing may be changed in
 // it. Exactly one of Output and WhyRefused is set.
+//
+// Message and Summary are sentences for a page and are stored with the step. Transient keeps a result out of the
+// cache.
 type Result struct {
 	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
 	// calls.
@@ -58,6 +63,8 @@ type ModelView interface{ ForModel() any }
 // Tool is one thing a model can do, as runs use it: its arguments are JSON. buildTool makes it of a definition, which
 // has the Go type of the arguments; mcpTool makes it of a tool of another server. It is immutable and shared by all
 // runs.
+//
+// Its functions get arguments that Normalise has returned and may be called by many runs at once.
 type Tool struct {
 	Name       string          // as models call it; stored with each call
 	Action     chat.Action     // the kind of step that its calls are, for people
@@ -194,6 +201,8 @@ func (t *Tool) MarkStep(s *chat.Step) {
 // plain words what does not fit. Equal calls are then equal as bytes, by which repeated calls and cached results are
 // known. Order of the steps: nulls and spaces, other names, the request's top_k, the schema, defaults. An alias beside
 // its proper name is dropped. Verbatim arguments are only checked.
+//
+// args may be empty, as some models send nothing for a tool that needs nothing.
 func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -279,6 +288,8 @@ func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 }
 
 // NoteOutcome notes what a call of the tool changed, when it is over.
+//
+// It is for a call that was made just now: it has the hits themselves, which a stored result does not.
 func (t *Tool) NoteOutcome(s *ground.Sources, e SourceChanges, r chat.StepResult) {
 	s.AddDocuments(e.Documents...)
 	for _, hit := range e.Hits {

@@ -29,6 +29,7 @@ const webSearchSchema = `{
 	}
 }`
 
+// Both are choices: each page read takes a request, and its passages take room in the model's turn.
 const (
 	webSearchName = "web_search"
 
@@ -60,6 +61,8 @@ type unreadPage struct {
 }
 
 // webSearchOutput is what the provider found, read or not.
+//
+// Pages were read and can be cited; Unread are those that were only found, each with why. Total counts both.
 type webSearchOutput struct {
 	Query  string       `json:"query"`
 	Pages  []webPage    `json:"pages"`

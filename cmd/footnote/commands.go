@@ -22,7 +22,9 @@ import (
 	"footnote/cmd/footnote/watch"
 )
 
-// commands is the whole command line: the settings, which every command takes, and the commands.
+// commands is the whole command line: the settings, which every command takes, and the commands. Names of commands are
+// those of the fields unless name says otherwise. Settings come as flags and from the environment; what is in a
+// command's own type is an argument or a flag of that command.
 type commands struct {
 	settings.Settings
 	Version kong.VersionFlag `help:"Print the version and exit."`
@@ -53,7 +55,7 @@ func newParser(cli *commands, stdout, stderr io.Writer) (*settings.Parser, error
 }
 
 // parseArguments reads the arguments and returns the command they name, or nil when --help or --version was printed
-// instead.
+// instead. It returns an error for what no command is called, and for arguments that the chosen one does not take.
 func parseArguments(parser *settings.Parser, args []string) (command.Runner, error) {
 	selected, err := parser.Command(args)
 	if err != nil || selected == nil {

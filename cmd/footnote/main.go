@@ -1,4 +1,9 @@
 // Command footnote answers questions from a person's own documents and shows its work.
+//
+// It reads its settings from flags, the environment and a settings file, in that order, and does what the chosen
+// command says: commands.go has all of them, and “footnote --help” lists them. Answers go to standard output; what is
+// wrong, progress and the log go to standard error. It exits with 0 when the command did what it should, with 1 when
+// it failed, and with 2 for wrong arguments or settings.
 package main
 
 import (
@@ -39,7 +44,9 @@ func main() {
 	os.Exit(runProgram(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// runProgram is main without the globals: it returns the exit code, 2 for a wrong call.
+// runProgram is main without the globals: it returns the exit code, 2 for a wrong call. It uses nothing of the process
+// but signals, so that tests can run the program in theirs. Commands with the method Bare, as help and version, work
+// with settings that are wrong.
 func runProgram(
 	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
 ) int {

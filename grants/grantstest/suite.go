@@ -25,8 +25,13 @@ import (
 
 // TestStore checks each promise in grants.Store's comments. open returns an empty store, once per subtest. Times are in
 // whole microseconds, as stores keep them.
+//
+// It tests a store by itself first, and at the end what package grants makes of it. A store that counts a use twice,
+// or that keeps what expired, would let a stolen code or token work.
 func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
+	// A code is used once: of several that use it at one moment, only the first gets true. If two did, two programs
+	// would have a token for one consent.
 	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		want := grants.Record{
@@ -72,6 +77,8 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("use of what was dropped: %v, want %s", err, chat.CodeNotFound)
 		}
 	})
+	// The bound keeps whoever registers programs in a loop from filling the database. A client that somebody allowed
+	// is not thrown out by others that nobody allowed, and so survives although it is the oldest.
 	t.Run("the oldest beyond most go, but no client that was used", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for _, kind := range []grants.Kind{grants.KindClient, grants.KindRefresh} {
@@ -96,6 +103,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("clients = %s, want 0 3 4 5", got)
 		}
 	})
+	// What is still valid stays, whatever its kind.
 	t.Run("what expired is swept", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for id, life := range map[string]time.Duration{"old": -time.Second, "new": time.Hour} {
@@ -129,6 +137,7 @@ func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	return strings.Join(names, " ")
 }
 
+// The verifier has 43 characters, the fewest that RFC 7636 (PKCE) allows.
 const (
 	resource = "https://f.example/mcp"
 	verifier = "0123456789012345678901234567890123456789012"
@@ -136,6 +145,9 @@ const (
 
 // testBook walks a client through all that it can do, and all that ends it. Time is a variable of its own, so that a
 // year passes at once.
+//
+// Each step says what holds after it. Tokens and keys are tried as a program would try them, through Book, and at the
+// end the store is read to see that no secret lies in it as it is.
 func testBook(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, err := keys.New(path, "anna")
@@ -158,6 +170,7 @@ func testBook(t *testing.T, store grants.Store) {
 		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
 		"resource": resource, "scope": "mcp", "state": "s",
 	}
+	// connect does what a program and its user do to get tokens: ask, allow, exchange.
 	connect := func() (string, grants.Tokens) {
 		t.Helper()
 		c, q, err := book.Check(ctx, func(name string) string { return asked[name] }, resource)
@@ -174,6 +187,7 @@ func testBook(t *testing.T, store grants.Store) {
 		}
 		return code, got
 	}
+	// holds checks whether a token works now.
 	holds := func(token string, want bool) {
 		t.Helper()
 		user, _, err := book.User(ctx, token, resource)
@@ -221,12 +235,15 @@ func testBook(t *testing.T, store grants.Store) {
 	if _, err := book.Refresh(ctx, second.Refresh, client.ID, ""); err == nil {
 		t.Error("after that its successor works")
 	}
+	// A code that comes a second time was stolen or sent twice; what the first exchange gave is then not believed any
+	// more either.
 	code, first = connect()
 	if _, err := book.Exchange(ctx, code, verifier, client.ID, asked["redirect_uri"], resource); err == nil {
 		t.Error("a code was used twice")
 	}
 	holds(first.Access, false)
 	testEnds(t, book, connect, holds, &now)
+	// Only hashes of secrets are kept: whoever reads the database can't use what is in it.
 	_, last := connect()
 	for kind, secret := range map[grants.Kind]string{grants.KindAccess: last.Access, grants.KindRefresh: last.Refresh} {
 		if _, err := store.Get(ctx, kind, secret); chat.CodeOf(err) != chat.CodeNotFound {
@@ -248,6 +265,8 @@ func testBook(t *testing.T, store grants.Store) {
 }
 
 // testEnds ends grants as their users, their programs and time do.
+//
+// Of each way to end it, the access token has to stop working at once, and not only when it expires.
 func testEnds(
 	t *testing.T, book *grants.Book, connect func() (string, grants.Tokens), holds func(string, bool), now *time.Time,
 ) {
@@ -257,6 +276,7 @@ func testEnds(
 	if err != nil || len(list) != 1 || list[0].Name != "A program" {
 		t.Fatalf("the list is %+v, %v", list, err)
 	}
+	// What belongs to another user looks as if it were not there.
 	if err := book.End(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("another user ends it: %v, want %s", err, chat.CodeNotFound)
 	}
@@ -265,6 +285,7 @@ func testEnds(
 		t.Error(err)
 	}
 	holds(got.Access, false)
+	// A program may give back its own refresh token, and what is unknown is no error (RFC 7009).
 	_, got = connect()
 	if err := book.Forget(ctx, "unknown"); err != nil {
 		t.Error(err)
@@ -276,6 +297,8 @@ func testEnds(
 	_, got = connect()
 	*now = now.Add(2 * time.Hour)
 	holds(got.Access, false)
+	// Addresses to which a code must never be sent: without TLS, with a name and password, with a fragment, of schemes
+	// that run something, or that only look like this machine.
 	for _, bad := range []string{
 		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)",
 		"cursor://x",

@@ -61,8 +61,12 @@ var (
 	}
 )
 
-// ask reads one page of a list: all that is said of each, or some fields. Ordering by id puts new documents on the last
-// page. A page that is not there any more means that documents were removed.
+// ask reads one page of a list: all that is said of each, or some fields. Ordering by id puts new documents on the
+// last page. A page that is not there any more means that documents were removed. T is what one entry is read as.
+// number counts from 1.
+//
+// fields names what is wanted of each entry, so that a list of ids is small; without it all is sent. A status that
+// says nothing about a list is errNoPaperless: the address is then of something else.
 func ask[T any](ctx context.Context, s *server, list string, number, size int, fields string) (page[T], error) {
 	var p page[T]
 	at := s.root.JoinPath("api", list, "/")
@@ -103,7 +107,10 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 }
 
 // pages reads all pages of a list. Only the number of the next page is taken from what the server says. A server's
-// address of the next page could lead anywhere, so only its number is believed, and it must be the next.
+// address of the next page could lead anywhere, so only its number is believed, and it must be the next. It ends with
+// the first error. More pages than there can be are an error as well.
+//
+// Each page costs a request. A server that always names a next page is left with errEndless after maxPages.
 func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T], error] {
 	fields := ""
 	if list == documents {
@@ -125,15 +132,15 @@ func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T]
 }
 
 // named is what a list of tags, correspondents or document types says of one. Newer servers name tags below another
-// tag as its children.
+// tag as its children. It may be used for all three, since they have the same fields.
 type named struct {
 	ID       int64   `json:"id"`
 	Name     string  `json:"name"`
 	Children []named `json:"children"`
 }
 
-// names reads the names in a list, by their ids. A list that may not be read has none. They may be nested to any depth;
-// a queue goes through them.
+// names reads the names in a list, by their ids. A list that may not be read has none. They may be nested to any
+// depth; a queue goes through them. Whoever has an account without the right to see tags still gets documents.
 func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
 	found := map[int64]string{}
 	for p, err := range pages[named](ctx, s, list) {

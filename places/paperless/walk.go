@@ -18,7 +18,7 @@ const (
 	maxTitle = 200 // characters of a title or another name
 )
 
-// walk yields each document once.
+// walk yields each document once. It belongs to one call of List and is used by one goroutine.
 type walk struct {
 	*server
 	yield                        func(places.Item, error) bool
@@ -26,9 +26,14 @@ type walk struct {
 	correspondents, types, marks map[int64]string
 }
 
-// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that is
-// still to be read to one that was read: then it walks again. Names of tags and correspondents are read first:
-// documents name them by number. After maxWalks it gives up, and the look is tried again later.
+// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that
+// is still to be read to one that was read: then it walks again. Names of tags and correspondents are read first:
+// documents name them by number. After maxWalks it gives up, and the look is tried again later. A document that was
+// yielded is not yielded again.
+//
+// paperless-ngx pages a list by number and keeps no state between two pages, so a removal on a page that was read
+// moves a document from the next page onto it, unseen. An item that is not listed is removed from the library, so a
+// walk that may have missed one must not count as whole.
 func (w *walk) run(ctx context.Context) (err error) {
 	if w.correspondents, err = names(ctx, w.server, "correspondents"); err != nil {
 		return err
@@ -47,9 +52,9 @@ func (w *walk) run(ctx context.Context) (err error) {
 	return err
 }
 
-// once walks through all pages. It fails with errChanged when documents may have been passed over. Three signs say that
-// documents may have been missed: the count fell, fewer came than were counted, or the list of all ids has one that was
-// not seen.
+// once walks through all pages. It fails with errChanged when documents may have been passed over. Three signs say
+// that documents may have been missed: the count fell, fewer came than were counted, or the list of all ids has one
+// that was not seen. Pages are in the order of ids, so what is added meanwhile is behind the others.
 func (w *walk) once(ctx context.Context) (err error) {
 	seen, count, all := map[int64]bool{}, 0, []int64(nil)
 	for p, err := range pages[document](ctx, w.server, documents) {
@@ -108,7 +113,12 @@ func (w *walk) ids(ctx context.Context) (all []int64, err error) {
 	return all, nil
 }
 
-// item describes a document. A tag's new name changes the meta, so it is part of the version.
+// item describes a document. A tag's new name changes the meta, so it is part of the version. The version has the
+// server's time of change, and a hash of the file and of what is in the meta.
+//
+// The name has the title with the original file's ending, so that the library knows the format; a slash in a title
+// would be a folder and becomes a hyphen. Author, type, date and tags become the document's meta, by which it can be
+// found.
 func (w *walk) item(d document) places.Item {
 	key := strconv.FormatInt(d.ID, 10)
 	item := places.Item{

@@ -28,7 +28,8 @@ const (
 	MaxNameLen          = 80  // characters
 )
 
-// Every is how long is waited after a look that went well; 0: until somebody asks.
+// Every is how long is waited after a look that went well; 0: until somebody asks. It is only how long is waited: a
+// look may take longer.
 func (s Schedule) Every() time.Duration {
 	switch s {
 	case EveryHour:
@@ -42,7 +43,8 @@ func (s Schedule) Every() time.Duration {
 	return 0
 }
 
-// Setup is what a place's owner said of it. It is stored as JSON, so fields are only added.
+// Setup is what a place's owner said of it. It is stored as JSON, so fields are only added. One who changes it gets a
+// new Revision. Secrets names the fields whose values are kept elsewhere.
 type Setup struct {
 	Kind      string            `json:"kind"`
 	Name      string            `json:"name"` // the folder of its documents in the library; one of its user

@@ -25,7 +25,8 @@ type listed struct {
 
 // read reads a file from address, packed or not. Addresses of other sites, pages that do not begin with a prefix and
 // what is no address are left out. It fails for what is no sitemap. The limit is read one byte beyond, to tell a file
-// of that size from a larger one. What was read before a mistake is dropped with the error.
+// of that size from a larger one. What was read before a mistake is dropped with the error. It reads what comes as it
+// comes, so memory is bounded by what is named and not by the file.
 func read(r io.Reader, address *url.URL, prefix string) (listed, error) {
 	list := listed{seen: map[string]bool{}}
 	start := bufio.NewReader(r)
@@ -77,5 +78,6 @@ func read(r io.Reader, address *url.URL, prefix string) (listed, error) {
 	}
 }
 
-// ownSpace reports whether a namespace is that of sitemaps: pictures and films have a loc in others.
+// ownSpace reports whether a namespace is that of sitemaps: pictures and films have a loc in others. The sitemap
+// protocol's own, with http or https, and files that name none.
 func ownSpace(space string) bool { return space == "" || strings.Contains(space, "schemas/sitemap/") }

@@ -27,7 +27,7 @@ const (
 	maxDepth = 3        // of lists in lists
 )
 
-// Kind is a site by its sitemap.
+// Kind is a site by its sitemap. Its settings are the sitemap's address and a prefix of the pages that are wanted.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:   "sitemap",
@@ -45,7 +45,9 @@ func Kind() places.Kind {
 	}
 }
 
-// errEndless is a list of sitemaps that leads on and on, by its number of files or by lists in lists.
+// errEndless is a list of sitemaps that leads on and on, by its number of files or by lists in lists. The user reads
+// it, so it says what to do. An endless list would also make the look endless, so both bounds are held while it goes
+// on.
 var errEndless = &chat.Error{
 	Code:    chat.CodeInvalid,
 	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",
@@ -84,7 +86,8 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 	}}, nil
 }
 
-// Check implements places.Place. The first page that the list names is enough: no page is fetched.
+// Check implements places.Place. The first page that the list names is enough: no page is fetched. It fails for what
+// is no sitemap, and for one that can't be reached.
 func (s *site) Check(ctx context.Context) error {
 	for _, err := range s.List(ctx) {
 		return err
@@ -96,7 +99,8 @@ func (s *site) Check(ctx context.Context) error {
 
 // List implements places.Place. What a sitemap says of changes is not believed: pages are asked for what is new. Files
 // are read one after another, breadth first, each once. A file that can't be read ends the list with its error, so
-// nothing is removed for its sake.
+// nothing is removed for its sake. Each page is an item. A list of more than maxFiles files, or that is more than
+// maxDepth deep, ends with errEndless.
 func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		type file struct {
@@ -139,7 +143,11 @@ func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	}
 }
 
-// readFile reads one file of the list. The address after redirects is the one that counts for “the same site”.
+// readFile reads one file of the list. The address after redirects is the one that counts for “the same site”. A file
+// that is larger than maxBytes is an error.
+//
+// Packed files are unpacked while they are read, and the bound holds for both forms: a small file may unpack to a very
+// large one.
 func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
 	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {

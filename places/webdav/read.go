@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// entry is what a server says of a folder or a file.
+// entry is what a server says of a folder or a file. Its path is below the address that was asked for.
 type entry struct {
 	at     *url.URL
 	folder bool
@@ -41,6 +41,8 @@ type response struct {
 // read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off
 // is an error: what is not in it might be there. It decodes one response at a time, so memory is bounded by the
 // largest.
+//
+// WebDAV's answer (207 Multi-Status) has a response for each entry, the folder itself among them.
 func read(r io.Reader, address *url.URL) ([]entry, error) {
 	var entries []entry
 	d := xml.NewDecoder(r)
@@ -81,7 +83,11 @@ func read(r io.Reader, address *url.URL) ([]entry, error) {
 }
 
 // entry is what is understood of a response. Properties that a server does not have come in a propstat of their own
-// with 404, which is passed over. Only addresses at the same host count.
+// with 404, which is passed over. Only addresses at the same host count. An entry without a usable address is passed
+// over: ok is false.
+//
+// Sizes and tags are only hints: a tag that is too long is left out, and a size that is no number is unknown, −1. A
+// number of a file, as ownCloud and Nextcloud give one, stays when the file is moved.
 func (r response) entry(address *url.URL) (entry, bool) {
 	at, err := address.Parse(strings.TrimSpace(r.Href))
 	if err != nil || r.Href == "" || at.Host != address.Host || at.User != nil {
@@ -109,7 +115,7 @@ func (r response) entry(address *url.URL) (entry, bool) {
 	return e, true
 }
 
-// refusal is the status of a status line that refuses something; 0: it does not.
+// refusal is the status of a status line that refuses something; 0: it does not. 2xx is no refusal.
 func refusal(line string) int {
 	fields := strings.Fields(line) // HTTP/1.1 403 Forbidden
 	if len(fields) < 2 {

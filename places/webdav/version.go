@@ -19,7 +19,11 @@ const (
 const fresh = time.Minute
 
 // versionOf makes a version of what a server says of a file that it sends; empty: it says nothing that can be relied
-// on. A tag is believed, weak or strong: it is only compared with itself.
+// on. A tag is believed, weak or strong: it is only compared with itself. now is compared with the date that the
+// server sends.
+//
+// Of a server without tags, size and date together make the version. A date that is fresh is left out, so that the
+// file is fetched again.
 func versionOf(sent http.Header, size int64, now time.Time) string {
 	if tag := sent.Get("ETag"); tag != "" && len(tag) < 300 {
 		return tagged + tag
@@ -32,8 +36,8 @@ func versionOf(sent http.Header, size int64, now time.Time) string {
 	return modified + strconv.FormatInt(size, 10) + " " + date
 }
 
-// askIfChanged has a server send a file only if it is another than the known one. A date is sent only for a file of the
-// size it was known with.
+// askIfChanged has a server send a file only if it is another than the known one. A date is sent only for a file of
+// the size it was known with. The server's answer is then 304 without a body.
 func askIfChanged(head http.Header, known string, size int64) {
 	if tag, ok := strings.CutPrefix(known, tagged); ok {
 		head.Set("If-None-Match", tag)

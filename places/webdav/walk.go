@@ -26,6 +26,8 @@ const (
 
 // List implements places.Place. A folder inside that may not be read does not hide the others; the walk then ends with
 // its error, so that nothing in it is taken for removed. It goes breadth first and frees each way when it was listed.
+//
+// Items come folder by folder, the files of each before those of folders in it.
 func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		w := walk{folder: f, yield: yield, seen: map[string]bool{"": true}, queue: []string{""}}
@@ -46,7 +48,10 @@ func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 }
 
 // walk is one walk through all folders. Ways are below the root, with slashes and without one at the ends; the root's
-// own is empty.
+// own is empty. It is used by one goroutine.
+//
+// seen keeps a server that shows a folder below itself from being walked for ever, together with maxDepth. closed is
+// the failure of a folder that is returned when all others were listed.
 type walk struct {
 	*folder
 	yield  func(places.Item, error) bool

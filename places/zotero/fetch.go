@@ -18,13 +18,18 @@ import (
 	"footnote/places"
 )
 
+// They are choices; the first is what a file of a library may have at most.
 const (
 	maxFile = 2 << 30 // bytes
 	maxWay  = 8 << 10 // bytes of the address of a file on this machine
 )
 
 // Fetch implements places.Place. Zotero packs the snapshot of a page with its pictures into a ZIP, whatever its name
-// says.
+// says. known is the version that was settled before. The content has to be closed by whoever gets it.
+//
+// An item with the version that was settled is not asked for at all: places.ErrSame. From zotero.org it is the file
+// itself; from the program on this machine it is an address of a file, which is read here. A page in the place of a
+// document is a server in trouble, and is tried again.
 func (l *library) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -77,9 +82,9 @@ func (l *library) Fetch(ctx context.Context, item places.Item, known string) (pl
 }
 
 // openLocal opens a file in the folder that Zotero has for an item: DIR/storage/KEY/NAME. Nothing else on this machine
-// is read, whatever answers at the address of Zotero. A forged answer at the local address could name any file, so four
-// things must hold: a plain file address, an absolute clean path, the item's own folder, and that folder's parent
-// called storage.
+// is read, whatever answers at the address of Zotero. A forged answer at the local address could name any file, so
+// four things must hold: a plain file address, an absolute clean path, the item's own folder, and that folder's parent
+// called storage. A file that is not there is places.ErrGone.
 func openLocal(key, way string) (places.Content, error) {
 	u, err := url.Parse(way)
 	if err != nil || u.Scheme != "file" { // Zotero does not have the file here
@@ -111,7 +116,7 @@ func openLocal(key, way string) (places.Content, error) {
 }
 
 // openIn opens a plain file that is really in a folder: no link leads out of it. os.OpenRoot refuses links that lead
-// out of the folder.
+// out of the folder. name must not be absolute. A folder or a device is an error.
 func openIn(dir, name string) (*os.File, error) {
 	if about, err := os.Lstat(dir); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"footnote/chat"
 )
 
-// Limits of a list.
+// Limits of a list. A hundred is the most that zotero.org gives at once.
 const (
 	maxPage  = 128 << 20 // bytes; the program on this machine sends a whole list as one
 	pageSize = 100
@@ -21,7 +21,8 @@ const (
 	parents     = "items/top?itemType=-attachment"
 )
 
-// entry is what is read of an item. Fields whose type varies, such as parentItem, are read as any.
+// entry is what is read of an item. Fields whose type varies, such as parentItem, are read as any. Only what becomes
+// an item, or the meta of one, is read.
 type entry struct {
 	Key     string `json:"key"`
 	Version int64  `json:"version"`
@@ -54,13 +55,15 @@ type entry struct {
 	} `json:"data"`
 }
 
-// page is one page of a list. total and state come from headers of the reply, entries from its body.
+// page is one page of a list. total and state come from headers of the reply, entries from its body. total counts all
+// entries of the list.
 type page struct {
 	entries []entry
 	total   int    // on all pages
 	state   string // of the library: another whenever anything in it has changed
 }
 
+// A user reads them, so each says what to do.
 var (
 	errNoZotero = &chat.Error{Code: chat.CodeInvalid, Message: "There is no Zotero at this address. Check it."}
 	errEndless  = &chat.Error{

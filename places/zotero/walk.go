@@ -20,7 +20,7 @@ const (
 	maxText  = 300 // characters of a title, and of all authors
 )
 
-// walk yields each file once.
+// walk yields each file once. It belongs to one call of List; yielded has the keys of files.
 type walk struct {
 	*library
 	yield   func(places.Item, error) bool
@@ -31,7 +31,10 @@ type walk struct {
 
 // run walks until the library has not changed between the first page and the last: only then no item moved from a page
 // that was still to be read to one that was. What was yielded before stays yielded, so a second walk yields only what
-// is new.
+// is new. After maxWalks it gives up with errChanged.
+//
+// Zotero's state is a number that grows with each change of the library, and each page says which one it is of. So two
+// pages with the same number are of the same moment.
 func (w *walk) run(ctx context.Context) (err error) {
 	for range maxWalks {
 		if err = w.once(ctx); !errors.Is(err, errChanged) {
@@ -42,7 +45,10 @@ func (w *walk) run(ctx context.Context) (err error) {
 }
 
 // once walks through all pages of the parents, and then of the files. Parents come first, as files take title, authors
-// and date from them.
+// and date from them. All works are in memory meanwhile, by their keys.
+//
+// Files that are only linked to are left out, since Zotero does not have them. A file whose parent is not known is
+// taken as a work of its own. More works or files than places.MaxItems end the walk.
 func (w *walk) once(ctx context.Context) error {
 	w.begun = false
 	known := map[string]about{}
@@ -70,7 +76,9 @@ func (w *walk) once(ctx context.Context) error {
 }
 
 // each calls do with all entries of a list, until it wants no more. The program on this machine sends a list as one
-// page.
+// page. A page that brings nothing new before the end is an error, for it would be asked for again and again.
+//
+// do may end it early by false. Entries that come twice, as when a list moved, are given once.
 func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, error)) error {
 	limit := pageSize
 	if w.local { // its state changes only when it is synchronised; but one page is one moment
@@ -108,7 +116,7 @@ func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, erro
 	}
 }
 
-// about is what is known of a work, for the meta of its files.
+// about is what is known of a work, for the meta of its files. It is the same for all files of a work.
 type about struct {
 	title, author, date, doi, url string
 	year                          int
@@ -154,7 +162,9 @@ func aboutOf(e entry) about {
 }
 
 // itemOf describes a file of a work. Links are only believed when they lead to zotero.org. Without a file's name its
-// title is taken, and without that its key.
+// title is taken, and without that its key. Texts are cut, since they come from elsewhere.
+//
+// The version has the file's own state with what is known of its work, so a new title or author fetches it again.
 func itemOf(e entry, a about) places.Item {
 	item := places.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
 	for name, value := range map[string]string{

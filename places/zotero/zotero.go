@@ -24,7 +24,8 @@ import (
 // web is the address of Zotero's own server, for libraries without another.
 const web = "https://api.zotero.org"
 
-// Kind is a library, or one collection of it.
+// Kind is a library, or one collection of it. Its settings are the library, a collection, a key, and the address of a
+// server of one's own.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:  "zotero",
@@ -51,7 +52,8 @@ func Kind() places.Kind {
 	}
 }
 
-// library is one library or collection. pause is a field so that tests need not wait.
+// library is one library or collection. pause is a field so that tests need not wait. It is used by one goroutine at a
+// time: rest has no lock.
 type library struct {
 	root       *url.URL // of the library
 	collection string   // its key; empty: the whole library
@@ -103,7 +105,7 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 }
 
 // wayOf is a library's path in the API: "groups/45". A group's address on zotero.org is understood as well. Numbers of
-// 18 digits are the longest that fit into 64 bits for certain.
+// 18 digits are the longest that fit into 64 bits for certain. ok is false for anything else.
 func wayOf(s string) (string, bool) {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "www.")
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(s, "zotero.org/"), "/"), "/")
@@ -114,12 +116,12 @@ func wayOf(s string) (string, bool) {
 	return parts[0] + "/" + parts[1], true
 }
 
-// isKey reports whether a text is the key of an item or a collection.
+// isKey reports whether a text is the key of an item or a collection. Eight letters and digits.
 func isKey(s string) bool {
 	return len(s) == 8 && strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// pause waits.
+// pause waits. It returns early, with the context's error, when that ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -135,7 +137,11 @@ func pause(ctx context.Context, d time.Duration) error {
 const longestRest = 2 * time.Minute
 
 // get sends a request when the server's last wish to be left alone is over. Backoff is the API's own way to slow a
-// client down while it still answers; Retry-After is the client's to wait for (package request).
+// client down while it still answers; Retry-After is the client's to wait for (package request). limit is in bytes. It
+// waits longestRest at most.
+//
+// One account may have several places, and zotero.org asks clients that are too many to slow down. Who does not is
+// refused for longer.
 func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.Response, error) {
 	if wait := time.Until(l.rest); wait > longestRest {
 		return nil, request.Failed(http.StatusTooManyRequests)

@@ -24,7 +24,8 @@ const (
 	maxBits       = 4096 // of a numerator or denominator
 )
 
-// Evaluate computes an expression. Its errors are sentences for the model and for people.
+// Evaluate computes an expression. Its errors are sentences for the model and for people. The result is exact for
+// arithmetic. It never panics and never waits.
 func Evaluate(expression string) (Amount, error) {
 	if len(expression) > maxExpression {
 		return Amount{}, fmt.Errorf(
@@ -43,7 +44,7 @@ func Evaluate(expression string) (Amount, error) {
 	return v, nil
 }
 
-// tokenKind says what the parser reads next.
+// tokenKind says what the parser reads next. A kind says how the text of the token is to be understood.
 type tokenKind int
 
 const (
@@ -64,7 +65,7 @@ type parser struct {
 	text string
 }
 
-// unexpected is the error for the present token, in words for people.
+// unexpected is the error for the present token, in words for people. It is a sentence for the reader.
 func (p *parser) unexpected() error {
 	if p.kind == tokenEnd {
 		return errors.New(
@@ -149,7 +150,7 @@ func (p *parser) readNumber(rest string) {
 	p.kind, p.text, p.at = tokenNumber, strings.ReplaceAll(rest[:n], ",", ""), p.at+n
 }
 
-// countDigits is how many ASCII digits a text begins with.
+// countDigits is how many ASCII digits a text begins with. Digits of other scripts are none.
 func countDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -182,7 +183,8 @@ func (p *parser) bindingStrength() int {
 	}
 }
 
-// readExpression reads operands joined by operators that bind more than least.
+// readExpression reads operands joined by operators that bind more than least. least is 0 for a whole expression;
+// depth bounds how far this calls itself.
 func (p *parser) readExpression(least, depth int) (Amount, error) {
 	if depth > maxDepth {
 		return Amount{}, fmt.Errorf(
@@ -219,7 +221,7 @@ func (p *parser) readExpression(least, depth int) (Amount, error) {
 	}
 }
 
-// startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3.
+// startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3. It looks one token ahead.
 func (p *parser) startsOperand() bool {
 	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" ||
 		p.kind == tokenSign && (p.text == "(" || p.text == "√")
@@ -283,7 +285,8 @@ func (p *parser) closeBracket(bracket string) error {
 	return nil
 }
 
-// readNamed reads a constant or a call. Names of functions are known in one place, applyFunction.
+// readNamed reads a constant or a call. Names of functions are known in one place, applyFunction. A name that is
+// neither is an error.
 func (p *parser) readNamed(name string, depth int) (Amount, error) {
 	if v, ok := namedConstant(name); ok {
 		return v, nil

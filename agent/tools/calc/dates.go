@@ -38,7 +38,7 @@ func (p *parser) readDateSpan(unit string) (Amount, error) {
 	return Amount{Rat: big.NewRat(n, 1), exact: true}, nil
 }
 
-// parseDate reads an ISO date; its error is a sentence for people.
+// parseDate reads an ISO date; its error is a sentence for people. The form is 2006-01-02, and the day has to exist.
 func parseDate(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {

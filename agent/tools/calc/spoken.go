@@ -2,7 +2,8 @@ package calc
 
 import "strings"
 
-// spoken are the words with which a sentence says what an operator or a function does.
+// spoken are the words with which a sentence says what an operator or a function does. Signs that are not in it are
+// said as they are written.
 var spoken = map[string]string{
 	"+": "plus add sum", "-": "minus subtract difference less", "*": "times multiply product",
 	"/": "divide over quotient", "//": "divide quotient whole", "^": "power raise square cube",
@@ -10,7 +11,7 @@ var spoken = map[string]string{
 }
 
 // SpokenOperators returns the words for the operators of an expression, for sentences that tell the calculation in
-// words: "12 times 4". What can't be read has none.
+// words: "12 times 4". What can't be read has none. The order is that of the expression.
 func SpokenOperators(expression string) string {
 	p := parser{in: expression}
 	var words []string

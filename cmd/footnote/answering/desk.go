@@ -30,7 +30,8 @@ import (
 	"footnote/server/modelchoice"
 )
 
-// answering is what answers questions, and the settings that it was made by.
+// answering is what answers questions, and the settings that it was made by. It does not change once it is made:
+// another choice makes another one.
 type answering struct {
 	set    *settings.Settings
 	models modelSet
@@ -55,12 +56,14 @@ func newAnswering(
 	return a, nil
 }
 
-// isAt reports whether a model at a port of this machine is the one that answers.
+// isAt reports whether a model at a port of this machine is the one that answers. Then the page shows it as the one in
+// use.
 func (a *answering) isAt(port nearby.Port, model string) bool {
 	return a.reach != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
 }
 
-// trouble says why the model can't be used now; empty: nothing is known against it.
+// trouble says why the model can't be used now; empty: nothing is known against it. The text is for the page. ctx is
+// the time that the page waits: a server on this machine that has not replied by then is told of, one far away is not.
 func (a *answering) trouble(ctx context.Context) string {
 	if a.reach == nil {
 		return ""
@@ -80,7 +83,7 @@ func (a *answering) trouble(ctx context.Context) string {
 }
 
 // fallback takes over from a model that fails. It also keeps rules from searching for a model that can't, see
-// features.
+// features. It is nil when the settings want no answers by rules.
 func (a *answering) fallback() llm.Model {
 	if !a.set.AgentFallbackToFixedPipeline {
 		return nil
@@ -88,7 +91,7 @@ func (a *answering) fallback() llm.Model {
 	return a.models.fallback
 }
 
-// forRuns is what runs are answered with.
+// forRuns is what runs are answered with. The log gets what a model was measured to be.
 func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
 	return agentrun.Models{
 		Model: a.models.main, Fallback: a.fallback(), Select: a.models.selecting, Models: a.models.allowed,
@@ -124,7 +127,7 @@ func NewDesk(
 	return d, nil
 }
 
-// Model is the one that answers now.
+// Model is the one that answers now. It may be another one a moment later.
 func (d *Desk) Model() llm.Model { return d.now.Load().models.main }
 
 // AnswerFor has runs answered with the model of now, and with each that is chosen later.
@@ -152,6 +155,9 @@ func (d *Desk) Close() {
 }
 
 // Find lists the model servers on this machine, and the services.
+//
+// It looks at the ports of the settings, for as long as nearby.Look, and asks at the same time whether the model that
+// answers can be used. Lists are never nil, for the page reads them as JSON.
 func (d *Desk) Find(ctx context.Context) modelchoice.Found {
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
@@ -178,7 +184,8 @@ func (d *Desk) Find(ctx context.Context) modelchoice.Found {
 	return found
 }
 
-// TellOfOthers tells whoever starts a server without a model which one on this machine would suit.
+// TellOfOthers tells whoever starts a server without a model which one on this machine would suit. It says nothing
+// when a model of a server answers, or when the settings say which one is wanted.
 func (d *Desk) TellOfOthers(ctx context.Context) {
 	now := d.now.Load()
 	if now.reach != nil || now.set.Model != "auto" {
@@ -193,6 +200,10 @@ func (d *Desk) TellOfOthers(ctx context.Context) {
 }
 
 // Choose tries a model. If it answers, it is kept in the settings file and answers from then on.
+//
+// It is in two steps, so that nothing is half changed: first the settings file is read as it would be with the choice,
+// then the model is asked, and only then the file is written. One choice at a time is tried; another one meanwhile is
+// refused. A *chat.Error says what a user may read. ctx or the server's stop end the trial.
 func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
 	if !d.choosing.TryLock() {
 		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
@@ -247,7 +258,8 @@ func startsAs(s *settings.Settings) func(next *settings.Settings) error {
 	}
 }
 
-// otherStart says why another start would answer otherwise.
+// otherStart says why another start would answer otherwise. It names the variables of the environment that are set,
+// and never what they hold.
 func otherStart() error {
 	var names []string
 	for _, name := range []string{
@@ -272,6 +284,7 @@ type modelNamed struct {
 	model, key, base, openAI, anthropicKey, anthropic, vectorBase, vectorKey string
 }
 
+// modelOf takes of settings what a choice can change, and leaves out what another model's settings hold.
 func modelOf(s *settings.Settings) modelNamed {
 	m := modelNamed{model: s.Model, vectorBase: s.OpenAIEmbeddingBaseURL, vectorKey: string(s.OpenAIEmbeddingAPIKey)}
 	switch {
@@ -283,7 +296,7 @@ func modelOf(s *settings.Settings) modelNamed {
 	return m
 }
 
-// notKept says why a choice can't be kept.
+// notKept says why a choice can't be kept. One that users may read is left as it is.
 func notKept(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return err
@@ -295,7 +308,8 @@ func notKept(err error) error {
 	}
 }
 
-// portsOf are where servers of models are looked for.
+// portsOf are where servers of models are looked for. The settings' ports take the place of the usual ones; they are
+// for tests and for servers at other ports.
 func portsOf(s *settings.Settings) []nearby.Port {
 	if s.ModelPorts == nil {
 		return nearby.Ports
@@ -308,7 +322,8 @@ func portsOf(s *settings.Settings) []nearby.Port {
 }
 
 // choosing are the settings with which a choice answers, and what of them a settings file has to say, by the names of
-// the flags. Models that the settings name beside the usual one stay with their server.
+// the flags. Models that the settings name beside the usual one stay with their server. It does not change s. An empty
+// text for a flag takes it out of the file.
 func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settings, map[string]string, error) {
 	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"footnote/llm/textcalls"
 )
 
-// modelSet holds the models of a server.
-// All of them but the rules share one HTTP client, so that a change of models can drop its connections.
+// modelSet holds the models of a server. All of them but the rules share one HTTP client, so that a change of models
+// can drop its connections. What is in allowed can be asked for by a question.
 type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
@@ -24,7 +24,8 @@ type modelSet struct {
 }
 
 // buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
-// there is none. similar compares sentences for the offline model, nil without an embedder.
+// there is none. similar compares sentences for the offline model, nil without an embedder. Models of the same name
+// are one.
 func buildModels(
 	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
 ) (c modelSet, err error) {
@@ -77,7 +78,7 @@ func (c *modelSet) modelNamed(
 	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
-// close gives up idle connections.
+// close gives up idle connections. Those that runs use are not touched.
 func (c *modelSet) close() {
 	if c.client != nil {
 		c.client.CloseIdleConnections()

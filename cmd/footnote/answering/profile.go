@@ -10,6 +10,10 @@ import (
 
 // smallProfiles says which models get the profile for small ones: by the setting, or by what those that are served here
 // are measured to be able to do when they are used first.
+//
+// The function that it returns may be called by many runs at once; one measures and the others wait for that, or for
+// their own end. It returns why the model is small, and nothing for one that is not or that is not known to be.
+// measuring is called before a measurement, which takes time, so that the run can say so. nil: no model gets it.
 func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *slog.Logger) func(
 	ctx context.Context, model string, measuring func(),
 ) string {

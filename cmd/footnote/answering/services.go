@@ -16,7 +16,8 @@ import (
 	"footnote/server/modelchoice"
 )
 
-// modelService is a service that answers whoever has a key.
+// modelService is a service that answers whoever has a key. id is what the page sends, name what it shows, and model
+// the one that is asked unless the user names another.
 type modelService struct {
 	id, name string
 	base     string // its OpenAI-compatible API; empty: OpenAI's own
@@ -29,6 +30,7 @@ const anthropicService = "anthropic"
 // noService is none: rules answer.
 const noService = "offline"
 
+// They are shown in this order. The models are suggestions; each can be replaced by a name.
 var modelServices = []modelService{
 	{"openai", "OpenAI", "", "gpt-4.1-mini"},
 	{anthropicService, "Anthropic", "", "claude-sonnet-4-5"},
@@ -42,7 +44,8 @@ var modelServices = []modelService{
 // notInKeys are the runes that no key has.
 func notInKeys(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// chooseServer has a server on this machine answer.
+// chooseServer has a server on this machine answer. Its port has to be one of those that are looked at, so that a page
+// can't have the server ask any port of this machine.
 func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	if choice.Model == "" {
 		return chat.Invalid("Name a model of the server.")
@@ -59,7 +62,7 @@ func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	)
 }
 
-// chooseService has a service answer.
+// chooseService has a service answer. ModelServices of the settings may give a service another address, for tests.
 func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 	for _, service := range modelServices {
 		if service.id != choice.Service {
@@ -86,8 +89,8 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 	return chat.Invalid("There is no service of that name.")
 }
 
-// tryModel asks the model of settings for one short reply with a call of a tool.
-// That is one short request, which a service charges for.
+// tryModel asks the model of settings for one short reply with a call of a tool. That is one short request, which a
+// service charges for. It waits no longer than the model's client does, half a minute.
 func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, error) {
 	if !set.WithModel() {
 		return modelchoice.Tried{Tools: true}, nil
@@ -133,7 +136,8 @@ func refusedChoice(name string, err error) error {
 	}
 }
 
-// whyNot says what is wrong with a model that failed.
+// whyNot says what is wrong with a model that failed. The message of an error that is of no known kind is that of its
+// server.
 func whyNot(err error) string {
 	if why := refusals[llm.KindOf(err)]; why != "" {
 		return why

@@ -34,7 +34,8 @@ const (
 	maxListBytes  = 1 << 30 // of contents.json: about 8 million originals
 )
 
-// archiveName is what a backup may hold, below the data directory.
+// archiveName is what a backup may hold, below the data directory. Names in an archive decide where a restore writes,
+// so nothing else is taken: no other folder, no “..”, no link.
 var archiveName = regexp.MustCompile(`^(footnote\.db|blobs/[0-9a-f]{2}/[0-9a-f]{62})$`)
 
 // Head says what a backup is.
@@ -66,7 +67,7 @@ func NewWriter(w io.Writer, version string, now time.Time) (*Writer, error) {
 	return a, a.addJSON(archiveHead, Head{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
 }
 
-// addJSON writes a small file.
+// addJSON writes a small file. Its size has to be known before it is written, so all of it is in memory.
 func (a *Writer) addJSON(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -96,7 +97,7 @@ func (a *Writer) Add(name string, size int64, r io.Reader) (string, error) {
 	return file.SHA256, nil
 }
 
-// Close writes the list of all files. Without it the backup is not whole.
+// Close writes the list of all files. Without it the backup is not whole. After that nothing may be added.
 func (a *Writer) Close() error {
 	return errors.Join(a.addJSON(archiveList, a.list), a.tar.Close())
 }
@@ -110,14 +111,16 @@ type Reader struct {
 	read []File
 }
 
-// brokenBackup is the error for a backup that can't be used; says completes the sentence.
+// brokenBackup is the error for a backup that can't be used; says completes the sentence. The message ends with what
+// to do, since a restore is done by somebody in need.
 func brokenBackup(says string, err error) error {
 	return &chat.Error{
 		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
 	}
 }
 
-// damagedBackup tells a backup that ends too soon from other faults of reading it.
+// damagedBackup tells a backup that ends too soon from other faults of reading it. Others, such as a disk that can't
+// be read, may be gone the next time.
 func damagedBackup(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return brokenBackup("is cut off", nil)
@@ -152,8 +155,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return a, nil
 }
 
-// Next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be
-// as listed. The bytes must be read to their end before the next call.
+// Next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as
+// listed. The bytes must be read to their end before the next call. Each name is told only once it fits archiveName.
+// The order is that of the archive.
 func (a *Reader) Next() (string, io.Reader, error) {
 	header, err := a.tar.Next()
 	if err != nil {
@@ -173,14 +177,15 @@ func (a *Reader) Next() (string, io.Reader, error) {
 	}, nil
 }
 
-// archivedBytes notes the hash of a file as it is read.
+// archivedBytes notes the hash of a file as it is read. A file counts as read when its end was reached.
 type archivedBytes struct {
 	a    *Reader
 	sum  hash.Hash
 	file File
 }
 
-// Read sums up the bytes on the way, so that a file is checked while it is unpacked.
+// Read sums up the bytes on the way, so that a file is checked while it is unpacked. It is not safe for two
+// goroutines, as the archive is not.
 func (b *archivedBytes) Read(p []byte) (int, error) {
 	n, err := b.a.tar.Read(p)
 	b.sum.Write(p[:n])
@@ -193,7 +198,8 @@ func (b *archivedBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkFile compares what was read with the list.
+// checkFile compares what was read with the list. Files have to be in the same order. An original's name has to be its
+// own hash, so that a list that somebody changed along with a file does not help.
 func (a *Reader) checkFile(size int64) error {
 	if size > maxListBytes {
 		return brokenBackup("is damaged", nil)

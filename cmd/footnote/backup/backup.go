@@ -44,6 +44,9 @@ func errShared(command string) error {
 }
 
 // Run writes the backup beside its final name and renames it when it is whole.
+//
+// Nothing that was there before is touched until the new one is whole and on the disk. Two backups to one file at once
+// are refused by a lock on the partial file. It fails with CodeConflict for a file that exists, unless Force is set.
 func (c *Command) Run(p *command.Program) (err error) {
 	if p.Settings.DatabaseURL != "" {
 		return errShared("backup")
@@ -115,7 +118,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 }
 
 // stillNamed reports whether an open file still has its name: another process may have renamed it before this one
-// locked it.
+// locked it. A file that is gone has not kept its name.
 func stillNamed(f *os.File) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {
@@ -140,7 +143,7 @@ func diskFullError(err error) error {
 	return err
 }
 
-// saved counts what a backup holds.
+// saved counts what a backup holds. bytes are those of the database and the originals, without what the archive adds.
 type saved struct {
 	originals, missing int
 	bytes              int64
@@ -206,7 +209,8 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	return done, archive.Close()
 }
 
-// copyIntoArchive copies a file into the archive, closes it, and returns its hash and its size.
+// copyIntoArchive copies a file into the archive, closes it, and returns its hash and its size. file is read twice: to
+// its end for the size, and then for its bytes.
 func copyIntoArchive(
 	ctx context.Context, archive *Writer, name string, file io.ReadSeekCloser,
 ) (hash string, size int64, err error) {

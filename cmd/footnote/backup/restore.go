@@ -40,6 +40,9 @@ The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 const restoring = "restoring"
 
 // Run unpacks the backup beside its place, then moves it there: the database last.
+//
+// It claims the data directory for itself first, so no server may have it. What was there before is moved away and
+// never deleted. It fails with CodeConflict for a directory that holds data, unless Force is set.
 func (c *Restore) Run(p *command.Program) (err error) {
 	if p.Settings.DatabaseURL != "" {
 		return errShared("restore")
@@ -100,7 +103,8 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// keptIn lists what the data directory holds, without what any start makes anew.
+// keptIn lists what the data directory holds, without what any start makes anew. The names are as they were found, in
+// the order of the alphabet.
 func keptIn(dir *datadir.Dir) (names []string, err error) {
 	entries, err := os.ReadDir(dir.Path())
 	if err != nil {
@@ -119,7 +123,8 @@ func keptIn(dir *datadir.Dir) (names []string, err error) {
 	return names, nil
 }
 
-// unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were.
+// unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were. The
+// number has the database in it.
 func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.Dir) (made Head, n int, err error) {
 	archive, err := NewReader(bufio.NewReaderSize(file, 1<<20))
 	if err != nil {
@@ -159,7 +164,8 @@ func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.D
 	return archive.Head, n, syncTree(dir.Path(restoring))
 }
 
-// bringOriginals copies the checked originals to where the settings say. What is there already stays.
+// bringOriginals copies the checked originals to where the settings say. What is there already stays. It compares each
+// copy by its hash.
 func bringOriginals(p *command.Program, dir *datadir.Dir) error {
 	from, err := blobs.Open(dir.Path(restoring, "blobs"))
 	if err != nil {
@@ -190,6 +196,7 @@ func bringOriginals(p *command.Program, dir *datadir.Dir) error {
 }
 
 // unpackFile writes one file below root. A name that is there already, or leads out of root, is a damaged backup.
+// Bytes are on the disk when it returns.
 func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {
 	if i := strings.LastIndexByte(name, '/'); i > 0 {
 		if err := root.MkdirAll(name[:i], 0o700); err != nil {

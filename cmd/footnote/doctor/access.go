@@ -9,8 +9,9 @@ import (
 	"footnote/cmd/footnote/settings"
 )
 
-// checkAccess is doctor's finding on who can use the server.
-// It looks at the address of the settings and opens no port, so that a server may be running meanwhile.
+// checkAccess is doctor's finding on who can use the server. It looks at the address of the settings and opens no
+// port, so that a server may be running meanwhile. Whether keys are needed and how many can be used depends on the
+// files in the data directory, too.
 func checkAccess(set *settings.Settings) Finding {
 	f := Finding{What: "access"}
 	// a name stands for what it leads to now, as for the server

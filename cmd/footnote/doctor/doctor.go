@@ -3,6 +3,11 @@
 // [Check] uses the parts of the program as serving would, so that what it calls fine works: it claims the data
 // directory and opens the database, has a worker read a PDF, and asks the model for a call of a tool. Nothing that it
 // makes stays. It never stops at a finding, since one cause often has several.
+//
+//	footnote doctor            a line for each check, ✓ or ✕, and exit 1 when one failed
+//	footnote doctor --health   asks a running server whether it is well, for containers
+//
+// It shows no key and no text of a document.
 package doctor
 
 import (
@@ -88,8 +93,8 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 	return append(findings, checkOffice(set))
 }
 
-// checkTools reports tools that are named and that there are not.
-// It makes the client of the tool servers as a start would, and asks none of them.
+// checkTools reports tools that are named and that there are not. It makes the client of the tool servers as a start
+// would, and asks none of them. A tool that is named wrongly would otherwise only be missed in a run.
 func checkTools(set *settings.Settings) error {
 	search, err := set.WebSearch()
 	if err != nil {
@@ -102,8 +107,9 @@ func checkTools(set *settings.Settings) error {
 	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
-// checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open.
-// The lock is given up before it returns, and the database closed, so that a server can start right after.
+// checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open. The
+// lock is given up before it returns, and the database closed, so that a server can start right after. Two hundred MiB
+// are the least that it calls enough; that is four files of the largest size that is taken by default.
 func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	dir, err := datadir.Claim(set.Data)
 	if busy, ok := errors.AsType[*datadir.InUse](err); ok && busy.URL != "" {
@@ -183,8 +189,9 @@ func checkReader(ctx context.Context, set *settings.Settings) Finding {
 	return f
 }
 
-// checkModel asks the model for a small tool call, and the embedding model for a vector.
-// Both are real requests: that a server takes connections says nothing about its key, its model or its tools.
+// checkModel asks the model for a small tool call, and the embedding model for a vector. Both are real requests: that
+// a server takes connections says nothing about its key, its model or its tools. Their order is the model, its tools,
+// its size if it is served here, and the embedding model.
 func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.WithModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"

@@ -10,8 +10,8 @@ import (
 )
 
 // findLocalModels says which model servers listen on this machine, and which settings connect them; one that the
-// settings name is left out.
-// ports are asked side by side, at the loopback addresses only, until ctx ends.
+// settings name is left out. ports are asked side by side, at the loopback addresses only, until ctx ends. One that is
+// found and not used is no fault.
 func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby.Port) []Finding {
 	var results []Finding
 	for _, server := range nearby.Find(ctx, ports) {

@@ -92,5 +92,5 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 }
 
 // leastRoom is what a question with its passages and its answer takes in the profile for small models, in tokens, with
-// a conversation before it.
+// a conversation before it. A server that has less is told of as an error.
 const leastRoom = 3072

@@ -15,8 +15,8 @@ import (
 	"footnote/corpus/milvus"
 )
 
-// vectorStore is what the doctor finds out about it; nothing when there is none.
-// A server that is away is a fault, although searches go on by words: the settings want it.
+// vectorStore is what the doctor finds out about it; nothing when there is none. A server that is away is a fault,
+// although searches go on by words: the settings want it. What the server says of itself is shown.
 func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	if set.MilvusAddress == "" {
 		return nil
@@ -40,8 +40,9 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	return []Finding{found}
 }
 
-// embeddedHere says whether the model in this process works, what it is, and how fast.
-// The speed is that of queries one after the other, so that a person can tell how long a library takes.
+// embeddedHere says whether the model in this process works, what it is, and how fast. The speed is that of queries
+// one after the other, so that a person can tell how long a library takes. Its first text is not counted, for it opens
+// the model.
 func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	r := Finding{What: "semantic search"}
 	model, err := wire.OpenEmbedder(set)
@@ -68,8 +69,9 @@ const (
 	paceWords = 150                    // of a text that it measures with: some 200 tokens
 )
 
-// checkRerank has the reranker order two passages; nothing is said where none is set.
-// Its time is that of the settings, after which a search would do without it.
+// checkRerank has the reranker order two passages; nothing is said where none is set. Its time is that of the
+// settings, after which a search would do without it. The better of the two passages has to come first, or it is no
+// reranker.
 func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	if set.RerankDir == "" && set.RerankURL == "" {
 		return nil

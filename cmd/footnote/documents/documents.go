@@ -24,7 +24,8 @@ import (
 	"footnote/watch"
 )
 
-// Ingest adds files to the library of a server.
+// Ingest adds files to the library of a server. Files that the library has already are not read in a second time; they
+// are counted apart.
 type Ingest struct {
 	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
 	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
@@ -36,7 +37,8 @@ type Source struct {
 	Path string // its path in the library, relative to the folder that was named
 }
 
-// Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
+// Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error. One
+// file at a time is sent. When the server goes away, it ends at once, and what was added stays.
 func (c *Ingest) Run(p *command.Program) (err error) {
 	files, left, err := Collect(c.Paths, p.Settings.OwnPaths())
 	if err != nil {
@@ -63,6 +65,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 			return fmt.Errorf("add %s: %w", file.Path, err)
 		case refused != nil:
 			failed = append(failed, file.Path+": "+refused.Message)
+		// The bar shows how many files are settled of all.
 		case doc.Of != "":
 			known++
 		default:
@@ -97,7 +100,8 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// pageProgress says how far a document is, for the bar; empty before that is known.
+// pageProgress says how far a document is, for the bar; empty before that is known. Stage is what the server calls it,
+// such as “embedding”.
 func pageProgress(d remote.Document) string {
 	if d.Progress.Total == 0 {
 		return ""
@@ -118,7 +122,8 @@ func Add(
 	return server.Add(ctx, [][2]string{{"namespace", namespace}}, src.Path, file)
 }
 
-// LeftOut counts the files of folders that are of no readable kind.
+// LeftOut counts the files of folders that are of no readable kind. One belongs to one call of Collect and is used by
+// one goroutine.
 type LeftOut struct {
 	files int
 	kinds map[string]int // by ending
@@ -130,7 +135,7 @@ func NewLeftOut() *LeftOut { return &LeftOut{kinds: map[string]int{}} }
 // Any reports whether a file was left out.
 func (l *LeftOut) Any() bool { return l.files > 0 }
 
-// Count counts a file that is left out, by its extension.
+// Count counts a file that is left out, by its extension. Endings are compared without regard to case.
 func (l *LeftOut) Count(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
@@ -163,7 +168,7 @@ func (l *LeftOut) inBrackets() string {
 	return " (" + l.String() + ")"
 }
 
-// mostKinds is how many kinds of files that were left out are named.
+// mostKinds is how many kinds of files that were left out are named. Eight is a choice: they fit into a line or two.
 const mostKinds = 8
 
 // IsReadable reports whether a folder is searched for a file of this name. A file named on the command line is tried
@@ -173,8 +178,9 @@ func IsReadable(name string) bool {
 	return ok
 }
 
-// Collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that
-// was named. own are files and folders of the program itself.
+// Collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that was
+// named. own are files and folders of the program itself. A path that is not there is an error, and so is a folder
+// that can't be read. A link below a folder is not followed.
 func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
 	left, own = NewLeftOut(), watch.RealPaths(own)
 	for _, name := range paths {

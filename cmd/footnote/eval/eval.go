@@ -3,6 +3,8 @@
 //
 // What counts as right is the room footnote/eval's; this one puts documents in, asks and searches. The user's own
 // library, keys and servers of tools stay out of it (settings.Settings.Evaluation).
+//
+// It prints tables, or JSON with --json, and exits with 0 whatever the answers were.
 package eval
 
 import (
@@ -33,12 +35,16 @@ var evalDocuments embed.FS
 
 // Command measures answers and searches.
 // Both measure this program as it is built, with its usual settings, so that figures of two versions can be compared.
+//
+//	footnote eval agent        asks, and prints how many answers were right, by kind of question
+//	footnote eval retrieval    searches, and prints how far up the relevant documents stood
 type Command struct {
 	Agent     agentCommand     `cmd:"" help:"Ask a set of questions and count what is cited and refused as it should be, by kind."`
 	Retrieval retrievalCommand `cmd:"" help:"Search collections with known answers by words, by meaning and by both, and measure nDCG, recall and MRR."`
 }
 
-// agentCommand asks questions whose answers are known.
+// agentCommand asks questions whose answers are known. Who answers is asked in the order of With; each gets a library
+// of its own.
 type agentCommand struct {
 	Questions string   `help:"File of questions; its format is explained by the program's own set (--print-questions)." type:"existingfile" placeholder:"FILE"`
 	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
@@ -100,7 +106,8 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// readQuestions reads the file of questions, or the program's own.
+// readQuestions reads the file of questions, or the program's own. A file in which a question can't be understood is
+// an error.
 func (e *agentCommand) readQuestions() ([]eval.Question, error) {
 	if e.Questions == "" {
 		return eval.Parse(strings.NewReader(eval.Embedded))
@@ -135,8 +142,9 @@ func unpackEvalDocuments(folder string) error {
 	return nil
 }
 
-// examineModel asks one model all questions, one at a time, in a new data directory.
-// One at a time, since the times of questions side by side would say nothing about one of them.
+// examineModel asks one model all questions, one at a time, in a new data directory. One at a time, since the times of
+// questions side by side would say nothing about one of them. Documents are read in first, and their vectors are
+// waited for.
 func examineModel(
 	p *command.Program, who, data, folder string, questions []eval.Question,
 ) (report eval.Report, err error) {
@@ -170,8 +178,8 @@ func examineModel(
 }
 
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
-// ends it.
-// Without it the figures would be of another library than the questions are about.
+// ends it. Without it the figures would be of another library than the questions are about. Files that are equal are
+// an error as well: an answer may cite either of them.
 func addAll(p *command.Program, server *remote.Server, folder string) (map[string]string, error) {
 	files, _, err := documents.Collect([]string{folder}, nil)
 	if err != nil {

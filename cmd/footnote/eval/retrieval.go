@@ -19,8 +19,9 @@ import (
 	"footnote/eval"
 )
 
-// retrievalCommand searches collections whose relevant documents are known.
-// No model answers: what is measured are the index of words, the vectors and how both are fused.
+// retrievalCommand searches collections whose relevant documents are known. No model answers: what is measured are the
+// index of words, the vectors and how both are fused. Each mode of search is measured by itself: by words, and where
+// there is an embedder by meaning and by both.
 type retrievalCommand struct {
 	Collections []string `arg:"" optional:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
 	Questions   string   `help:"Instead of a collection: a file of questions, as for eval agent, and see at which rank the passages come that hold the expected words. Needs --documents." type:"existingfile" placeholder:"FILE"`
@@ -29,8 +30,8 @@ type retrievalCommand struct {
 	JSON        bool     `help:"Print JSON instead of tables."`
 }
 
-// measured is what searching one collection came to.
-// Its JSON is what --json prints, which scripts read: names stay as they are.
+// measured is what searching one collection came to. Its JSON is what --json prints, which scripts read: names stay as
+// they are. IndexMiB are MiB of 2²⁰ bytes.
 type measured struct {
 	Collection string           `json:"collection"`
 	Documents  int              `json:"documents"`
@@ -141,8 +142,8 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 }
 
 // searchAll searches for each query, one at a time, and returns what was found, and the milliseconds that the searches
-// took, ascending.
-// It asks for as many results as a search can have, so that recall is that of the index and not of a page.
+// took, ascending. It asks for as many results as a search can have, so that recall is that of the index and not of a
+// page. Times are of the library's search alone, without HTTP.
 func searchAll(
 	p *command.Program, library *corpus.Library, s searched, mode corpus.SearchMode,
 ) (eval.Ranking, []float64, error) {
@@ -167,8 +168,8 @@ func searchAll(
 	return found, took, nil
 }
 
-// writeRanking writes a run file.
-// Its name is the collection's and the mode's; one that is there is replaced.
+// writeRanking writes a run file. Its name is the collection's and the mode's; one that is there is replaced. TREC's
+// run files have a line for each result: query, document, rank and score.
 func (e *retrievalCommand) writeRanking(c eval.Collection, found eval.Ranking, mode string) (err error) {
 	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (e *retrievalCommand) writeRanking(c eval.Collection, found eval.Ranking, m
 	return c.WriteRun(file, found, "footnote-"+mode)
 }
 
-// sizeOf returns the bytes of the files in a directory whose names begin so.
+// sizeOf returns the bytes of the files in a directory whose names begin so. Files that go meanwhile count nothing.
 func sizeOf(dir, begins string) (bytes int64) {
 	names, _ := filepath.Glob(filepath.Join(dir, begins+"*")) // the pattern is well-formed
 	for _, name := range names {

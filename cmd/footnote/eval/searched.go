@@ -79,7 +79,8 @@ func (c *collectionSearched) names(_ int, results []corpus.Result) (names []stri
 }
 
 // questionsSearched are questions over a folder. What is found are passages; those are relevant that hold the words
-// which are expected of the question's answer, and its document.
+// which are expected of the question's answer, and its document. A passage that holds what two questions expect counts
+// for each.
 type questionsSearched struct {
 	name, folder string
 	questions    []eval.Question
@@ -166,8 +167,8 @@ func (s *questionsSearched) names(i int, results []corpus.Result) (names []strin
 }
 
 // awaitSearchable waits until documents, by their ids, can be searched by words and, where there is an embedder, by
-// meaning.
-// Which document is looked at first does not matter: all have to be ready. Any that can't be read ends it.
+// meaning. Which document is looked at first does not matter: all have to be ready. Any that can't be read ends it. It
+// looks every 20 ms.
 func awaitSearchable(p *command.Program, library *corpus.Library, named map[string][]string) error {
 	show := command.NewBar(p.Stderr, len(named))
 	ready := 0

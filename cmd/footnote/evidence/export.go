@@ -14,14 +14,15 @@ import (
 	"footnote/cmd/footnote/command"
 )
 
-// Export writes what the server has about answers.
+// Export writes what the server has about answers. What they hold is decided by the server; here it is only written
+// down.
 type Export struct {
 	Run      exportRun      `cmd:"" default:"withargs" help:"An answer with all it rests on (footnote export RUN)."`
 	Feedback exportFeedback `cmd:"" help:"What readers said of answers."`
 }
 
-// exportRun writes one answer with all that it rests on.
-// The server makes the file, so that it is the same as the one that the page offers.
+// exportRun writes one answer with all that it rests on. The server makes the file, so that it is the same as the one
+// that the page offers. The id is checked by the server alone.
 type exportRun struct {
 	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
 	Format string `help:"md, html or json, which can be verified; docx; or the sources as bib, csl or ris." enum:"md,html,json,docx,bib,csl,ris" default:"md"`
@@ -33,7 +34,7 @@ func (e *exportRun) Run(p *command.Program) error {
 	return downloadTo(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
 }
 
-// exportFeedback writes what readers said of answers.
+// exportFeedback writes what readers said of answers. With a rating, only that.
 type exportFeedback struct {
 	Rating string `help:"Only up or down." enum:",up,down" default:""`
 	Format string `help:"csv or jsonl." enum:"csv,jsonl" default:"csv"`
@@ -45,8 +46,9 @@ func (e *exportFeedback) Run(p *command.Program) error {
 	return downloadTo(p, "/feedback?format="+e.Format+"&rating="+e.Rating, e.Out)
 }
 
-// downloadTo writes what the server has at a path to a file, or to standard output.
-// A file is replaced as it comes, so that a break leaves a part of it; standard output may be a pipe.
+// downloadTo writes what the server has at a path to a file, or to standard output. A file is replaced as it comes, so
+// that a break leaves a part of it; standard output may be a pipe. An error of the server comes before the file is
+// touched.
 func downloadTo(p *command.Program, path, out string) (err error) {
 	server, err := p.Connect()
 	if err != nil {

@@ -23,17 +23,23 @@ import (
 	"footnote/views"
 )
 
-// maxEvidence is the largest file that verify reads.
+// maxEvidence is the largest file that verify reads. It is the bound of the server's own check as well.
 const maxEvidence = 32 << 20
 
 // Verify checks the quotes of an exported answer against the library or the originals.
+//
+// A quote is verified when it stands in its document word for word, at the place that the file names. The check by
+// --documents does not need the server, and not even its library.
+//
+// Who checks needs no trust in whoever gave them the file.
 type Verify struct {
 	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
 	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
 	JSON      bool   `help:"Print the report as JSON."`
 }
 
-// Run checks each quote and prints what became of it. Anything that is not verified is an error.
+// Run checks each quote and prints what became of it. Anything that is not verified is an error. The report is printed
+// in either case.
 func (v *Verify) Run(p *command.Program) error {
 	file, err := readEvidence(v.File)
 	if err != nil {
@@ -60,7 +66,7 @@ func (v *Verify) Run(p *command.Program) error {
 	return nil
 }
 
-// readEvidence reads an exported answer, at most maxEvidence bytes.
+// readEvidence reads an exported answer, at most maxEvidence bytes. It reads no further than that.
 func readEvidence(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -75,7 +81,7 @@ func readEvidence(name string) ([]byte, error) {
 	return raw, err
 }
 
-// fromLibrary lets the server that has the documents check.
+// fromLibrary lets the server that has the documents check. The file is sent to it whole.
 func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
 	server, err := p.Connect()
 	if err != nil {
@@ -95,7 +101,8 @@ func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, e
 	return report, json.NewDecoder(resp.Body).Decode(&report)
 }
 
-// fromFolder checks against originals: each file is told by its hash, and read in as the library would.
+// fromFolder checks against originals: each file is told by its hash, and read in as the library would. A document
+// that was changed since shows as changed: its name is known and its hash is another.
 func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
 	e, problems, err := views.ReadEvidence(file)
 	if err != nil {
@@ -132,8 +139,9 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 	return e.Report(problems, results), nil
 }
 
-// hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names.
-// Of two files with one name the last one by path counts; both are known by their hashes.
+// hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names. Of two
+// files with one name the last one by path counts; both are known by their hashes. Links are not followed, and other
+// than plain files are left out.
 func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	paths, byName = map[string]string{}, map[string]string{}
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -156,7 +164,7 @@ func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	return paths, byName, err
 }
 
-// fileReader reads originals in, in processes of their own.
+// fileReader reads originals in, in processes of their own. It has to be closed. Several files may be read at once.
 type fileReader struct {
 	files     *worker.Pool
 	reader    corpus.Extractor // of the files, pictures among them
@@ -217,8 +225,8 @@ func (r *fileReader) removeTemporary() error {
 	return os.RemoveAll(r.temporary)
 }
 
-// printReport prints what became of each quote, for people.
-// Texts of the file stay on one line each, since whoever wrote it may want them to look like findings.
+// printReport prints what became of each quote, for people. Texts of the file stay on one line each, since whoever
+// wrote it may want them to look like findings. ✓ and ✕ stand before the number of each footnote.
 func printReport(w io.Writer, r chat.EvidenceReport) {
 	fmt.Fprintf(w, "%s\n", command.OneLine(r.Question))
 	for _, problem := range r.Problems {

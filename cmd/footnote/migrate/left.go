@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	// The user can then copy them to the new place.
 	"footnote/cmd/footnote/datadir"
 	"footnote/english"
 )
 
 // tellLeft says what servers need of the data directory beside the database: it is in files there, so that it is in no
-// database.
-// Secrets of places are not copied into a database, where backups of it would hold them.
+// database. Secrets of places are not copied into a database, where backups of it would hold them. It prints nothing
+// when there is nothing such. Whether a file is there is all that it looks at.
 func tellLeft(out io.Writer, dir *datadir.Dir) error {
 	var left []string
 	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")

@@ -4,6 +4,10 @@
 // The source is only read, and claimed, so that no server changes it meanwhile. Each part may be interrupted and
 // called again: it goes on where it was ([Originals], [Vectors]), reads back what it wrote, and counts both sides.
 // Only when all of them are alike is the target marked as whole.
+//
+//	DATABASE_URL=postgres://… footnote migrate      may be stopped and called again
+//
+// It prints a table of what both sides have. It exits with 1 when the sides differ.
 package migrate
 
 import (
@@ -46,9 +50,9 @@ and the embedding model that made them the vectors are copied to Milvus; else a 
 		`them anew.`
 }
 
-// Run copies everything, compares it, and prints what both sides have.
-// It fails without changing anything while a server uses the data directory, and when the database holds something that
-// no attempt of this data directory brought.
+// Run copies everything, compares it, and prints what both sides have. It fails without changing anything while a
+// server uses the data directory, and when the database holds something that no attempt of this data directory
+// brought. At the end it says what servers still need from the data directory.
 func (c *Command) Run(p *command.Program) (err error) {
 	set := p.Settings
 	if set.DatabaseURL == "" {
@@ -106,8 +110,9 @@ func (c *Command) Run(p *command.Program) (err error) {
 	return c.copyTables(p, dir, source, target, vectors)
 }
 
-// copyTables copies everything; vectors is nil if those stay behind.
-// The target is marked as whole last, so that servers refuse one that is half there.
+// copyTables copies everything; vectors is nil if those stay behind. The target is marked as whole last, so that
+// servers refuse one that is half there. What both sides have is printed as a table with a row for each, with
+// “DIFFERENT” where they do not agree; then it returns dbcopy.ErrDifferent.
 func (c *Command) copyTables(
 	p *command.Program, dir *datadir.Dir, source *sqlite.Source, target *postgres.Target, vectors *Vectors,
 ) error {
@@ -165,8 +170,8 @@ func (c *Command) copyTables(
 	return nil
 }
 
-// progressReporter shows one bar for each table after another.
-// A table is named by its progress; the totals may grow meanwhile, so that what is done is cut to the total.
+// progressReporter shows one bar for each table after another. A table is named by its progress; the totals may grow
+// meanwhile, so that what is done is cut to the total. Without a terminal it prints nothing for each table's end.
 func progressReporter(out io.Writer) dbcopy.Progress {
 	var show *command.Bar
 	last := ""
@@ -181,9 +186,9 @@ func progressReporter(out io.Writer) dbcopy.Progress {
 	}
 }
 
-// Originals brings the originals to where the servers look for them, and reads each there.
-// One that is there with the right bytes is not copied again, so that it can be repeated. report may be called from the
-// caller's goroutine only.
+// Originals brings the originals to where the servers look for them, and reads each there. One that is there with the
+// right bytes is not copied again, so that it can be repeated. report may be called from the caller's goroutine only.
+// Same in what it returns is whether all are there with the right bytes.
 func Originals(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir, report dbcopy.Progress,
 ) (c dbcopy.Compared, err error) {

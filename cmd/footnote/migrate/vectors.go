@@ -20,6 +20,7 @@ import (
 	"footnote/sql/sqlite"
 )
 
+// They are choices, made for a server beside this one.
 const (
 	// a request of some 400 KB with 384 dimensions, far below what Milvus takes
 	vectorsPerBatch = 256
@@ -112,9 +113,10 @@ func (v *Vectors) sameModel(ctx context.Context) (bool, error) {
 	return corpus.SameModel(ctx, v.model, some)
 }
 
-// Copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents
-// that need no others.
-// Reading everything back takes as long as writing it, and is the only proof that the server keeps what it took.
+// Copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that
+// need no others. Reading everything back takes as long as writing it, and is the only proof that the server keeps
+// what it took. c counts vectors on both sides; Same is whether all that the source has are there, equal to the last
+// bit.
 func (v *Vectors) Copy(
 	ctx context.Context, report dbcopy.Progress,
 ) (c dbcopy.Compared, whole []string, err error) {
@@ -181,8 +183,8 @@ func (v *Vectors) Copy(
 	return c, whole, nil
 }
 
-// putMissing stores those vectors of a batch that are not there.
-// Equal means to the last bit: both sides keep float32.
+// putMissing stores those vectors of a batch that are not there. Equal means to the last bit: both sides keep float32.
+// A failure may leave some of them stored.
 func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error {
 	stored, err := v.store.Stored(ctx, passageIDs(batch))
 	if err != nil {
@@ -198,8 +200,8 @@ func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error
 	return v.store.Upsert(ctx, missing)
 }
 
-// eachBatch gives all vectors in turn, a few at a time.
-// A batch is valid until each returns: the next one takes its place.
+// eachBatch gives all vectors in turn, a few at a time. A batch is valid until each returns: the next one takes its
+// place. report is called after each batch.
 func (v *Vectors) eachBatch(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
 	var done int64
 	batch := make([]corpus.Embedded, 0, vectorsPerBatch)
@@ -224,7 +226,7 @@ func (v *Vectors) eachBatch(ctx context.Context, what string, each func([]corpus
 	return err
 }
 
-// countVectors returns how many vectors the server has of each of documents.
+// countVectors returns how many vectors the server has of each of documents. 500 documents are asked for at a time.
 func (v *Vectors) countVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(documents, documentsPerCount) {
@@ -241,8 +243,8 @@ func (v *Vectors) countVectors(ctx context.Context, documents []string) (map[str
 	return counts, nil
 }
 
-// waitPatiently waits for a server that is away for a moment.
-// Any other failure ends it at once, with its own error.
+// waitPatiently waits for a server that is away for a moment. Any other failure ends it at once, with its own error.
+// It tries once a second for a minute.
 func waitPatiently(ctx context.Context, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()

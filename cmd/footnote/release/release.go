@@ -9,7 +9,8 @@ import (
 	"runtime/debug"
 )
 
-// Info says which source a program was built from.
+// Info says which source a program was built from. Empty fields are not known. It is filled at the start and not
+// changed any more.
 type Info struct {
 	Version string // v1.2.3, what git describes otherwise, or "dev"
 	Commit  string // its hash; empty: not known
@@ -18,7 +19,9 @@ type Info struct {
 	Repository string
 }
 
-// Read completes what the build set with what Go's own stamps say: go install and go build leave them.
+// Read completes what the build set with what Go's own stamps say: go install and go build leave them. What is set by
+// the build comes first. A program that is neither built by make nor from a repository has the version “dev” and no
+// commit.
 func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	info, ok := stamps()
 	if !ok {
@@ -41,7 +44,8 @@ func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	return r
 }
 
-// Tell writes the version in a line of its own, as --version does, and what it was built from below it.
+// Tell writes the version in a line of its own, as --version does, and what it was built from below it. It has three
+// lines: the version; commit and date; Go's version with the platform.
 func (r Info) Tell(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s\ncommit %s, %s\n%s %s/%s\n", r.Version, cmp.Or(r.Commit, "unknown"),
 		cmp.Or(r.Date, "of an unknown date"), runtime.Version(), runtime.GOOS, runtime.GOARCH)

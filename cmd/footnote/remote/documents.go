@@ -16,7 +16,8 @@ import (
 )
 
 // Add sends one file by POST /documents, under a relative path and with the fields that hold for it. refused is why
-// the library did not take it.
+// the library did not take it. The file is sent while it is read and is not held in memory. Exactly one of doc,
+// refused and err is of use. It returns when the server has taken the file, not when that can be read.
 func (r *Server) Add(
 	ctx context.Context, fields [][2]string, path string, file io.Reader,
 ) (doc Document, refused *chat.Error, err error) {
@@ -50,6 +51,7 @@ func (r *Server) Add(
 }
 
 // writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
+// Its name goes as it is, also when it has a path in it: the library keeps it.
 func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.Reader) error {
 	for _, field := range fields {
 		if err := form.WriteField(field[0], field[1]); err != nil {
@@ -71,8 +73,9 @@ func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.
 	return form.Close()
 }
 
-// Document is a file that the library took.
-// Of is the id of the document with the same bytes that the library had before; empty for a new one.
+// Document is a file that the library took. Of is the id of the document with the same bytes that the library had
+// before; empty for a new one. Progress is 0 of 0 while nothing is known, and Error is nil unless its state says that
+// it failed.
 type Document struct {
 	ID       string `json:"id"`
 	Filename string `json:"filename"`
@@ -88,7 +91,8 @@ type Document struct {
 	} `json:"error"`
 }
 
-// Settled waits until the document is ready or has failed, and tells report what it is until then.
+// Settled waits until the document is ready or has failed, and tells report what it is until then. It asks ten times a
+// second. Ready does not mean that vectors are there.
 func (r *Server) Settled(ctx context.Context, doc Document, report func(Document)) (Document, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -109,7 +113,7 @@ func (r *Server) Settled(ctx context.Context, doc Document, report func(Document
 	}
 }
 
-// Delete deletes a document, unless it is gone.
+// Delete deletes a document, unless it is gone. Deleting one that is not there is no error.
 func (r *Server) Delete(ctx context.Context, id string) error {
 	resp, err := r.Send(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
 	if chat.CodeOf(err) == chat.CodeNotFound {

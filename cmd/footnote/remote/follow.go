@@ -21,8 +21,8 @@ import (
 	"footnote/chat"
 )
 
-// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double,
-// 13 seconds in all.
+// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double, 13
+// seconds in all. The last of these pauses is 4 seconds.
 const (
 	followTries = 8
 	firstPause  = 200 * time.Millisecond
@@ -31,6 +31,9 @@ const (
 
 // Run reads the events of the run that answers a question. A stream that breaks off is taken up after the last
 // event: at another replica, if the address leads to one.
+//
+// It is used by one goroutine, and once. The question goes with a key, so that a server that took it and broke off
+// before its answer does not take it again.
 type Run struct {
 	server *Server
 	body   []byte           // the question
@@ -41,12 +44,13 @@ type Run struct {
 	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
 }
 
-// Ask asks a question, as POST /chat takes it.
+// Ask asks a question, as POST /chat takes it. Nothing is sent before Events is used. resume must not be nil.
 func (r *Server) Ask(question []byte, resume func(begun bool)) *Run {
 	return &Run{server: r, body: question, once: rand.Text(), resume: resume}
 }
 
-// Events yields each event of the run once, in order, up to the last one. An error ends it.
+// Events yields each event of the run once, in order, up to the last one. An error ends it. An event is JSON, valid
+// until the next one. Leaving the loop early closes the stream; the run goes on.
 func (f *Run) Events(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		pace := backoff.NewExponentialBackOff()
@@ -79,7 +83,8 @@ var ErrBroken = &chat.Error{
 	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
 }
 
-// readStream yields what one stream brings. over means that the last event came, or that no more are wanted.
+// readStream yields what one stream brings. over means that the last event came, or that no more are wanted. Events
+// that came before, by their number, are left out.
 func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
 	resp, err := f.openStream(ctx)
 	if op, network := errors.AsType[*net.OpError](err); !network || op.Op != "dial" {
@@ -115,7 +120,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 	return false, ErrBroken
 }
 
-// openStream asks the question, or goes on with its run.
+// openStream asks the question, or goes on with its run. As long as no event came, it asks anew under the same key.
 func (f *Run) openStream(ctx context.Context) (*http.Response, error) {
 	if f.run == "" {
 		return f.server.Do(ctx, http.MethodPost, "/chat", map[string]string{
@@ -132,13 +137,15 @@ func (f *Run) isPermanent(err error) bool {
 	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
 }
 
-// frame is one server-sent event. Its name is in the data too.
+// frame is one server-sent event. Its name is in the data too. Our server numbers what is in a run's log; what is not
+// has no number.
 type frame struct {
 	id   int64  // 0: none
 	data []byte // valid until the next frame
 }
 
-// readFrames yields the events of a stream that are whole. Comments are left out, and what a break cut off.
+// readFrames yields the events of a stream that are whole. Comments are left out, and what a break cut off. A line may
+// have 8 MiB. A break in the middle of an event leaves that out, since it comes again.
 func readFrames(body io.Reader) iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		lines := bufio.NewScanner(body)
@@ -169,7 +176,8 @@ func readFrames(body io.Reader) iter.Seq2[frame, error] {
 	}
 }
 
-// Decode reads an event as the stream sends it.
+// Decode reads an event as the stream sends it. The result is one of chat's payloads. An event that is of no known
+// kind is an error.
 func Decode(raw []byte) (chat.Payload, error) {
 	var head struct {
 		Type chat.Kind `json:"type"`

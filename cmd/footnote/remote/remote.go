@@ -16,8 +16,10 @@ import (
 	"footnote/chat"
 )
 
-// Server is a Footnote server to work with: the one that is named, the one that has the data directory, or one
-// started for this command alone.
+// Server is a Footnote server to work with: the one that is named, the one that has the data directory, or one started
+// for this command alone. Its methods may be used by many goroutines at once.
+//
+// Whoever makes one sets URL, and Key where the server has keys. Stop is set by whoever started the server for this.
 type Server struct {
 	URL    string
 	Key    string // of the user who asks; empty for a server without keys
@@ -34,7 +36,7 @@ func (r *Server) Close() error {
 }
 
 // Post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
-// sentence.
+// sentence. The caller closes the response's body.
 func (r *Server) Post(
 	ctx context.Context, path, contentType, accept string, body io.Reader,
 ) (*http.Response, error) {
@@ -49,6 +51,10 @@ func (r *Server) Send(
 }
 
 // Do makes a request with headers; empty ones are left out.
+//
+// A server that can't be reached, and a proxy that says so, are a *chat.Error with CodeUnavailable. An upload that was
+// refused as a whole is no error, though its status is one: the body says why, file by file. There is no limit of time
+// but ctx.
 func (r *Server) Do(
 	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
 ) (*http.Response, error) {
@@ -100,7 +106,7 @@ func (r *Server) Do(
 	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
 }
 
-// ReadJSON decodes a JSON answer into v.
+// ReadJSON decodes a JSON answer into v. The path is below the server's URL, with its query.
 func (r *Server) ReadJSON(ctx context.Context, path string, v any) error {
 	resp, err := r.Send(ctx, http.MethodGet, path, "", "application/json", nil)
 	if err != nil {

@@ -28,7 +28,8 @@ import (
 	"footnote/server/modelchoice"
 )
 
-// app is a whole Footnote: all parts, and the server that answers requests with them.
+// app is a whole Footnote: all parts, and the server that answers requests with them. close ends all of it; serveUntil
+// does so by itself.
 type app struct {
 	*wire.Parts
 	server  *server.Server
@@ -75,7 +76,8 @@ func newApp(
 	return a, err
 }
 
-// modelChoice lets models be chosen where this is the only server of a library.
+// modelChoice lets models be chosen where this is the only server of a library. Several servers with one database
+// would each answer with another model.
 func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
 	if !a.Stores.Exclusive {
 		return modelchoice.Desk{}
@@ -85,6 +87,10 @@ func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
 
 // serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
 // stores.
+//
+// What it starts ends with it. The stop has drainTime for all of it together. Where other servers share the database,
+// streams are closed at once and runs are handed over; otherwise runs get that time to end. It returns what went wrong
+// first, and nothing for a stop in order.
 func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -146,7 +152,7 @@ func (a *app) openFolders(set *settings.Settings, who access.Access, url string,
 	return a.chosen.Open(who, url, a.folders)
 }
 
-// close gives up what newApp and openFolders opened.
+// close gives up what newApp and openFolders opened. The order is the reverse of how they were opened.
 func (a *app) close() error {
 	var errs []error
 	for _, folder := range a.folders {

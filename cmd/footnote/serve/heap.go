@@ -39,7 +39,8 @@ const (
 	startOver = time.Second
 )
 
-// spareMemory sets how the collector works, unless GOGC does, and gives back what only the start needed.
+// spareMemory sets how the collector works, unless GOGC does, and gives back what only the start needed. It is called
+// once, when a start is over.
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

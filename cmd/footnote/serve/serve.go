@@ -22,6 +22,10 @@ func (Command) Run(p *command.Program) (err error) { return serveWith(p, func(st
 
 // serveWith serves until the context ends, then stops in order. ready is called with the page's address once requests
 // are answered.
+//
+// The order matters: the data directory is claimed before a port is taken, and the folder says where the server is
+// only when everything is open. ready is called once or never. A directory that another server has is a
+// *datadir.InUse.
 func serveWith(p *command.Program, ready func(url string)) (err error) {
 	dir, err := datadir.Claim(p.Settings.Data)
 	if err != nil {
@@ -59,7 +63,7 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 	return app.serveUntil(p.Ctx, listener)
 }
 
-// listenOn says which port is taken and how to choose another.
+// listenOn says which port is taken and how to choose another. Any other error names the address.
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -74,7 +78,7 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// reachableAddr is the address as one types it into a browser on this machine.
+// reachableAddr is the address as one types it into a browser on this machine. It has no http:// before it.
 func reachableAddr(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -86,5 +90,6 @@ func reachableAddr(addr net.Addr) string {
 	return tcp.String()
 }
 
-// drainTime is how long a stop waits for what is under way.
+// drainTime is how long a stop waits for what is under way. Containers are killed after 30 seconds by default; this is
+// below that.
 const drainTime = 25 * time.Second

@@ -10,8 +10,9 @@ import (
 	"footnote/cmd/footnote/remote"
 )
 
-// Start has a server of this process answer on a free port of this machine, for one command. It gives the directory
-// up when it is closed.
+// Start has a server of this process answer on a free port of this machine, for one command. It gives the directory up
+// when it is closed. Only this command has its address, and it takes no key but that of the settings. It logs warnings
+// only, unless the settings ask for another level.
 func Start(p *command.Program, dir *datadir.Dir) (*remote.Server, error) {
 	listener, err := new(net.ListenConfig).Listen(p.Ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"footnote/cmd/footnote/watch"
 )
 
-// Up serves, follows folders and opens the page.
+// Up serves, follows folders and opens the page. Up is what a person types first: one command, and everything runs.
 type Up struct {
 	Dirs   []string `arg:"" optional:"" name:"dir" help:"Folders to keep the library like." type:"path"`
 	NoOpen bool     `help:"Leave the browser alone."`
@@ -44,7 +44,8 @@ func (c *Up) Run(p *command.Program) error {
 	return c.followFor(p, &remote.Server{URL: busy.URL, Key: string(set.APIKey)})
 }
 
-// followFor follows the folders for a server that runs, until the program is stopped.
+// followFor follows the folders for a server that runs, until the program is stopped. A folder that can't be opened
+// ends it.
 func (c *Up) followFor(p *command.Program, server *remote.Server) error {
 	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var all sync.WaitGroup
@@ -62,7 +63,7 @@ func (c *Up) followFor(p *command.Program, server *remote.Server) error {
 	return nil
 }
 
-// open opens the page, unless that is not wanted or nobody sits at this machine.
+// open opens the page, unless that is not wanted or nobody sits at this machine. It does not wait for the browser.
 func (c *Up) open(p *command.Program, url string) {
 	command := browserCommand(url)
 	if c.NoOpen || command == nil {

@@ -13,7 +13,8 @@ import (
 	"footnote/chat"
 )
 
-// agentSettings say how questions are worked on.
+// agentSettings say how questions are worked on. A check of all of them is checkAgent; what becomes of them are the
+// methods below, in the words of agent/run.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
 	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which make run builds in when this is set, and make build EINO=1 always)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
@@ -36,12 +37,14 @@ type agentSettings struct {
 	GuardMaxLength int      `help:"Characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
 }
 
+// The first is what the help promises; both are choices.
 const (
 	maxSystemPrompt = 8000 // characters
 	leastReply      = 64   // tokens: less does not hold one tool call
 )
 
-// SystemPrompt is what every model is told beside the rules.
+// SystemPrompt is what every model is told beside the rules. White space around it is left out. It is empty when
+// nothing is set.
 func (s agentSettings) SystemPrompt() string {
 	if s.AgentSystemPrompt == nil {
 		return ""
@@ -49,8 +52,8 @@ func (s agentSettings) SystemPrompt() string {
 	return strings.TrimSpace(*s.AgentSystemPrompt)
 }
 
-// settingError names the setting that is wrong.
-// Parts of the program know their own words for what is wrong, but not how the setting is called.
+// settingError names the setting that is wrong. Parts of the program know their own words for what is wrong, but not
+// how the setting is called. It is nil for an err that is nil.
 func settingError(setting string, err error) error {
 	if err == nil {
 		return nil
@@ -58,7 +61,8 @@ func settingError(setting string, err error) error {
 	return fmt.Errorf("%s: %w", setting, err)
 }
 
-// checkAgent reports every mistake of these settings.
+// checkAgent reports every mistake of these settings. Each is named by its variable, which is how an operator knows
+// it.
 func (s agentSettings) checkAgent() error {
 	var errs []error
 	for _, limit := range []struct {
@@ -113,7 +117,8 @@ func (s agentSettings) checkAgent() error {
 }
 
 // Features says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a
-// model that can't use its tools, in wire that the model made of rules takes over when the other fails.
+// model that can't use its tools, in wire that the model made of rules takes over when the other fails. It is called
+// by the check, too, so it opens nothing.
 func (s agentSettings) Features() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
@@ -151,7 +156,7 @@ func (s agentSettings) Guard() agentrun.Guard {
 	return g
 }
 
-// Budget is what one run may use; 0 is the toolset's own.
+// Budget is what one run may use; 0 is the toolset's own. Seconds are whole ones.
 func (s *Settings) Budget() chat.Budget {
 	return chat.Budget{
 		Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds()),

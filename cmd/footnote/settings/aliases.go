@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// aliasSections are the sections of a settings file whose names stand for settings: each as its flag is named.
+// aliasSections are the sections of a settings file whose names stand for settings: each as its flag is named. The
+// order matters: a key is taken for that of the first section that it begins with.
 var aliasSections = []string{"strategies-agentic-", "agent-mode-config-", "agent-"}
 
 // aliases are the names in these sections that differ from those of the settings they stand for. Any other name
@@ -23,7 +24,7 @@ var aliases = map[string]string{
 }
 
 // switches are the names in these sections that turn a part of what runs do on or off; agent.without leaves these out
-// by name.
+// by name. They are true or false, while agent.without is a list of what is off.
 var switches = map[string]string{
 	"enable-query-analysis": "analyse",
 	"enable-planning":       "plan",
@@ -100,7 +101,8 @@ func sectionOf(key string) (section, name string) {
 	return "", key
 }
 
-// namesIn lists what a section may set, as a settings file writes it.
+// namesIn lists what a section may set, as a settings file writes it. Each stands once, in the order of the alphabet,
+// for the message of a mistake.
 func namesIn(section string, known map[string]bool) []string {
 	names := slices.Concat(slices.Collect(maps.Keys(aliases)), slices.Collect(maps.Keys(switches)))
 	for flag := range known {
@@ -116,7 +118,8 @@ func namesIn(section string, known map[string]bool) []string {
 	return slices.Compact(names)
 }
 
-// dottedKey writes a key of these sections as the settings file does.
+// dottedKey writes a key of these sections as the settings file does. It undoes what flattenTree did, so that a
+// message names what the reader wrote.
 func dottedKey(key string) string {
 	section, name := sectionOf(key)
 	name = strings.Replace(name, "llm-", "llm.", 1)

@@ -18,7 +18,8 @@ type Parser struct {
 	version string // that --version prints
 }
 
-// NewParser makes a parser that fills cli, a struct in kong's manner. version is what --version prints.
+// NewParser makes a parser that fills cli, a struct in kong's manner. version is what --version prints. Help goes to
+// stdout. It fails only when cli is not what kong can read, which would be a fault of this program.
 func NewParser(cli any, version string, stdout, stderr io.Writer) (*Parser, error) {
 	parser, err := kong.New(cli,
 		kong.Name("footnote"),
@@ -30,7 +31,8 @@ func NewParser(cli any, version string, stdout, stderr io.Writer) (*Parser, erro
 	return &Parser{Kong: parser, version: version}, err
 }
 
-// Bare is a command that only says something: it needs no settings, and works while they are wrong.
+// Bare is a command that only says something: it needs no settings, and works while they are wrong. Help and the
+// version are such: whoever has wrong settings needs them most.
 type Bare interface{ Bare() }
 
 // read reads the arguments, or returns nil when --help or --version was printed instead.
@@ -67,7 +69,7 @@ func (p *Parser) read(args []string) (*kong.Context, error) {
 }
 
 // Command reads the arguments and returns the command they name, a pointer to its part of the struct that is filled;
-// nil when --help or --version was printed instead.
+// nil when --help or --version was printed instead. The settings were filled in before it returns.
 func (p *Parser) Command(args []string) (any, error) {
 	ctx, err := p.read(args)
 	if ctx == nil {
@@ -134,7 +136,8 @@ func validateFlags(ctx *kong.Context) error {
 	}
 }
 
-// checkEnum reports a value, or one of a list, that is none of those the setting may have.
+// checkEnum reports a value, or one of a list, that is none of those the setting may have. Values may be texts or
+// lists of texts.
 func checkEnum(value *kong.Value) error {
 	if value.Enum == "" {
 		return nil
@@ -161,8 +164,9 @@ func checkEnum(value *kong.Value) error {
 	return nil
 }
 
-// Suggest adds the nearest command to the error of a word that is none. Because of the default command kong
-// takes such a word for an argument of that, which needs no suggestion.
+// Suggest adds the nearest command to the error of a word that is none. Because of the default command kong takes such
+// a word for an argument of that, which needs no suggestion. err is returned as it is when there is nothing better to
+// say.
 func (p *Parser) Suggest(args []string, err error) error {
 	if err == nil {
 		return nil

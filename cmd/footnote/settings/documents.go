@@ -25,9 +25,9 @@ type watchSettings struct {
 	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
 }
 
-// validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket.
-// Whether it can be reached is found out when it is opened. A name and password in the address are refused: keys of a
-// bucket have variables of their own.
+// validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket. Whether it can be
+// reached is found out when it is opened. A name and password in the address are refused: keys of a bucket have
+// variables of their own. Paths have to be absolute: replicas start in folders of their own.
 func validBlobs(address string) bool {
 	if path, ok := strings.CutPrefix(address, FileScheme); ok {
 		return filepath.IsAbs(path)
@@ -46,5 +46,5 @@ func (s *Settings) OwnPaths() []string {
 	return paths
 }
 
-// FileScheme begins the URL of a directory.
+// FileScheme begins the URL of a directory. What follows is an absolute path.
 const FileScheme = "file://"

@@ -19,6 +19,9 @@ import (
 // UseFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named
 // but is not there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
 // A name that is no setting is a mistake, since a typing error would silently leave the default.
+//
+// It is called before Command, once. args are only looked through for --config, which goes before FOOTNOTE_CONFIG.
+// Errors name the file, and never show a value of a key that is a secret's.
 func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	name := getenv("FOOTNOTE_CONFIG")
 	// the file has to be read before the arguments are parsed, as it answers for what they leave out

@@ -17,12 +17,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Keep writes settings into the YAML file at path, by the names of their flags; those with an empty value are
-// taken out, and so are the other names that files may have for them. Everything else in the file stays, comments too.
-// The file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one
-// is made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed.
-// It is for one process: of two that keep at once, one wins whole. check gets the settings as the next start would read
-// them.
+// Keep writes settings into the YAML file at path, by the names of their flags; those with an empty value are taken
+// out, and so are the other names that files may have for them. Everything else in the file stays, comments too. The
+// file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one is
+// made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed. It
+// is for one process: of two that keep at once, one wins whole. check gets the settings as the next start would read
+// them. With an error nothing has changed.
 func Keep(path string, values map[string]string, check func(*Settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -44,7 +44,7 @@ func Keep(path string, values map[string]string, check func(*Settings) error) er
 	return nil
 }
 
-// ErrTried ends a Keep that only tries.
+// ErrTried ends a Keep that only tries. Everything was checked then, and the file that was written beside it is gone.
 var ErrTried = errors.New("only tried")
 
 // writeSettings writes a file beside path that holds its settings with other values, and returns its name.
@@ -99,7 +99,8 @@ type alone struct {
 	Version kong.VersionFlag
 }
 
-// aliasesOf are the other names that a settings file may have for a setting: see replaceAliases.
+// aliasesOf are the other names that a settings file may have for a setting: see replaceAliases. All of them are taken
+// out of the file when the setting is kept: else the file would say two things.
 func aliasesOf(setting string) (names []string) {
 	for _, section := range aliasSections {
 		for alias, stands := range aliases {
@@ -115,7 +116,8 @@ func aliasesOf(setting string) (names []string) {
 }
 
 // changeSettings returns a settings file with other values: with changed lines where that says what it is to say, else
-// written anew, which keeps comments and loses blank lines.
+// written anew, which keeps comments and loses blank lines. It fails for a file with several documents, and for one
+// that is a list or a text.
 func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	var doc, further yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(raw))
@@ -166,7 +168,8 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 }
 
 // changeLines changes the lines of a settings file that set the values, takes out those of empty ones, and adds the
-// others at its end. It takes each for one line, and ends lines as the first one ends.
+// others at its end. It takes each for one line, and ends lines as the first one ends. root is the tree of the same
+// text, from which it takes the numbers of lines.
 func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 	lines, end := strings.SplitAfter(raw, "\n"), "\n"
 	if strings.HasSuffix(lines[0], "\r\n") {
@@ -201,8 +204,8 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 	return strings.Join(lines, "")
 }
 
-// findSetting finds where a mapping sets a flag, by the rule of flattenTree: the mapping that holds it and the place of
-// its name there. nil: nowhere.
+// findSetting finds where a mapping sets a flag, by the rule of flattenTree: the mapping that holds it and the place
+// of its name there. nil: nowhere. The first one counts, in the order of the file.
 func findSetting(mapping *yaml.Node, prefix, name string) (parent *yaml.Node, at int) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		full := prefix + strings.ReplaceAll(mapping.Content[i].Value, "_", "-")

@@ -26,8 +26,7 @@ type limitSettings struct {
 	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
 }
 
-// UserLimits returns the settings by the names of the table.
-// 0 stands for no limit.
+// UserLimits returns the settings by the names of the table. 0 stands for no limit. The result is a copy.
 func (s *limitSettings) UserLimits() chat.Limits {
 	return chat.Limits{
 		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
@@ -42,7 +41,7 @@ func (s *limitSettings) UserLimits() chat.Limits {
 // maxLimit is far beyond every use, and small enough to be counted in bytes.
 const maxLimit = 1 << 40
 
-// limitEnv is the environment's name of a limit.
+// limitEnv is the environment's name of a limit. It is what the tags of limitSettings say.
 func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.ToUpper(string(name)) }
 
 // checkLimits reports every limit that is out of range, by the name of its variable.
@@ -59,7 +58,8 @@ func (s *limitSettings) checkLimits() error {
 	return errors.Join(errs...)
 }
 
-// settingVars are what the settings' tags take from elsewhere.
+// settingVars are what the settings' tags take from elsewhere. So the defaults and the texts of limits stand in one
+// place, chat.AllLimits.
 func settingVars(version string) kong.Vars {
 	vars := kong.Vars{"version": version}
 	for _, l := range chat.AllLimits() {
@@ -71,7 +71,7 @@ func settingVars(version string) kong.Vars {
 
 // DiskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
 // and a database elsewhere are on disks that are not known here: then it watches the data directory alone. free is how
-// many bytes are free at a path.
+// many bytes are free at a path. It is called before each upload.
 func (s *Settings) DiskReserve(dir string, free func(path string) (int64, error)) func() error {
 	limits := s.UserLimits()
 	least, holds := limits.Of(chat.DiskReserveMiB)

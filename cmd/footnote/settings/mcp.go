@@ -15,12 +15,13 @@ import (
 	"footnote/mcp"
 )
 
-// toolSettings are the servers whose tools questions may use.
+// toolSettings are the servers whose tools questions may use. They are JSON, whether they come from the environment or
+// from a settings file.
 type toolSettings struct {
 	MCPServers Secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
 }
 
-// toolServer is one entry of mcp.servers.
+// toolServer is one entry of mcp.servers. Either a command or a URL is given.
 type toolServer struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -32,7 +33,8 @@ type toolServer struct {
 	Timeout string            `json:"timeout"` // of one call, like 45s
 }
 
-// named is a reference to the environment, so that keys need not stand in a file.
+// named is a reference to the environment, so that keys need not stand in a file. The name is a variable's: letters,
+// digits and underscores.
 var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // ToolServers returns the client of the servers that are set up, nil without any.
@@ -65,7 +67,8 @@ func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, e
 	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
 }
 
-// plainJSONError is an error of reading JSON without what was read, which may be a key.
+// plainJSONError is an error of reading JSON without what was read, which may be a key. An error of another kind is
+// told without details.
 func plainJSONError(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s should be %s", e.Field, e.Type)
@@ -77,7 +80,7 @@ func plainJSONError(err error) error {
 }
 
 // mcpServer makes a server's settings, with ${NAME} filled in from the environment. It names every variable that is
-// missing.
+// missing. What is filled in is not looked through again.
 func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	var missing []error
 	fill := func(in string) string {
@@ -119,7 +122,8 @@ func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	return s, errors.Join(missing...)
 }
 
-// readApprovals reads who is asked: nothing said means always.
+// readApprovals reads who is asked: nothing said means always. A list of names holds those tools alone; it may be
+// empty.
 func readApprovals(raw json.RawMessage) (free bool, held []string, err error) {
 	var word string
 	switch {

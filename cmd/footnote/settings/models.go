@@ -15,7 +15,7 @@ import (
 	"footnote/llm/openai"
 )
 
-// modelSettings say which models there are beside the usual one, and how they are used.
+// modelSettings say which models there are beside the usual one, and how they are used. CheckModels checks them.
 type modelSettings struct {
 	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
 	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
@@ -41,7 +41,8 @@ var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
 // It keeps the key of another service from being sent to OpenAI when the address was forgotten.
 func IsOpenAIKey(key string) bool { return openAIKey.MatchString(key) }
 
-// CheckModels reports every mistake of the settings about models.
+// CheckModels reports every mistake of the settings about models. Keys are looked at by their form alone and are never
+// in a message.
 func (s *Settings) CheckModels() error {
 	var errs []error
 	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
@@ -93,10 +94,12 @@ func (s *Settings) UsesAnthropic() bool {
 		(s.AgentFramework == "anthropic" || !s.WithOpenAI())
 }
 
-// WithOpenAI reports whether a server that speaks OpenAI's protocol is set.
+// WithOpenAI reports whether a server that speaks OpenAI's protocol is set. A key alone is OpenAI's own; an address
+// alone may need none.
 func (s *Settings) WithOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
 
-// OpenAI is how that server's model is reached.
+// OpenAI is how that server's model is reached. log may be nil. Each model of the same server has a configuration of
+// its own.
 func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
@@ -105,8 +108,8 @@ func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 	}
 }
 
-// PriceTable reads the table of prices.
-// Prices are of a million tokens, in whatever currency the operator thinks in.
+// PriceTable reads the table of prices. Prices are of a million tokens, in whatever currency the operator thinks in.
+// Each is IN/OUT, as in 0.4/1.6.
 func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
 	table := map[string]agentrun.Price{}
 	var errs []error

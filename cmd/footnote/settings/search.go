@@ -8,7 +8,8 @@ import (
 	"footnote/corpus/milvus"
 )
 
-// embeddingSettings say which sentence model embeds in this process, without a server.
+// embeddingSettings say which sentence model embeds in this process, without a server. It is used when no server makes
+// the vectors.
 type embeddingSettings struct {
 	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
 	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
@@ -23,10 +24,11 @@ func (s *Settings) EmbedsRemotely() bool {
 		(s.WithOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")
 }
 
-// EmbedsHere reports whether a model in this process makes the vectors.
+// EmbedsHere reports whether a model in this process makes the vectors. It looks for the model's folder each time.
 func (s *Settings) EmbedsHere() bool { return s.EmbeddingFolder() != "" && !s.EmbedsRemotely() }
 
-// rerankerSettings say what reads the best passages of a search together with the question, and orders them anew.
+// rerankerSettings say what reads the best passages of a search together with the question, and orders them anew. One
+// of the two at most: a folder or an address.
 type rerankerSettings struct {
 	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
 	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
@@ -35,6 +37,7 @@ type rerankerSettings struct {
 	RerankTime   time.Duration `help:"How long a search waits for the reranker; after that, its results stay in the order they had." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
 }
 
+// checkReranker reports both at once.
 func (s *rerankerSettings) checkReranker() error {
 	switch {
 	case s.RerankDir != "" && s.RerankURL != "":
@@ -55,7 +58,8 @@ type milvusSettings struct {
 	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
 }
 
-// Milvus is what the store is made with.
+// Milvus is what the store is made with. Vectors of different models lie in different collections, so it needs the
+// model's name.
 func (m milvusSettings) Milvus(model string, log *slog.Logger) milvus.Config {
 	return milvus.Config{
 		Address: m.MilvusAddress, User: m.MilvusUser, Password: string(m.MilvusPassword), TLS: m.MilvusTLS,

@@ -165,8 +165,8 @@ func (c *Settings) Check() error {
 	return errors.Join(errs...)
 }
 
-// WithModel reports whether a model server is to be used.
-// Without one the rules of offline mode answer.
+// WithModel reports whether a model server is to be used. Without one the rules of offline mode answer. It does not
+// say whether the server answers.
 func (s *Settings) WithModel() bool {
 	return s.Model == "openai" || s.UsesAnthropic() || s.Model == "auto" && s.WithOpenAI()
 }
@@ -193,8 +193,8 @@ func (s *Settings) Evaluation(who, data string) *Settings {
 	return set
 }
 
-// NewLogger writes to w from the level of the settings on.
-// Lines are key=value texts, which people read and programs can.
+// NewLogger writes to w from the level of the settings on. Lines are key=value texts, which people read and programs
+// can. Levels are those of slog: debug, info, warn and error.
 func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser

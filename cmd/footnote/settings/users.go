@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// keySettings say who may use the server.
+// keySettings say who may use the server. The file of keys is read by the room keys.
 type keySettings struct {
 	Keys          string `help:"File of users and the hashes of their keys, for 'footnote key' and the server; replicas share it. With it a key is needed from the start, also before the first one is made. Without it: keys in the data directory, needed once one is made." env:"FOOTNOTE_KEYS" placeholder:"FILE"`
 	APIKey        Secret `name:"api-key" help:"Key with which 'footnote ask', 'ingest', 'watch' and 'export' ask a server that needs one." env:"FOOTNOTE_API_KEY" placeholder:"KEY"`

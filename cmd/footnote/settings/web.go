@@ -7,7 +7,8 @@ import (
 	"footnote/web"
 )
 
-// WebSearch returns the web search that is set up, nil without one.
+// WebSearch returns the web search that is set up, nil without one. Its errors name the provider or the address that
+// is wrong. Nothing is asked yet.
 func (s *Settings) WebSearch() (*web.Web, error) {
 	if s.WebProvider == "" {
 		return nil, nil

@@ -20,18 +20,25 @@ import (
 )
 
 // Command speaks the Model Context Protocol on standard input and output, for programs that start their servers.
+//
+//	footnote mcp      ends when its input does
+//
+// Only messages go to standard output: a line of anything else would break the protocol.
 type Command struct{}
 
-// maxMCPLine is how long a message may be, in bytes.
-// It bounds what one message takes of memory, in both directions.
+// maxMCPLine is how long a message may be, in bytes. It bounds what one message takes of memory, in both directions.
+// It is far above any message of the tools here.
 const maxMCPLine = 16 << 20
 
-// maxMCPCalls is how many messages are under way at once; a further one waits.
-// A client that sends more is held by its own pipe, since no further line is read.
+// maxMCPCalls is how many messages are under way at once; a further one waits. A client that sends more is held by its
+// own pipe, since no further line is read. It is a choice.
 const maxMCPCalls = 32
 
-// stdioBridge hands messages from a program to the server's /mcp, and what it answers back.
-// It keeps no state of the protocol but what HTTP asks for in headers: the session, the version, and who waits.
+// stdioBridge hands messages from a program to the server's /mcp, and what it answers back. It keeps no state of the
+// protocol but what HTTP asks for in headers: the session, the version, and who waits. Several messages are under way
+// at once, and answers come in the order in which they are ready. mu guards what the handshake brought and the output.
+//
+// The client ends it by closing its input; calls that are under way are then given up.
 type stdioBridge struct {
 	server *remote.Server
 	calls  sync.WaitGroup
@@ -159,7 +166,7 @@ func (b *stdioBridge) take(ctx context.Context, line []byte) {
 	})
 }
 
-// send posts a message and writes what comes of it.
+// send posts a message and writes what comes of it. A failure is told to the client as the answer to its message.
 func (b *stdioBridge) send(ctx context.Context, m message, line []byte) {
 	resp, err := b.server.Do(ctx, http.MethodPost, "/mcp", b.headers(m), bytes.NewReader(line))
 	if err == nil {
@@ -171,7 +178,8 @@ func (b *stdioBridge) send(ctx context.Context, m message, line []byte) {
 	}
 }
 
-// headers are those that the protocol asks for over HTTP.
+// headers are those that the protocol asks for over HTTP. They are empty, and left out, before the server has said
+// what they are.
 func (b *stdioBridge) headers(m message) map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +195,8 @@ func (b *stdioBridge) headers(m message) map[string]string {
 	return headers
 }
 
-// relay writes the messages of an answer, as they come.
+// relay writes the messages of an answer, as they come. A stream of server-sent events has a message in each event;
+// any other answer is one message or none.
 func (b *stdioBridge) relay(m message, resp *http.Response) error {
 	defer resp.Body.Close()
 	if label := resp.Header.Get("Mcp-Session-Id"); label != "" && m.Method == "initialize" {
@@ -221,7 +230,8 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 	return scanner.Err()
 }
 
-// write writes a message as one line.
+// write writes a message as one line. Only one goroutine writes at a time. It keeps the version of the protocol that
+// the server agrees to. A client that can't be written to any more is kept in b.err and ends the bridge later.
 func (b *stdioBridge) write(to message, body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil

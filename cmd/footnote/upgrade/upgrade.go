@@ -21,6 +21,7 @@ import (
 	"footnote/cmd/footnote/release"
 )
 
+// They bound what a server that somebody else runs can make this program do; all are choices.
 const (
 	newerTime  = 10 * time.Second // that the server of the releases has to answer
 	maxRelease = 1 << 20          // bytes of its answer, which names all files of the release
@@ -33,7 +34,7 @@ type Command struct {
 	From  string `help:"For tests: where to ask." env:"FOOTNOTE_RELEASES_URL" hidden:""`
 }
 
-// Run asks and tells.
+// Run asks and tells. Without --check it does nothing but say so.
 func (c *Command) Run(p *command.Program) error {
 	if !c.Check {
 		return errors.New("footnote does not replace itself: upgrade --check says whether there is a newer version, " +
@@ -73,6 +74,7 @@ func newestRelease(ctx context.Context, from string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, newerTime)
 	defer cancel()
+	// The body of the answer is all that is read of it.
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
 	if err != nil {
 		return "", err
@@ -93,6 +95,7 @@ func newestRelease(ctx context.Context, from string) (string, error) {
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK:
+	// Whoever publishes nothing yet answers like that.
 	case http.StatusNotFound:
 		return "", nil
 	default:
@@ -121,8 +124,9 @@ func isLoopbackName(host string) bool {
 // sinceTag is what git describe adds to a version that is built from later source.
 var sinceTag = regexp.MustCompile(`(-\d+-g[0-9a-f]+)?(-dirty)?$`)
 
-// newerWords compares the version that runs with the newest one, which is empty while none is published.
-// A version with what git describe adds is later than its tag; one that is no version is only named beside the newest.
+// newerWords compares the version that runs with the newest one, which is empty while none is published. A version
+// with what git describe adds is later than its tag; one that is no version is only named beside the newest. The text
+// has one to three lines, for the terminal.
 func newerWords(built release.Info, newest string) string {
 	own := built.Version
 	if newest == "" {
@@ -148,7 +152,7 @@ func newerWords(built release.Info, newest string) string {
 	}
 }
 
-// releasePage is where people read of a version and download it.
+// releasePage is where people read of a version and download it. It is the same for GitHub, Forgejo and Gitea.
 func releasePage(repository, tag string) string {
 	return "https://" + repository + "/releases/tag/" + tag
 }

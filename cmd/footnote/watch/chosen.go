@@ -23,13 +23,16 @@ import (
 	"footnote/watch"
 )
 
-// keptFolders is what is in it.
+// keptFolders is what is in it. It is the JSON in datadir.ChosenFolders. Paths are absolute.
 type keptFolders struct {
 	Folders []string `json:"folders"`
 }
 
 // Desk follows folders that the local user chooses on the page while the server serves. Their documents are the
 // local user's.
+//
+// What it follows is kept in the data directory, so that the next start goes on with it. mu guards what is below it;
+// what is above is set before Run begins. Its methods may be called at the same time.
 type Desk struct {
 	set     *settings.Settings
 	library *corpus.Library
@@ -53,14 +56,16 @@ func NewDesk(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, 
 	return &Desk{set: set, library: library, dir: dir, log: log}
 }
 
-// chosenFolder is a folder that is followed.
+// chosenFolder is a folder that is followed. Forgetting one takes it out of the desk's map first, and waits for over
+// then.
 type chosenFolder struct {
 	look *lastLook
 	stop context.CancelFunc
 	over chan struct{} // closed when nothing follows it any more
 }
 
-// lastLook is what came of the last look at a folder.
+// lastLook is what came of the last look at a folder. It is written by the goroutine that follows and read by
+// requests.
 type lastLook struct {
 	mu      sync.Mutex
 	at      time.Time // when all was well; zero: never
@@ -83,7 +88,8 @@ func (l *lastLook) of(dir string, chosen bool) folders.Followed {
 	return folders.Followed{Dir: dir, Chosen: chosen, LookedAt: l.at, Trouble: l.trouble}
 }
 
-// Open reads which folders were chosen, for the server at url. named are those of the settings.
+// Open reads which folders were chosen, for the server at url. named are those of the settings. A file that can't be
+// read is an error: to follow nothing would look like a choice. It is called before Run.
 func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
 	d.server, d.named = &remote.Server{URL: url}, named
 	raw, err := os.ReadFile(d.dir.Path(datadir.ChosenFolders))
@@ -106,7 +112,7 @@ func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
 	return nil
 }
 
-// keep writes which folders are chosen. The file changes as a whole.
+// keep writes which folders are chosen. The file changes as a whole. The caller holds mu.
 func (d *Desk) keep(dirs []string) error {
 	raw, err := json.Marshal(keptFolders{dirs})
 	if err != nil {
@@ -131,7 +137,7 @@ func (d *Desk) keep(dirs []string) error {
 }
 
 // Run follows the chosen folders until ctx ends, unless others reach the server. It returns at once where Open was not
-// called: the server of a single command follows nothing.
+// called: the server of a single command follows nothing. When it returns, nothing is followed any more.
 func (d *Desk) Run(ctx context.Context, needsKey bool) {
 	if d.server == nil {
 		return
@@ -152,7 +158,7 @@ func (d *Desk) Run(ctx context.Context, needsKey bool) {
 	d.chosen.Wait()
 }
 
-// begin follows a folder until work ends. The caller holds mu.
+// begin follows a folder until work ends. The caller holds mu. It may be chosen again after it was ended.
 func (d *Desk) begin(work context.Context, dir string) {
 	ctx, stop := context.WithCancel(work)
 	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
@@ -164,7 +170,8 @@ func (d *Desk) begin(work context.Context, dir string) {
 	})
 }
 
-// follow follows a folder until ctx ends. One that is not there is waited for, like a disk.
+// follow follows a folder until ctx ends. One that is not there is waited for, like a disk. It looks for it every half
+// a minute, and logs once.
 func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
 	told := false
 	for {
@@ -194,7 +201,8 @@ func (d *Desk) followOpen(ctx context.Context, folder *watch.Folder, look *lastL
 	_ = folder.Close() // it was only read
 }
 
-// choose follows a folder from now on.
+// choose follows a folder from now on. One inside of another that is followed, or around one, is refused. It is
+// written down first and followed then, so that a crash between the two loses nothing.
 func (d *Desk) choose(dir string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -214,7 +222,8 @@ func (d *Desk) choose(dir string) error {
 	return nil
 }
 
-// end stops following a folder that was chosen. Its documents stay.
+// end stops following a folder that was chosen. Its documents stay. It waits until nothing follows the folder any
+// more, so that no file is added after it returns. A folder that was not chosen is no error.
 func (d *Desk) end(ctx context.Context, dir string) error {
 	one, err := d.forget(dir)
 	if one == nil || err != nil {
@@ -246,7 +255,7 @@ func (d *Desk) forget(dir string) (*chosenFolder, error) {
 	return one, nil
 }
 
-// followed lists the folders that this server follows.
+// followed lists the folders that this server follows. The order is that of the paths.
 func (d *Desk) followed() []folders.Followed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -265,7 +274,8 @@ func (d *Desk) list() (all []folders.Followed) {
 	return all
 }
 
-// Choice is what the page does with the desk; nil: nothing can be chosen.
+// Choice is what the page does with the desk; nil: nothing can be chosen. It is the only way in from the server's
+// rooms.
 func (d *Desk) Choice() folders.Desk {
 	if d == nil {
 		return folders.Desk{}

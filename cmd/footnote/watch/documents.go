@@ -10,21 +10,23 @@ import (
 	"footnote/watch"
 )
 
-// origin is the meta of a document that came from a folder, under corpus.MetaWatched.
+// origin is the meta of a document that came from a folder, under corpus.MetaWatched. Other commands and servers read
+// it, so its fields keep their names.
 type origin struct {
 	Folder   string    `json:"folder"` // absolute
 	Path     string    `json:"path"`   // below it
 	Modified time.Time `json:"modified"`
 }
 
-// origin returns the fields of an upload that say where it came from.
+// origin returns the fields of an upload that say where it came from. The time is kept in UTC.
 func (f *Folder) origin(name string, stamp watch.Stamp) ([][2]string, error) {
 	meta, err := json.Marshal(map[string]origin{corpus.MetaWatched: {f.folder.Dir, name, stamp.Modified.UTC()}})
 	return [][2]string{{"namespace", f.namespace}, {"meta", string(meta)}}, err
 }
 
-// documents lists the documents of the namespace, and their paths in the library with the file of this folder that each
-// is of, empty for others. The hashes of files that are as they were when they were added become known.
+// documents lists the documents of the namespace, and their paths in the library with the file of this folder that
+// each is of, empty for others. The hashes of files that are as they were when they were added become known. It reads
+// a thousand at a time, the oldest first, until there are no more.
 func (f *Folder) documents(ctx context.Context) (all []watch.Document, paths map[string]string, err error) {
 	paths = map[string]string{}
 	query := url.Values{"namespace": {f.namespace}, "limit": {"1000"}, "sort": {"oldest"}}

@@ -24,14 +24,15 @@ import (
 	"footnote/watch"
 )
 
-// refusedFile is a file that the library does not take as it is.
+// refusedFile is a file that the library does not take as it is. stamp is of the file that was refused: when it
+// changes, it is tried again.
 type refusedFile struct {
 	stamp  watch.Stamp
 	reason string
 }
 
 // tellServer tells the server which files are left out, and why, for its documents page: when that has changed, and
-// again every compareEvery.
+// again every compareEvery. An older server that does not know the route is told of once in the log.
 func (f *Folder) tellServer(ctx context.Context, listing *watch.Listing) error {
 	told := f.describe(listing)
 	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
@@ -59,6 +60,9 @@ func (f *Folder) tellServer(ctx context.Context, listing *watch.Listing) error {
 }
 
 // describe says what the folder holds that is followed, and what is left out: first what somebody may want to mend.
+//
+// At most corpus.MaxLeftOut are named and the rest are counted. What is wrong with a file comes before what is left
+// out on purpose, and each group is in the order of the paths.
 func (f *Folder) describe(listing *watch.Listing) api.WatchedFolder {
 	var broken, meant []api.FileLeftOut
 	add := func(list *[]api.FileLeftOut, name, reason string) {
@@ -94,7 +98,7 @@ func (f *Folder) describe(listing *watch.Listing) api.WatchedFolder {
 	}
 }
 
-// unreadableKind is why a file is of no use to the library.
+// unreadableKind is why a file is of no use to the library. It is a sentence for the page.
 func unreadableKind(name string) string {
 	if ending := strings.ToLower(path.Ext(name)); ending != "" {
 		return "Files that end with " + ending + " can't be read."
@@ -110,7 +114,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// asSentence gives a reason the form of a sentence.
+// asSentence gives a reason the form of a sentence. Reasons begin in lower case and have no full stop where they are
+// in a log.
 func asSentence(reason string) string {
 	first, size := utf8.DecodeRuneInString(reason)
 	reason = string(unicode.ToUpper(first)) + reason[size:]
@@ -126,7 +131,7 @@ func clip(text string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// tellLeft logs the files of kinds that can't be read, each once.
+// tellLeft logs the files of kinds that can't be read, each once. They are counted by their endings, in one line.
 func (f *Folder) tellLeft(listing *watch.Listing) {
 	left := documents.NewLeftOut()
 	for _, name := range listing.Left {
@@ -143,7 +148,7 @@ func (f *Folder) tellLeft(listing *watch.Listing) {
 	}
 }
 
-// forgetRefused drops what was refused of files that are gone.
+// forgetRefused drops what was refused of files that are gone. A file that comes again is tried again.
 func (f *Folder) forgetRefused(listing *watch.Listing) {
 	maps.DeleteFunc(f.refused, func(name string, _ refusedFile) bool { _, there := listing.Files[name]; return !there })
 }

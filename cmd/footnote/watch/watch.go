@@ -29,7 +29,7 @@ import (
 	"footnote/watch"
 )
 
-// Command keeps the library of a server like a folder.
+// Command keeps the library of a server like a folder. It ends with the program, and leaves documents as they are.
 type Command struct {
 	Dir       string `arg:"" help:"Folder to follow, with all below it; hidden files, and what its .gitignore and .footnoteignore name, are left out."`
 	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
@@ -55,7 +55,8 @@ func OpenNamed(set *settings.Settings, who access.Access, url string, log *slog.
 	return all, nil
 }
 
-// Open opens a folder that server is to follow, with its documents in the namespace of the settings.
+// Open opens a folder that server is to follow, with its documents in the namespace of the settings. Nothing happens
+// before Until. The caller closes it.
 func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.Logger) (*Folder, error) {
 	folder, err := openFolder(set, dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.L
 	return newFolder(folder, server, set.WatchNamespace, set.MaxUploadMiB, log), nil
 }
 
-// Check fails for what is no folder that can be followed.
+// Check fails for what is no folder that can be followed. Folders are opened and closed again.
 func Check(dir string) error {
 	folder, err := watch.OpenFolder(dir)
 	if err != nil {
@@ -73,7 +74,8 @@ func Check(dir string) error {
 	return folder.Close()
 }
 
-// openFolder opens a folder to follow it, without what is this program's own.
+// openFolder opens a folder to follow it, without what is this program's own. Otherwise a database that lies in the
+// folder would be read in as a document.
 func openFolder(s *settings.Settings, dir string) (*watch.Folder, error) {
 	folder, err := watch.OpenFolder(dir)
 	if err == nil {
@@ -82,7 +84,8 @@ func openFolder(s *settings.Settings, dir string) (*watch.Folder, error) {
 	return folder, err
 }
 
-// Run follows the folder until the program is stopped.
+// Run follows the folder until the program is stopped. A folder that does not exist is an error at once; what goes
+// wrong later is logged and tried again.
 func (c *Command) Run(p *command.Program) (err error) {
 	folder, err := openFolder(p.Settings, c.Dir)
 	if err != nil {
@@ -116,8 +119,9 @@ const (
 	retryAfter = 5 * time.Second
 )
 
-// Folder keeps documents of one namespace like one folder. All it knows for good is in the library: it may end at
-// any moment, and another one goes on.
+// Folder keeps documents of one namespace like one folder. All it knows for good is in the library: it may end at any
+// moment, and another one goes on. It is used by one goroutine at a time, but for look, which the page reads
+// meanwhile.
 type Folder struct {
 	folder    *watch.Folder
 	server    *remote.Server
@@ -137,6 +141,7 @@ type Folder struct {
 	describedAt time.Time
 }
 
+// newFolder makes one that knows nothing yet: its first look compares all.
 func newFolder(
 	folder *watch.Folder, server *remote.Server, namespace string, maxMiB int, log *slog.Logger,
 ) *Folder {
@@ -148,6 +153,9 @@ func newFolder(
 }
 
 // Until follows the folder until ctx ends. Failures are logged and tried again.
+//
+// It waits for notices of the system, and looks through the folder now and then all the same: notices may be lost, and
+// network drives have none. Changes are gathered for a moment, since one save is often several of them.
 func (f *Folder) Until(ctx context.Context) {
 	f.compared, f.describedAt = time.Time{}, time.Time{} // another one may have followed it meanwhile
 	notices, err := watch.OpenNotices()
@@ -185,6 +193,10 @@ const noNotices = "the system tells of no changes: the folder is looked through 
 
 // followOnce makes the library like the folder, or a part of that, and returns how long nothing needs to be done
 // unless there is a notice.
+//
+// Files that were just changed wait until they have been left alone for settleTime. An unchanged folder is compared
+// with the library every compareEvery only. An error of the library or the folder is logged, shown on the page, and
+// tried again after retryAfter.
 func (f *Folder) followOnce(ctx context.Context, notices *watch.Notices) (pause time.Duration) {
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
@@ -234,6 +246,9 @@ func (f *Folder) followOnce(ctx context.Context, notices *watch.Notices) (pause 
 
 // compare makes the library like the listing. done is false when there is more to do a moment later. before are the
 // files of the listing before.
+//
+// An empty folder deletes nothing, for that is what a disk looks like that is not plugged in. Neither does what can't
+// be looked at. It works for applyTime at most, and goes on from a new listing.
 func (f *Folder) compare(
 	ctx context.Context, listing *watch.Listing, before map[string]watch.Stamp,
 ) (done bool, err error) {
@@ -306,7 +321,8 @@ func (f *Folder) compare(
 }
 
 // refuses says why a file can't be followed, before it is read; empty if it can. paths are those of the documents in
-// the library, with the files of this folder that they are of.
+// the library, with the files of this folder that they are of. Two files of one path in the library would replace each
+// other in turn.
 func (f *Folder) refuses(
 	name string, stamp watch.Stamp, paths map[string]string, listing *watch.Listing,
 ) string {
@@ -328,13 +344,14 @@ func (f *Folder) path(name string) string {
 	return corpus.CleanPath(path.Join(f.folder.Name(), name))
 }
 
-// refuse notes that a file is not tried again until it changes.
+// refuse notes that a file is not tried again until it changes. The log says so each time.
 func (f *Folder) refuse(name string, stamp watch.Stamp, reason string) {
 	f.refused[name] = refusedFile{stamp, reason}
 	f.log.Warn("file not added until it changes", "file", name, "reason", reason)
 }
 
-// add puts one file into the library. It fails for what may be otherwise a moment later.
+// add puts one file into the library. It fails for what may be otherwise a moment later. What the library refuses for
+// good is noted; the file is then no error.
 func (f *Folder) add(ctx context.Context, name string, stamp watch.Stamp) error {
 	file, err := f.folder.Open(name)
 	if err != nil {
@@ -360,7 +377,7 @@ func (f *Folder) add(ctx context.Context, name string, stamp watch.Stamp) error 
 	return nil
 }
 
-// tellOnce logs a warning unless it is the same as one before.
+// tellOnce logs a warning unless it is the same as one before. Arguments count, so another file's warning is told.
 func (f *Folder) tellOnce(message string, args ...any) {
 	if text := message + fmt.Sprint(args...); !f.told[text] {
 		f.told[text] = true

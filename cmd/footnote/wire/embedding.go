@@ -17,7 +17,7 @@ import (
 )
 
 // OpenEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
-// Who opens it closes it.
+// Who opens it closes it. It fails when the folder has no model that can be read.
 func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
 	dir := s.EmbeddingFolder()
 	model, err := bert.Open(bert.Config{
@@ -30,7 +30,8 @@ func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
 	return model, nil
 }
 
-// EmbeddingName names the model that makes the vectors; empty: there is none.
+// EmbeddingName names the model that makes the vectors; empty: there is none. The name is part of what vectors are
+// kept under.
 func EmbeddingName(s *settings.Settings) (string, error) {
 	if !s.EmbedsHere() {
 		return s.OpenAIEmbeddingModel, nil
@@ -42,7 +43,8 @@ func EmbeddingName(s *settings.Settings) (string, error) {
 	return model.Model(), model.Close()
 }
 
-// similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide.
+// similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide. It is a choice: a
+// question must not wait longer for a part that rules can do without.
 const similarityTime = 3 * time.Second
 
 // keptSentences is how many sentences' vectors are kept: a question searches twice, and the next one often finds the
@@ -50,7 +52,8 @@ const similarityTime = 3 * time.Second
 const keptSentences = 2048
 
 // sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one. scaleOf returns
-// what its cosines mean.
+// what its cosines mean. The function that it returns may be called by many at once. It returns a number for each
+// text, the greater the nearer, and an error when time is over.
 func sentenceSimilarity(
 	e corpus.Embedder, scaleOf func(context.Context) (search.Scale, error),
 ) offline.Similarity {
@@ -101,14 +104,14 @@ func sentenceSimilarity(
 	}
 }
 
-// Reranker is a reranker that holds memory or connections.
+// Reranker is a reranker that holds memory or connections. It has to be closed.
 type Reranker interface {
 	corpus.Reranker
 	io.Closer
 }
 
-// OpenReranker opens the reranker that the settings name; nil for none.
-// One in the folder goes before one at an address; Settings.Check refuses both at once.
+// OpenReranker opens the reranker that the settings name; nil for none. One in the folder goes before one at an
+// address; Settings.Check refuses both at once. A server's reranker is not asked yet.
 func OpenReranker(s *settings.Settings) (Reranker, error) {
 	switch {
 	case s.RerankDir != "":

@@ -12,8 +12,8 @@ import (
 	"footnote/llm/openai"
 )
 
-// PictureReader returns what reads files: the workers, and what reads the pictures of text that they find. model is the
-// model of the settings; nil: there is none.
+// PictureReader returns what reads files: the workers, and what reads the pictures of text that they find. model is
+// the model of the settings; nil: there is none. Without a model that sees, Tesseract reads pictures, if it is there.
 func PictureReader(s *settings.Settings, files *worker.Pool, model *openai.Model) corpus.Extractor {
 	if s.OCR == "model" && model != nil {
 		return ocr.New(files, &ocr.Model{See: model.ReadPicture, Blind: func(err error) bool {
@@ -24,7 +24,7 @@ func PictureReader(s *settings.Settings, files *worker.Pool, model *openai.Model
 	return ocr.New(files, &ocr.Tesseract{Languages: s.OCRLanguages})
 }
 
-// officePages returns what draws Office files; nil if that is off.
+// officePages returns what draws Office files; nil if that is off. They are drawn by LibreOffice.
 func officePages(s *settings.Settings) corpus.Office {
 	if !s.OfficePages {
 		return nil

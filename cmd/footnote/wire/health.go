@@ -15,8 +15,9 @@ import (
 	"footnote/server/api"
 )
 
-// HealthChecks are the dependencies that GET /health asks beside the database and the index.
-// A critical one that fails makes the server down, the others make it degraded.
+// HealthChecks are the dependencies that GET /health asks beside the database and the index. A critical one that fails
+// makes the server down, the others make it degraded. The order is that in which they are shown. Each is asked side by
+// side with the others by the room server/api.
 func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	if a.Stores.checkFile != nil {
 		checks = append(checks, api.Check{
@@ -59,13 +60,14 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	return checks
 }
 
-// seldom asks for what only helps, every ten seconds at most.
+// seldom asks for what only helps, every ten seconds at most. Within ten seconds what was found last is told again.
 func seldom(name string, look func(context.Context) error) api.Check {
 	var seen httpllm.Reach
 	return api.Check{Name: name, Probe: func(ctx context.Context) error { return seen.Ask(ctx, time.Now(), look) }}
 }
 
-// modelCheck asks a model's server, and says what is wrong with it in words for people.
+// modelCheck asks a model's server, and says what is wrong with it in words for people. What a user may read is the
+// message, and the server's own words are a hint beside it.
 func modelCheck(name string, reach func(context.Context) error) api.Check {
 	return api.Check{Name: name, Probe: func(ctx context.Context) error {
 		err := reach(ctx)
@@ -82,7 +84,7 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 const originalsTime = 2 * time.Second
 
 // originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
-// the same. It asks every ten seconds at most.
+// the same. It asks every ten seconds at most. Two seconds is a choice.
 func originalsCheck(kept originals.Store) api.Check {
 	return seldom("originals", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, originalsTime)
@@ -91,7 +93,10 @@ func originalsCheck(kept originals.Store) api.Check {
 	})
 }
 
-// milvusCheck is how /health asks for the vectors. Without them searches go on by words.
+// Pages of other files need no such program.
+
+// milvusCheck is how /health asks for the vectors. Without them searches go on by words. It also says what the server
+// is and what it holds.
 func milvusCheck(vectors *milvus.Store) api.Check {
 	return api.Check{
 		Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() },

@@ -4,6 +4,9 @@
 // [Open] makes everything that a server or a command uses; [OpenStores], [OpenEmbedder], [OpenReranker] and [Workers]
 // make single parts for commands that need no more. Who opens a part closes it. Here and in serve every package of the
 // program is known; the parts themselves know each other by small interfaces only.
+//
+// A command of its own that needs one part makes that alone: opening all would start the readers of files and open
+// every store for nothing.
 package wire
 
 import (
@@ -38,7 +41,7 @@ import (
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
-// start.
+// start. Five minutes is a choice.
 const workerIdle = 5 * time.Minute
 
 // Parts are what a server or a command is made of, each made with the settings and with the others. Nothing of it
@@ -68,6 +71,9 @@ type Parts struct {
 // Open makes all parts on a claimed directory. Nothing runs yet but the store's writer. version is told to
 // servers of tools.
 // With an error nothing stays open.
+//
+// The order is stores, library, models, tools, runs, and what works on its own over them; each needs the ones before.
+// ctx is for the opening alone.
 func Open(
 	ctx context.Context, set *settings.Settings, version string, dir *datadir.Dir, log *slog.Logger,
 ) (_ *Parts, err error) {
@@ -133,14 +139,15 @@ func Open(
 	return a, nil
 }
 
-// WithKeys reports whether users have keys, and so share the server.
+// WithKeys reports whether users have keys, and so share the server. When the file of keys can't be read it says yes:
+// to be careful is right then.
 func (a *Parts) WithKeys() bool {
 	needed, err := a.Keys.Needed()
 	return needed || err != nil
 }
 
 // startWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts
-// while everything else does: a page may be asked for in the very first request.
+// while everything else does: a page may be asked for in the very first request. Nobody waits for it.
 func (a *Parts) startWorkers(dir *datadir.Dir, log *slog.Logger) (err error) {
 	compiled := dir.Path("cache", "pdf")
 	if a.files, err = Workers(compiled, log); err != nil {
@@ -152,8 +159,8 @@ func (a *Parts) startWorkers(dir *datadir.Dir, log *slog.Logger) (err error) {
 	return nil
 }
 
-// Workers makes processes of this program that read files, apart from the one that asks for them. What they compile
-// is kept in the directory cache.
+// Workers makes processes of this program that read files, apart from the one that asks for them. What they compile is
+// kept in the directory cache. The caller closes the pool.
 func Workers(cache string, log *slog.Logger) (*worker.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -165,7 +172,7 @@ func Workers(cache string, log *slog.Logger) (*worker.Pool, error) {
 }
 
 // wireLibrary makes the library over the stores, with the embedder that the settings name: another server's, the
-// built-in one, or none.
+// built-in one, or none. Without vectors' store or an embedder the library searches by words.
 func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.Stores.documents, Lexical: a.Stores.lexical, Blobs: a.Stores.Blobs, Queue: a.Stores.queue,
@@ -205,7 +212,8 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 }
 
 // holdVectors is what has the making of vectors wait for a run: one without a model of a server is all work of this
-// process. nil: nothing has to wait.
+// process. nil: nothing has to wait. The function that it returns is called when a run begins, and release when it
+// ends.
 func (a *Parts) holdVectors() func() (release func()) {
 	if a.embeds == nil {
 		return nil
@@ -218,8 +226,8 @@ func (a *Parts) holdVectors() func() (release func()) {
 	}
 }
 
-// Close gives up what Open opened.
-// The stores are last: the others may write until they are closed.
+// Close gives up what Open opened. The stores are last: the others may write until they are closed. It may be called
+// on parts that are half open.
 func (a *Parts) Close() error {
 	var errs []error
 	if a.Desk != nil {

@@ -19,7 +19,8 @@ import (
 )
 
 // followPlaces wires what follows places. The local user of a server that nobody else reaches may follow what is on
-// their own network; others reach the public internet and the servers that the settings name.
+// their own network; others reach the public internet and the servers that the settings name. A kind that is public by
+// its nature gets the public internet alone.
 func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
 	_, err := os.Stat(dir.Path(datadir.Database))
 	public := web.Reach{}
@@ -43,7 +44,8 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	})
 }
 
-// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
+// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places. Only the local
+// user of a server that is alone may have them sent to their own network.
 func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 	others := web.Reach{Hosts: set.PlacesAllow}.Client()
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
@@ -67,7 +69,8 @@ func PagesNet(set *settings.Settings) places.Net { return wayBy(web.Reach{Hosts:
 // Each is made once and shared, so that connections are used again.
 func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
 
-// onlyThisMachine reports whether nobody on another machine can reach a server with the settings.
+// onlyThisMachine reports whether nobody on another machine can reach a server with the settings. A name is looked up;
+// one that can't be is not this machine.
 func onlyThisMachine(set *settings.Settings) bool {
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	return err == nil && access.IsLoopback(addr) && len(set.AllowedHosts) == 0

@@ -22,9 +22,8 @@ import (
 )
 
 // Stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL
-// that replicas share.
-// Both modes pass the same suites (chat/chattest, corpus/corpustest), so that nobody has to ask which one it is but by
-// Exclusive.
+// that replicas share. Both modes pass the same suites (chat/chattest, corpus/corpustest), so that nobody has to ask
+// which one it is but by Exclusive. The fields in small letters are for this room.
 type Stores struct {
 	Chats     chat.Store
 	documents corpus.Documents
@@ -46,7 +45,8 @@ type Stores struct {
 	checkFile func() error
 }
 
-// OpenStores opens what the settings name. With an error it returns what was opened until then, to be closed.
+// OpenStores opens what the settings name. With an error it returns what was opened until then, to be closed. A
+// database that is away, or of a newer version, is an error.
 func OpenStores(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir, log *slog.Logger,
 ) (s *Stores, err error) {
@@ -67,7 +67,8 @@ func OpenStores(
 	return s, nil
 }
 
-// openEmbedded opens SQLite in the data directory, which holds vectors too.
+// openEmbedded opens SQLite in the data directory, which holds vectors too. It also has a check that the file is still
+// the one that was opened.
 func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*Stores, error) {
 	if err := checkLost(ctx, dir); err != nil {
 		return nil, err
@@ -85,8 +86,8 @@ func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*Sto
 	}, nil
 }
 
-// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a
-// new one would hide that.
+// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a new
+// one would hide that. A folder without originals may be new, and is fine.
 func checkLost(ctx context.Context, dir *datadir.Dir) error {
 	blank, err := sqlite.Blank(ctx, dir.Path(datadir.Database))
 	if err != nil || !blank {
@@ -104,7 +105,8 @@ func checkLost(ctx context.Context, dir *datadir.Dir) error {
 	}
 }
 
-// openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once.
+// openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once. Both are said in the log, for
+// a server works without them.
 func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (*Stores, error) {
 	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
 	if err != nil {
@@ -142,8 +144,8 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 }
 
 // openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
-// it.
-// Its name of the model is part of the collection's, so that vectors of two models never meet.
+// it. Its name of the model is part of the collection's, so that vectors of two models never meet. It takes the place
+// of vectors that the database would keep, and its Close comes before the database's. Close ends both.
 func (s *Stores) openMilvus(set *settings.Settings, log *slog.Logger) error {
 	if set.MilvusAddress == "" {
 		return nil

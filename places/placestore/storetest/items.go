@@ -13,6 +13,11 @@ import (
 
 // testItems checks which items of a list are wanted: new ones, those without a version and those with another one,
 // until they are settled.
+//
+// A look lists items; what it wants is what has to be fetched. If a store forgot a new item or one that changed, its
+// document would be missing or old; if it wanted what is settled, each look would fetch everything again.
+//
+// The long key shows that a store compares whole keys, and not a beginning of them.
 func testItems(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -36,15 +41,18 @@ func testItems(t *testing.T, s placestore.Store) {
 	if got := must[placestore.Counts](t)(s.CountItems(ctx, id)); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
+	// In a new look nothing is wanted until it is listed.
 	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
 	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
 	again := listed("a", "b")
 	again[1].Version = "v2"
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has another version", wanted(ctx, t, s, id, look), "b")
+	// A server that gives no version can't say that nothing changed, so the item is wanted each time.
 	again[0].Version = ""
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has no version", wanted(ctx, t, s, id, look), "a", "b")
+	// Whoever lost the lease must not write any more: the other server may have read something newer.
 	if err := s.SettleItem(ctx, id, other.Owner, item); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("another's SettleItem: %v, want ErrLost", err)
 	}
@@ -54,6 +62,7 @@ func testItems(t *testing.T, s placestore.Store) {
 }
 
 // testPutOff checks that an item which was put off waits for the next look, and then comes behind the others.
+// Otherwise one item that fails each time would keep the others from their turn.
 func testPutOff(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -69,6 +78,7 @@ func testPutOff(t *testing.T, s placestore.Store) {
 }
 
 // testMissing checks that items of an earlier look are missing from a later one, and gone once they are forgotten.
+// What is missing is removed from the library, so an item that was listed must never be among it.
 func testMissing(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -86,7 +96,8 @@ func testMissing(t *testing.T, s placestore.Store) {
 }
 
 // testShared checks what two items that share a document may know of each other, and that unsettling takes it from the
-// others.
+// others. The library has documents with equal bytes once. So a document must not be deleted while another item still
+// needs it, and when it changes, the other item has to be fetched again for itself.
 func testShared(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -118,7 +129,9 @@ func testShared(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testListed checks that a place's items come by key, in pages, and refused ones alone if asked for.
+// testListed checks that a place's items come by key, in pages, and refused ones alone if asked for. The order is that
+// of bytes, in both databases: a database's own order of letters would differ between them and lose items between
+// pages.
 func testListed(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)

@@ -23,10 +23,13 @@ const (
 	long       = time.Hour
 )
 
-// one and other are the leases of two servers, long enough not to end in a test.
+// one and other are the leases of two servers, long enough not to end in a test. An hour is longer than any test.
+//
+// Owners are names of servers; a real one is drawn at random at each start.
 var one, other = placestore.Lease{Owner: "one", For: long}, placestore.Lease{Owner: "other", For: long}
 
-// Test checks each promise of placestore.Store. open returns an empty store.
+// Test checks each promise of placestore.Store. open returns an empty store. Each test has a store of its own and runs
+// beside the others.
 func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 	for name, test := range map[string]func(*testing.T, placestore.Store){
 		"a place comes back as it was set up, to its user alone":              testOwner,
@@ -49,7 +52,8 @@ func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 	}
 }
 
-// setup is a place as its owner sets it up, with a secret and a setting that has a space.
+// setup is a place as its owner sets it up, with a secret and a setting that has a space. The space shows that values
+// come back as they were.
 func setup(name string) placestore.Setup {
 	return placestore.Setup{
 		Kind: "webdav", Name: name, Namespace: "default", Settings: map[string]string{"url": "https://x.example/a b"},
@@ -84,7 +88,7 @@ func wantCode(t *testing.T, what string, err error, code chat.Code) {
 	}
 }
 
-// create stores a place of alice's.
+// create stores a place of alice's. It is due at once, as new places are.
 func create(t *testing.T, s placestore.Store, name string) placestore.Place {
 	t.Helper()
 	return must[placestore.Place](t)(s.CreatePlace(t.Context(), chat.NewID(), alice, setup(name)))
@@ -100,7 +104,8 @@ func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	return id, must[int64](t)(s.BeginLook(t.Context(), id, one.Owner))
 }
 
-// testOwner checks that another user's place is as if it were not there, in every method that names a user.
+// testOwner checks that another user's place is as if it were not there, in every method that names a user. An error
+// that told the two apart would tell a user that there is such a place.
 func testOwner(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if diff := cmp.Diff(setup("cloud"), p.Setup); diff != "" {
@@ -133,7 +138,7 @@ func testOwner(t *testing.T, s placestore.Store) {
 }
 
 // testUpdate checks that of two changes made from one revision the later fails, and that a change says when the next
-// look is due.
+// look is due. Otherwise two windows of the page would undo each other's changes unseen.
 func testUpdate(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	changed := setup("sky")
@@ -155,7 +160,7 @@ func testUpdate(t *testing.T, s placestore.Store) {
 }
 
 // testNames checks that a user's places have different names and that their number is bounded, while other users are
-// free.
+// free. The bound is placestore.MaxPlaces.
 func testNames(t *testing.T, s placestore.Store) {
 	create(t, s, "cloud")
 	_, err := s.CreatePlace(t.Context(), chat.NewID(), alice, setup("cloud"))
@@ -171,7 +176,11 @@ func testNames(t *testing.T, s placestore.Store) {
 	wantCode(t, "one more place", err, chat.CodeTooMany)
 }
 
-// testLease checks that a place is worked on by one owner at a time and that a write without the lease changes nothing.
+// testLease checks that a place is worked on by one owner at a time and that a write without the lease changes
+// nothing. Two servers at work on one place would add each document twice.
+//
+// It walks through a lease's life: the place is due, one server gets it, another one can neither get nor prolong it,
+// progress is stored with it, and when it was given back nobody may write by it any more.
 func testLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if due := must[[]placestore.Place](t)(s.DuePlaces(t.Context(), 10)); len(due) != 1 || due[0].ID != p.ID {
@@ -215,7 +224,9 @@ func testLease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testDeadLease checks that a lease which was not renewed is free by the database's clock alone.
+// testDeadLease checks that a lease which was not renewed is free by the database's clock alone. A lease with a
+// negative duration has ended when it begins, so no test has to wait for it. A server that was killed can't give its
+// lease back.
 func testDeadLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	dead := placestore.Lease{Owner: "dead", For: -time.Second}
@@ -234,7 +245,8 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testRelease checks when the next look is due after one, and that a change made meanwhile keeps its own time.
+// testRelease checks when the next look is due after one, and that a change made meanwhile keeps its own time. If the
+// end of a look overwrote it, what the owner asked for meanwhile would be lost.
 func testRelease(t *testing.T, s placestore.Store) {
 	id, _ := lease(t, s)
 	p := must[placestore.Place](t)(s.Place(t.Context(), alice, id))
@@ -248,7 +260,8 @@ func testRelease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testDrop checks that a place goes with all of its items.
+// testDrop checks that a place goes with all of its items. It is hidden first and removed then, since removing
+// documents takes time and may be interrupted.
 func testDrop(t *testing.T, s placestore.Store) {
 	id, look := lease(t, s)
 	ok(t, s.SeeItems(t.Context(), id, one.Owner, look, listed("a")))

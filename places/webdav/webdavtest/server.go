@@ -1,4 +1,6 @@
 // Package webdavtest serves folders to tests by a real WebDAV server: wsgidav, which "make webdav" installs.
+//
+// A server of our own would understand the protocol as our client does, and agree with its mistakes.
 package webdavtest
 
 import (
@@ -13,11 +15,14 @@ import (
 	"testing"
 )
 
+// serve.py answers with its port in a line, and ends when its input does.
+//
 //go:embed serve.py
 var serve string
 
 // Serve serves a folder and returns its address and that of the server. Without wsgidav the test is skipped; in CI it
-// fails. The server ends with the test.
+// fails. The server ends with the test. It may be called by tests side by side; each has a server of its own, on
+// loopback and a free port.
 func Serve(t *testing.T, folder string) (string, net.Addr) {
 	t.Helper()
 	python := find()
@@ -56,7 +61,8 @@ func Serve(t *testing.T, folder string) (string, net.Addr) {
 	return "http://" + host + "/dav", at
 }
 
-// find is the Python that has wsgidav, in .cache of this repository; empty if there is none.
+// find is the Python that has wsgidav, in .cache of this repository; empty if there is none. It looks in the folder of
+// the test and in each above it.
 func find() string {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -17,7 +17,8 @@ import (
 // Counting are the settings of an own server that counts its statements.
 const Counting = "shared_preload_libraries=pg_stat_statements"
 
-// Database makes a database on an own server and returns its URL.
+// Database makes a database on an own server and returns its URL. Other servers are not touched: it fails for one that
+// the environment names. The database is gone when the server stops.
 func (s *Server) Database(ctx context.Context, name string) (string, error) {
 	if s.dir == "" {
 		return "", errors.New("the server is not an own one")
@@ -28,7 +29,8 @@ func (s *Server) Database(ctx context.Context, name string) (string, error) {
 	return strings.Replace(s.URL, "/postgres?", "/"+name+"?", 1), nil
 }
 
-// Rows runs one statement in the database at url and returns what it says.
+// Rows runs one statement in the database at url and returns what it says. It opens a connection of its own, so it may
+// be called by many at once. Values have the types that pgx gives them.
 func (s *Server) Rows(ctx context.Context, url, statement string, args ...any) ([][]any, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -63,7 +65,7 @@ func (s *Server) Statements(ctx context.Context, name string) (list []Statement,
 	return list, err
 }
 
-// Forget makes an own server count from zero.
+// Forget makes an own server count from zero. The server has to run with Counting.
 func (s *Server) Forget(ctx context.Context) error {
 	if _, err := s.Rows(ctx, s.URL, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`); err != nil {
 		return err
@@ -88,6 +90,7 @@ func (s *Server) CPU() (sum time.Duration, err error) {
 		raw, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "stat"))
 		end := bytes.LastIndexByte(raw, ')')
 		if err != nil || end < 0 {
+			// Fields 14 and 15 of stat(5) are the process's own time, 16 and 17 that of children that have ended.
 			continue // not a process, or one that has ended
 		}
 		fields, last := strings.Fields(string(raw[end+2:])), 0

@@ -25,7 +25,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// urlEnv names the server to use instead of an own one.
+// urlEnv names the server to use instead of an own one. Tests then share that server with whatever else is in it, each
+// in a schema of its own.
 const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
 
 // ErrMissing tells how to get the programs.
@@ -66,7 +67,7 @@ func Main(m interface{ Run() int }, server **Server) int {
 	return code
 }
 
-// Start returns a running server.
+// Start returns a running server. One that the environment names is not asked whether it answers.
 func Start(ctx context.Context) (*Server, error) {
 	if url := os.Getenv(urlEnv); url != "" {
 		return &Server{URL: url}, nil
@@ -75,7 +76,10 @@ func Start(ctx context.Context) (*Server, error) {
 }
 
 // StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as
-// NAME=VALUE, overrule those for tests, which give up safety for speed.
+// NAME=VALUE, overrule those for tests, which give up safety for speed. It is removed by Stop. It takes a second or
+// two, most of it for initdb.
+//
+// Whatever a test does to it, it does to nobody else's data: it has its own directory and no port.
 func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	bin := programs()
 	if bin == "" {
@@ -108,7 +112,8 @@ func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	return s, s.Run(ctx)
 }
 
-// Run starts an own server, with what it kept if it ran before, and returns once it answers.
+// Run starts an own server, with what it kept if it ran before, and returns once it answers. The settings of StartOwn
+// come last, so they count. It waits for a minute at most.
 func (s *Server) Run(ctx context.Context) (err error) {
 	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
 	args := []string{"-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
@@ -136,13 +141,15 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	return s.wait(ctx)
 }
 
-// How an own server may end: after it stored all that was committed, or at once, as in a crash of its processes.
+// How an own server may end: after it stored all that was committed, or at once, as in a crash of its processes. They
+// are the names of signals that PostgreSQL's postmaster takes.
 const (
 	Fast      = "INT"
 	Immediate = "QUIT"
 )
 
-// Halt ends an own server, which can Run again, and returns when it has ended.
+// Halt ends an own server, which can Run again, and returns when it has ended. It may be called when it has ended
+// already. Every client loses its connection.
 func (s *Server) Halt(how string) error {
 	if s.stdin == nil {
 		return nil
@@ -221,7 +228,8 @@ func (s *Server) Socket() string {
 	return filepath.Join(s.dir, ".s.PGSQL.5432")
 }
 
-// Stop ends an own server and removes all it kept.
+// Stop ends an own server and removes all it kept. It may be called twice, and does nothing to a server of somebody
+// else.
 func (s *Server) Stop() error {
 	if s.dir == "" {
 		return nil
@@ -245,7 +253,8 @@ func (s *Server) Schema(t testing.TB) string {
 	return s.URL + separator + "search_path=" + url.QueryEscape(name+",public")
 }
 
-// Exec runs statements on the server.
+// Exec runs statements on the server. An error ends the test. It is also for clean-up, when the test's own context is
+// over.
 func (s *Server) Exec(t testing.TB, statements string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -259,7 +268,8 @@ func (s *Server) Exec(t testing.TB, statements string) {
 	}
 }
 
-// shared is the server of all tests of a process that ask for it.
+// shared is the server of all tests of a process that ask for it. It is made when the first test asks, and its error
+// is kept, so that not every test waits for one that can't be started.
 var shared struct {
 	sync.Mutex
 	server *Server
