@@ -28,6 +28,7 @@ func (s *Step) activity(ctx context.Context) activity {
 	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(ctx, s)
 	}
+	// Phases, and calls of a log without labels, have only their own words.
 	if s.Label == nil {
 		return s.plainActivity(ctx)
 	}
@@ -90,6 +91,7 @@ func (s *Step) documentName() string {
 	if title := s.output().Title; title != "" {
 		return title
 	}
+	// A message is the label and the title, in one of the two tenses.
 	for _, verb := range []string{s.Label.Doing, s.Label.Done} {
 		if rest, ok := strings.CutPrefix(s.Message, verb+" "); ok {
 			return rest

@@ -189,6 +189,7 @@ func (meteredMarks) Trigger() []byte { return []byte("`[]!<*_~(") }
 // block.
 func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	a := pc.Get(accountKey).(*account)
+	// Marks are compared with those of their own block only, so each block begins anew.
 	if a.block != parent {
 		a.block, a.marks = parent, 0
 	}
@@ -197,6 +198,7 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	if a.spendWork(1 + a.marks/256 + len(line)/1024 + parent.Lines().Len()/1024) {
 		return nil
 	}
+	// The rest is read over, so that goldmark ends soon; what it made is thrown away.
 	for line != nil {
 		block.AdvanceLine()
 		line, _ = block.PeekLine()

@@ -57,6 +57,7 @@ func (d *Draft) Add(delta string) (changed []Block, all bool) {
 		return nil, false
 	}
 	end, grown := len(d.text)-d.settled, len(d.text)-d.drawn
+	// The text is kept in any case; only the drawing waits.
 	if end > drawnAtOnce && grown < end/growth {
 		return nil, false
 	}
@@ -88,6 +89,7 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 	if len(d.text) <= maxMarkdown {
 		if t, ok := d.md.drawTail(string(d.text[d.settled:]), d.frozen+1, maxNodes-d.weight, open, d.cite); ok {
 			d.blocks = append(d.blocks[:d.frozen], t.blocks...)
+			// All blocks but the last are over: no later text can change them.
 			if t.settled > 0 {
 				d.settled += t.settled
 				d.frozen += len(t.blocks) - 1
@@ -96,6 +98,7 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 			return t.blocks, false
 		}
 	}
+	// Once a text was beyond the budget it stays so, since it only grows.
 	d.plain = true
 	d.blocks = []Block{plainBlock(d.md.said, d.text)}
 	return d.blocks, true

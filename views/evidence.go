@@ -70,6 +70,7 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 		}
 		return e, e.Problems(), nil
 	}
+	// The data stands at the end of the file, so the last one counts.
 	at := bytes.LastIndex(file, []byte(dataOpen))
 	if at < 0 {
 		return e, nil, &chat.Error{
@@ -92,6 +93,7 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	if bytes.HasPrefix(file, []byte("<!doctype html>")) {
 		format = "html"
 	}
+	// What people read is made once more from the data and compared.
 	again, err := EvidenceFile(e, format)
 	if err != nil {
 		return e, nil, err
@@ -219,6 +221,7 @@ func literalMarkdown(text string) string {
 		case r == '&':
 			b.WriteString("&amp;")
 			continue
+		// Markdown lets every mark of ASCII be escaped, whether it means something or not.
 		case r < 0x80 && unicode.In(r, unicode.Punct, unicode.Symbol):
 			b.WriteByte('\\')
 		case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana):

@@ -53,6 +53,7 @@ func (f Found) askThis(ctx context.Context) string {
 // Without matches the link leads to the passage as a whole. Matches are rune ranges in the snippet.
 func foundPassage(r corpus.Result) hit {
 	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID, Fragment: chat.FragmentCited}
+	// Offsets of a snippet count from its passage, those of a link from the document's beginning.
 	if len(r.Snippet.Matches) > 0 {
 		link.Start, link.End = r.Passage.Start+r.Snippet.Start, r.Passage.Start+r.Snippet.End
 	}

@@ -58,6 +58,7 @@ func (p formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 func drawFormula(ctx context.Context, source, tex string, display bool) (drawn string, nodes int) {
 	markup, nodes, err := mathml.Draw(tex, display)
 	switch {
+	// The source is shown in any case: a reader may still know what it means.
 	case errors.Is(err, mathml.ErrTooLarge):
 		why := html.EscapeString(txtFormulaTooLarge.In(ctx))
 		return `<code class="tex" title="` + why + `">` + html.EscapeString(source) + `</code>`, 1

@@ -71,6 +71,7 @@ func ShownHost(u *url.URL) (host string, ok bool) {
 	}
 	name, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
+		// Names that are no proper ones exist and are looked up; Punycode shows them without letters that deceive.
 		if name, err = idna.Punycode.ToASCII(u.Hostname()); err != nil {
 			return "", false
 		}
@@ -78,6 +79,7 @@ func ShownHost(u *url.URL) (host string, ok bool) {
 	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return "", false
 	}
+	// An address of IPv6 stands in brackets (RFC 3986, section 3.2.2).
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
@@ -115,7 +117,7 @@ func webOrigin(d corpus.Document) locale.Text {
 
 // fetchedAt is when it was read; zero: it was not.
 //
-// It counts only in namespaces of the server's own, since users may write meta into their documents.
+// It counts only in internal namespaces, which hold pages that were read on the way to an answer.
 func fetchedAt(d corpus.Document) time.Time {
 	at, err := time.Parse(time.RFC3339, d.MetaText(corpus.MetaFetchedAt))
 	if err != nil || !chat.IsInternal(d.Namespace) {

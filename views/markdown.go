@@ -60,6 +60,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 				extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute),
 			), 500))),
 	)
+	// It begins empty: what is not named here is not let through.
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
 		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")

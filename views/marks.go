@@ -60,6 +60,7 @@ func noteSentences(doc ast.Node, source []byte, places []place) {
 	if len(places) == 0 {
 		return
 	}
+	// Places and leaves are both in order, so one walk through the leaves is enough.
 	leaves, i := leavesOf(doc, source), 0
 	for _, p := range places {
 		for i < len(leaves) && leaves[i].stop <= p.from {
@@ -194,6 +195,7 @@ func markUnsupported(ctx context.Context, s string) string {
 		if strings.Contains(inner, `class="cite"`) {
 			word = txtNotInSource
 		}
+		// An element around unbalanced tags would cross them, which browsers mend in their own ways.
 		if isBalanced(inner) {
 			inner = `<span class="unsupported">` + inner + `</span>`
 		}

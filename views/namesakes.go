@@ -35,6 +35,7 @@ func namesakes(sessions []chat.Session) map[string]namesake {
 		minutes[minute(s)]++
 	}
 	apart := map[string]namesake{}
+	// From the oldest on, so that a number stays when a newer conversation of that name comes.
 	for _, s := range slices.Backward(sessions) {
 		if names[name(s)] > 1 {
 			second := minute(s) + s.UpdatedAt.UTC().Format("05")

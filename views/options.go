@@ -26,6 +26,7 @@ func (o Options) choice() bool {
 // label names the model where there are several, and what else is not as usual.
 func (o Options) label(ctx context.Context) string {
 	var parts []string
+	// A model that is not offered any more is shown as the usual one, which answers in its place.
 	if len(o.Models) > 1 {
 		parts = append(parts, modelName(ctx, o.Models[max(0, slices.Index(o.Models, o.Model))]))
 	}

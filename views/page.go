@@ -138,6 +138,7 @@ func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessi
 // now is the server's time. Today and yesterday are days of the calendar; the week is the seven days before today.
 func dayName(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
+	// Days of UTC begin at multiples of 24 hours, so this is their beginning.
 	midnight := now.Truncate(24 * time.Hour)
 	switch {
 	case !t.Before(midnight):

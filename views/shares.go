@@ -98,6 +98,7 @@ func (a SharedAnswer) html(ctx context.Context) string {
 		}
 		return chat.Citation{}, false
 	}
+	// Signs that nobody sees are named in the Markdown already, so a reader of the link sees them too.
 	for _, block := range sharedMarkdown().In(ctx).Whole(visible(a.Markdown), a.Unsupported, cite) {
 		b.WriteString(block.HTML)
 	}

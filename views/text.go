@@ -306,6 +306,7 @@ func sourcePlace(title, place, section string) string {
 
 // placeText is a place in the reader's language as far as its first word counts pages: "p. 4 · Roof", "S. 4 · Roof".
 func placeText(ctx context.Context, place string) string {
+	// Places are stored in English; only the word before a number is put into the reader's language.
 	for _, numbered := range numberedPlaces {
 		word, _, _ := strings.Cut(numbered.English(), "{")
 		rest, is := strings.CutPrefix(place, word)

@@ -48,6 +48,7 @@ func (t *Turn) headline(ctx context.Context) string {
 		}
 		return txtStarting.In(ctx)
 	}
+	// A run without an answer worked until its end.
 	worked := t.Worked
 	if worked == 0 {
 		worked = t.Elapsed
@@ -90,6 +91,7 @@ func (t *Turn) spent(ctx context.Context) string {
 	}
 	var parts []string
 	used, _ := t.countSteps()
+	// The run's own count is the one that its budget is held to.
 	if t.Final != nil && t.Final.StepsUsed > 0 {
 		used = t.Final.StepsUsed
 	}

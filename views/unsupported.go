@@ -52,6 +52,7 @@ func sentencePlaces(src string, sentences []string) []place {
 	plain, offsets := bareText(src)
 	next := 0 // in plain
 	for _, s := range sentences[:min(len(sentences), maxUnsupported)] {
+		// Marks of lists, headings, quotations and tables are no part of a sentence.
 		wanted, _ := bareText(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))
 		if wanted == "" {
 			continue
@@ -60,6 +61,7 @@ func sentencePlaces(src string, sentences []string) []place {
 		if at < 0 {
 			continue
 		}
+		// A sentence that stands twice is looked for behind the first one the second time.
 		next = at + len(wanted)
 		p := place{offsets[at], offsets[next-1] + 1}
 		if p.to = p.from + len(strings.TrimRight(src[p.from:p.to], "| \t")); p.to < len(src) && src[p.to] != '|' {

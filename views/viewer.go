@@ -95,6 +95,7 @@ func (c *Cited) where(ctx context.Context) string {
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
 		return txtQuoteMissing.In(ctx)
+	// That a document changed is said before anything of the words, since it explains them.
 	case !c.Marked && c.Changed:
 		return txtChangedGone.In(ctx)
 	case c.Changed:

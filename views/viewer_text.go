@@ -70,6 +70,7 @@ func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int
 		cut(s.Start)
 		cut(s.End)
 	}
+	// Between two cuts nothing begins or ends, so each piece has one form.
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	var b strings.Builder
@@ -98,6 +99,7 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, start, end int) {
 		b.WriteString("passage")
 	}
 	b.WriteString(`"`)
+	// The link's fragment is the same in every document, so it works without scripts.
 	if at := v.anchorAt(); start <= at && at < end {
 		b.WriteString(` id="cited"`)
 	}

@@ -81,6 +81,7 @@ func itemClass(b numberedBlock) string {
 	switch {
 	case b.Numbered:
 		class += " numbered"
+	// An item without a number of its own gets a point.
 	case b.Ordinal == 0:
 		class += " bullet"
 	}

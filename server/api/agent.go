@@ -68,6 +68,7 @@ func (a *Handlers) AgentChat(c httpio.Context) error {
 		Citations: citations, Sources: []chat.Source{}, Judged: t.Judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
+	// Sources of an answer that was held back are not told, as its text is not.
 	if a := t.Answer; a != nil && !t.Withheld() {
 		answer.Sources, answer.StopReason = httpio.NotNil(a.Sources), a.StopReason
 	}

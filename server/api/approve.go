@@ -61,6 +61,7 @@ func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
+	// The log is read from its beginning, so the call has to be seen waiting before it can be seen going on.
 	waited, goesOn := false, errors.New("the call goes on")
 	err := a.Logs.Listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()

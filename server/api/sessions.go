@@ -103,6 +103,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	}
 	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	lost += damaged
+	// Each run gives one message at least, so earlier ones can't be among those that are given out.
 	if extra := len(branch) - HistoryMessages; extra > 0 {
 		branch = branch[extra:]
 	}

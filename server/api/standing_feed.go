@@ -65,6 +65,7 @@ func (a *Handlers) StandingFeed(c httpio.Context) error {
 		return err
 	}
 	feed := atomFeed{ID: "urn:footnote:kept", Title: views.KeptTitle.In(ctx), Author: "Footnote"}
+	// Atom requires a time also of a feed without entries (RFC 4287, section 4.1.1).
 	newest := time.Unix(0, 0)
 	for _, kept := range all {
 		for _, change := range kept.Changes {

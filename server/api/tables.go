@@ -90,6 +90,7 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 		wanted.Columns = append(wanted.Columns, chat.GridColumn(column))
 	}
 	if body.MaxTokens != nil {
+		// 0 would mean no tokens here and the usual bound below, so it is refused.
 		if *body.MaxTokens < 1 {
 			return httpio.Invalid("max_tokens must be 1 or more.")
 		}

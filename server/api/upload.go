@@ -154,6 +154,7 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		// What came before the broken part was whole, so it stays; nothing behind it can be found.
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
 			a.Log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
@@ -275,6 +276,7 @@ func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) e
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
+	// The client may have left by now, which must not keep its documents there.
 	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
 	for _, d := range up.made {
 		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil &&

@@ -22,11 +22,13 @@ import (
 // Groups and operations stand in the order of the source, schemas by their names. It fails only if an example can't be
 // encoded.
 func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
+	// What the page shows is what programs get, in other words.
 	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
 	for _, tag := range doc.Tags {
 		g := views.DocsGroup{Name: tag.Name, About: tag.Description}
 		for _, op := range Operations() { // in their order, which a map of paths does not keep
 			made := doc.Paths[TemplatePath(op.Path)][strings.ToLower(op.Method)]
+			// Each group has few operations, so all are looked through for each.
 			if op.group != tag.Name {
 				continue
 			}
@@ -76,6 +78,7 @@ func docsOperation(
 			return out, err
 		}
 	}
+	// Statuses are three digits, so their order as text is that of the numbers.
 	for _, status := range slices.Sorted(maps.Keys(made.Responses)) {
 		res := made.Responses[status]
 		o := views.DocsOutcome{Status: status, About: res.Description}
@@ -95,6 +98,7 @@ func curlCommand(op Operation, base string, keys bool) (string, error) {
 	if op.Method != http.MethodGet {
 		lines[0] = "curl -X " + op.Method + " " + base + TemplatePath(op.Path)
 	}
+	// The keys of this server begin with fn_; the rest is for the reader to fill in.
 	if keys {
 		lines = append(lines, "-H 'X-API-Key: fn_…'")
 	}
@@ -158,18 +162,21 @@ func docsType(s *jsonschema.Schema) views.DocsType {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return views.DocsType{Words: name, Schema: name}
 	}
+	// What stands beside the first form is null or another way to write the same.
 	if len(s.AnyOf) > 0 {
 		return docsType(s.AnyOf[0])
 	}
 	if len(s.OneOf) > 0 {
 		return views.DocsType{Words: docsType(s.OneOf[0]).Words + " or " + docsType(s.OneOf[1]).Words}
 	}
+	// A schema has one type, or a list of them when null is one.
 	kinds := append(slices.Clone(s.Types), s.Type)
 	switch {
 	case slices.Contains(kinds, "array"):
 		of := docsType(s.Items)
 		return views.DocsType{Words: "list of " + of.Words, Schema: of.Schema}
 	case slices.Contains(kinds, "object"):
+		// An object without named fields has values of one type, such as the schemas of a map.
 		if more := s.AdditionalProperties; more != nil && more.Ref != "" {
 			of := docsType(more)
 			return views.DocsType{Words: "object of " + of.Words, Schema: of.Schema}
@@ -242,6 +249,7 @@ func formatNumber(f *float64) string {
 	if f == nil {
 		return ""
 	}
+	// Whole numbers are written with separators, as people read them.
 	if n := int(*f); float64(n) == *f {
 		return english.Digits(n)
 	}

@@ -137,9 +137,11 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	doc := &Document{
 		OpenAPI: "3.1.0",
 		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},
+		// The address is relative: the server may be reached by several names.
 		Servers: []apiServer{{URL: "/"}},
 		Paths:   map[string]map[string]apiOperation{},
 	}
+	// Limits are part of the description, so that a client can keep to them before it meets one.
 	for _, limit := range chat.AllLimits() {
 		doc.Limits = append(doc.Limits, apiLimit{
 			limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Span.Seconds()),
@@ -150,6 +152,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	}
 	for _, op := range Operations() {
 		path := TemplatePath(op.Path)
+		// A path has an entry for each method, and a router's parameter has another form there.
 		if doc.Paths[path] == nil {
 			doc.Paths[path] = map[string]apiOperation{}
 		}
@@ -166,6 +169,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types.responseSchema(aisdk.Chunk{})
 	types.responseSchema(agui.Event{})
 	types.responseSchema(agui.State{})
+	// All routes and events are walked through by now, so all components are there.
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, types
 }
@@ -177,6 +181,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 		Responses: map[string]apiResponse{},
 	}
 	for _, p := range op.params {
+		// A parameter must have a schema; this one is not in pathParams.
 		if p.schema == nil {
 			types.err = errors.Join(types.err, fmt.Errorf("%s: pathParams says nothing of %s", op.Path, p.name))
 		}
@@ -184,6 +189,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,
 		})
 	}
+	// A route that takes both has two media types under one body.
 	if op.body != nil || op.form != nil {
 		out.RequestBody = &apiBody{Required: true, Content: map[string]apiContent{}}
 	}

@@ -203,6 +203,7 @@ func refused() (list []outcome) {
 // filesOf are files in some formats, whose media types export knows.
 func filesOf(types map[string]string, about string, formats ...string) (list []outcome) {
 	for _, format := range formats {
+		// The description names types without parameters such as the charset.
 		kind, _, _ := strings.Cut(types[format], ";")
 		list = append(list, outcome{status: http.StatusOK, about: about, kind: kind})
 	}

@@ -11,6 +11,7 @@ import (
 var QueryNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	for _, op := range Operations() {
+		// Headers and parts of the path can't stand in the address after its question mark.
 		for _, p := range op.params {
 			if p.in == "query" {
 				names[op.Method+" "+op.Path] = append(names[op.Method+" "+op.Path], p.name)

@@ -13,6 +13,7 @@ import (
 // fields are alike.
 func questionRoutes() []Operation {
 	return []Operation{
+		// This is the page's own way to ask, and the one for programs that follow events.
 		route("POST /chat", "Ask, and follow the answer").
 			says(askAbout+`With Accept: application/json the answer is where to follow the run. A form is answered with
 			the page.`).

@@ -111,6 +111,7 @@ func (op Operation) takesForm(kind string, fields ...parameter) Operation {
 // with adds parameters. One in the address may be invalid.
 func (op Operation) with(params ...parameter) Operation {
 	op.params = append(op.params, params...)
+	// A route whose headers may be invalid has that code from its body or names it itself.
 	if slices.ContainsFunc(params, func(p parameter) bool { return p.in == "query" }) {
 		return op.fails(chat.CodeInvalid)
 	}

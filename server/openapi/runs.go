@@ -18,6 +18,7 @@ func runRoutes() []Operation {
 		route("GET /agent/runs/:id", "Get everything about a run").
 			says("Every step with its thought, input, output and time; the answer; what was used.").
 			gives("The run as it stands.", runlog.Trace{}),
+		// Its events are components of this document, named Event_ and the kind.
 		route("GET /agent/runs/:id/events", "Follow a run").
 			says(`Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the last.
 			What was sent once is sent again byte for byte.`).

@@ -104,6 +104,7 @@ func (f *field) readOption(t reflect.Type, option string) (err error) {
 	case "need":
 		f.need = true
 	case "filled":
+		// The pattern refuses the empty text as well; the length says so to those who read no patterns.
 		f.pattern, f.Min = notBlank, to(1)
 	case "form":
 		form, ok := forms[value]
@@ -162,6 +163,7 @@ func valueOf(t reflect.Type, word string) (any, error) {
 // A word that begins with a small letter or a digit is a value as it stands, and so is one whose part behind the point
 // does.
 func constantName(t reflect.Type, word string) string {
+	// A name without a package is one of the type's own.
 	pkg, name, ok := strings.Cut(word, ".")
 	if !ok {
 		pkg, name = path.Base(t.PkgPath()), word

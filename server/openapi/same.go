@@ -36,6 +36,7 @@ func (doc *Document) nameSame() error {
 				return fmt.Errorf("%s is not described, and can't be the same as %s", name, row[0])
 			}
 			others := slices.DeleteFunc(slices.Clone(row), func(other string) bool { return other == name })
+			// Both are written: the words for people, x-same-as for programs.
 			p := schema.Properties[field]
 			p.Description = strings.TrimSpace(p.Description + " The same as " + strings.Join(others, ", ") + ".")
 			p.Extra = map[string]any{"x-same-as": others}

@@ -56,12 +56,14 @@ func (b *schemas) responseSchema(v any) *jsonschema.Schema {
 //
 // The three fields come from chat.Event.AppendJSON and are in no payload's type, so they are described here.
 func (b *schemas) addEvent(kind chat.Kind) {
+	// An empty body gives the zero value of the kind's payload, whose type is all that is needed.
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
 	if err != nil {
 		b.err = errors.Join(b.err, err)
 		return
 	}
 	b.responseSchema(p)
+	// The payload's own component stays as it is: it may be named by other types.
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
 	body.Properties["type"] = &jsonschema.Schema{
@@ -95,6 +97,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	// It reads a time, a day, an empty text and null; see httpio.Moment.
 	case reflect.TypeFor[httpio.Moment]():
 		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{
 			Type: "string", Enum: []any{""},
@@ -114,6 +117,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		return toolUseSchema()
 	case reflect.TypeFor[v1.ResponseInput]():
 		return inputSchema()
+	// A prompt is nothing that this server has: only null is taken.
 	case reflect.TypeFor[v1.PromptRef]():
 		return &jsonschema.Schema{Enum: []any{nil}}
 	case reflect.TypeFor[v1.ConversationRef]():
@@ -136,10 +140,12 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	case reflect.Slice:
 		s := &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open)}
 		if asked && t.Elem().Kind() == reflect.String {
+			// Lists in requests hold ids and names, none of which is empty.
 			s.Items.MinLength = wholeNumber(to(1))
 		}
 		return s
 	case reflect.Array:
+		// An array of Go always has its length, so both bounds are that.
 		n := t.Len()
 		return &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
 	case reflect.Map:
@@ -156,6 +162,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 
 // A type must not be in requests and in responses: which fields are required differs, and a component can't say both.
 func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
+	// Nothing is known of its fields, so a component would say nothing.
 	if t.NumField() == 0 {
 		return &jsonschema.Schema{Type: "object"}
 	}
@@ -171,8 +178,10 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	}
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	if !open {
+		// That is the schema false, which nothing fits.
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	}
+	// It is there before its fields are walked through, so a type may hold itself.
 	b.made[name], b.asked[name] = s, asked
 	b.addFields(s, t, asked, open)
 	return ref
@@ -195,7 +204,9 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			b.err = errors.Join(b.err, fmt.Errorf("%v.%s has no json tag", t, f.Name))
 			continue
 		}
+		// Both mean that encoding/json leaves the field out, so a response need not have it.
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		// What the field says is kept for tests as well, which send values beyond its bounds.
 		about, err := readField(t, f, tag)
 		b.fields[componentName(t)+"."+tag], b.err = about, errors.Join(b.err, err)
 		kind := f.Type
@@ -207,6 +218,7 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			value.Enum = append(value.Enum, "") // the same as none
 		}
 		switch {
+		// In a request null is the same as absent.
 		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
 			value = withNull(value)
 		}
@@ -250,6 +262,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	if f.Min == nil && f.Max == nil {
 		return s
 	}
+	// One pair of bounds in the tag means lengths of texts, entries of lists, or values of numbers.
 	switch kinds := append(s.Types, s.Type); {
 	case slices.Contains(kinds, "string"):
 		s.MinLength, s.MaxLength = wholeNumber(f.Min), wholeNumber(f.Max)

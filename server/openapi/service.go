@@ -24,6 +24,7 @@ func serviceRoutes() []Operation {
 			FOOTNOTE_OPERATORS names, may choose.`).
 			takes(modelchoice.Choice{}, `{"model":"qwen3:8b","port":11434}`).
 			gives("It answers from now on.", modelchoice.Tried{}),
+		// The protocol has a description of its own, in the answers of tools/list, so only its envelope is described.
 		route("POST /mcp", "Use search, fetch, read, list_documents and ask as tools of the Model Context Protocol").
 			says(`For programs that bring their own model: streamable HTTP, without sessions. The protocol describes
 			its messages; tools/list describes the tools.`).

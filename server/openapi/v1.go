@@ -23,6 +23,7 @@ func v1Routes() []Operation {
 			gives("The answer.", v1.Completion{}).
 			streams("With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as " +
 				"{error}."),
+		// Clients made for OpenAI ask for the list before they let a user choose.
 		route("GET /v1/models", "List the models").
 			gives("There is one: footnote.", v1.ModelList{}),
 		route("GET /v1/models/:model", "Get a model").

@@ -65,6 +65,7 @@ func (h *Handlers) AddPage(c httpio.Context) error {
 		status = httpio.Status(chat.CodeOf(err))
 	}
 	switch {
+	// What the user typed is not at fault here, so the form would say nothing useful.
 	case err != nil && (status == http.StatusInternalServerError || c.Request().Context().Err() != nil):
 		return err
 	case err != nil:
@@ -78,6 +79,8 @@ func (h *Handlers) AddPage(c httpio.Context) error {
 }
 
 func (h *Handlers) addForm(c httpio.Context, status int, a views.AddPage) error {
+	// The cursor stands in the field only where something is to be typed: it would hide what a page says of an added
+	// document.
 	a.Origin, a.Focus = httpio.Origin(c), a.Added == nil && !a.Given
 	frame, err := h.pageFrame(c, views.AddPageTitle.In(c.Request().Context()))
 	if err != nil {

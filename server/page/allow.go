@@ -22,6 +22,7 @@ var allowFields = []string{
 // the program by a redirect if its address is known to be its own, and else to the user as 400, since an address that
 // is not known must not be opened (RFC 6749, section 4.1.2.1).
 func (h *Handlers) AskToAllow(c httpio.Context) error {
+	// RFC 6749, section 3.1: parameters must not come twice. CheckQuery knows only the routes for programs.
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
 			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")
@@ -37,6 +38,7 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 		Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; "+
 			"base-uri 'none'; form-action 'self' "+asked.Origin()+"; frame-ancestors 'none'")
 	var kept []views.Field
+	// The form carries the request, so that nothing is kept on the server before the user has decided.
 	for _, name := range allowFields {
 		if value := c.QueryParam(name); value != "" {
 			kept = append(kept, views.Field{Name: name, Value: value})
@@ -86,6 +88,7 @@ func (h *Handlers) Allow(c httpio.Context) error {
 		}
 		answer = map[string]string{"code": code}
 	}
+	// The address that follows has a code in it.
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.Redirect(http.StatusSeeOther, asked.Back(httpio.Origin(c), answer))
 }

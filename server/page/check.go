@@ -46,6 +46,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 			Code: chat.CodeUnsupported, Message: "Send the beginnings of the files as multipart/form-data.", Err: err,
 		}
 	}
+	// Refused is never nil, so that the script finds a list.
 	answer := checked{Refused: []refusedFile{}}
 	// It is the size of the next file, as its field comes before it.
 	var size int64
@@ -67,6 +68,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 			}
 			continue
 		}
+		// The body is bounded as well, but a hundred small parts too many would fit it.
 		if files == maxChecked {
 			return httpio.Invalid("Too many files at once: at most " + strconv.Itoa(maxChecked) + " can be checked.")
 		}

@@ -38,6 +38,7 @@ func (h *Handlers) Documents(c httpio.Context) error {
 		Folders:  h.Folders.Check(c, h.Guard) == nil,
 		Semantic: h.Library.Semantic(), EmbedTime: h.Library.EmbedTime(counts.Unembedded),
 	}
+	// Folders belong to the whole list; among what a search found they would stand in the way.
 	if query.Text == "" && query.Kind == "" {
 		if list.Watched, err = h.Library.Watched(ctx, scope.In(query.Namespace)); err != nil {
 			return err
@@ -51,7 +52,9 @@ func (h *Handlers) Documents(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
+	// On this page ?deleted= names a document and not a conversation.
 	page.Place, page.Deleted = "documents", ""
+	// Without scripts the page loads itself again while documents are read in.
 	page.Running = counts.Working > 0
 	list.Deleted = deletedSession(c)
 	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
@@ -70,6 +73,7 @@ func (h *Handlers) DocumentStates(c httpio.Context) error {
 	if len(ids) > maxStates {
 		return httpio.Invalid("ids may name " + strconv.Itoa(maxStates) + " documents at once.")
 	}
+	// Ids that are not there, or another user's, find nothing: no error says which of the two.
 	docs, _, err := h.Library.List(
 		c.Request().Context(), httpio.Scope(c), corpus.Filter{IDs: ids, Limit: maxStates},
 	)
@@ -103,6 +107,7 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
 		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
+	// The usual order has one address only, which is the one without it.
 	if q.Sort == "newest" {
 		q.Sort = ""
 	}

@@ -67,6 +67,7 @@ func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, l
 	if err != nil {
 		return f, err
 	}
+	// Documents that are not read in yet are found by name alone, which the list says.
 	f.AllDocuments, f.Unread = counts.Documents, counts.Documents-counts.Ready
 	if err := h.findPassages(ctx, scope, &f, limit); err != nil {
 		return f, err

@@ -30,6 +30,7 @@ func (h *Handlers) FollowFolder(c httpio.Context) error {
 	switch {
 	case err == nil:
 		return c.Redirect(http.StatusSeeOther, "/documents")
+	// What is wrong with a folder is told beside it, and the user can choose another.
 	case chat.CodeOf(err) == chat.CodeInvalid:
 		return h.foldersPage(c, folder, err)
 	}
@@ -68,6 +69,7 @@ func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error
 		p.Trouble = chat.MessageOf(refused)
 	}
 	status := http.StatusOK
+	// What was typed stays in the field, to be mended.
 	if p.Trouble != "" {
 		status, p.Typed = http.StatusBadRequest, at
 	}

@@ -67,6 +67,7 @@ func (f *fragments) joinRun(
 		d = &drawnRun{said: locale.With(context.Background(), key.language), md: f.md.In(ctx)}
 		f.runs[key] = d
 	}
+	// It is counted under the lock of all runs, so that a drawing is not dropped while somebody joins it.
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type == chat.KindStartOver {
@@ -105,6 +106,7 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// Numbers begin at 1 and have no gaps, so they are places in the list.
 	at := int(entry.Seq) - 1
 	if at < len(d.frames) {
 		if d.frames[at] != nil {
@@ -112,8 +114,10 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 		}
 		d.fold, d.frames = nil, d.frames[:0:0] // somebody reads from earlier on: draw it again from there
 	}
+	// A drawing begins with the first reader's first event, or anew after one who reads from earlier on.
 	if d.fold == nil {
 		d.fold = newFold(entry.RunID, d.md)
+		// Which models are offered may change while a run goes on; readers of one drawing see the same.
 		d.fold.turn.Offered = f.models()
 		d.fold.turn.Usual = d.fold.turn.Offered[0]
 	}
@@ -136,6 +140,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	if err != nil {
 		return nil, err
 	}
+	// What draws pages is started now, so that a page comes sooner when it is asked for.
 	if changed.cite.Page > 0 {
 		f.onPage()
 	}

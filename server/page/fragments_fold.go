@@ -56,9 +56,11 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 		}
 	}
 	switch t := f.turn; {
+	// A run that was answered is drawn from its answer, with the sentences that are unsupported.
 	case t.Final != nil:
 		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.findCitation)
 	case !f.draft.Empty():
+		// It is drawn as the stream would have drawn it, so that the next delta fits what the page has.
 		whole := views.NewDraft(md, f.findCitation)
 		whole.Add(f.draft.Text())
 		if t.Blocks = whole.Blocks(); !t.Running() {
@@ -113,6 +115,7 @@ func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	} else if s.Grouping { // children came before it
 		s.Started = at
 	}
+	// These are the page's own; all else comes with the event.
 	children, n, started := s.Children, s.N, s.Started
 	*s = views.Step{
 		Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started)),
@@ -180,6 +183,7 @@ func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 // applyDelta adds text to the answer.
 func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	first := f.draft.Empty()
+	// What came before the first word was work, and the head of the timeline says how long it took.
 	if first {
 		f.turn.Worked = f.turn.Elapsed
 	}
@@ -226,11 +230,13 @@ func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	if f.turn.Final == nil {
 		f.turn.Blocks = f.draft.Close()
 	}
+	// Only rows at the top are returned: to draw one again draws its children as well.
 	var ended []*views.Step
 	for _, s := range f.turn.All {
 		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
 			continue
 		}
+		// A parent that was made up was no call, so nothing was cancelled.
 		if s.Grouping {
 			s.Status = chat.StatusComplete
 		} else {

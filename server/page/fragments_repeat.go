@@ -36,6 +36,7 @@ func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved
 		}
 	}
 	moved = append(moved, rows[first:last]...)
+	// No call has such an id, since a colon and a call's own id follow the word.
 	parent = f.newStep("repeat:"+moved[0].CallID, moved[0].Started)
 	parent.Grouping, parent.Repeat = true, true
 	f.turn.Steps = append(rows[:first:first], parent)

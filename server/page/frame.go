@@ -125,6 +125,7 @@ func (h *Handlers) StaticFile(c httpio.Context) error {
 	}
 	// no-cache asks each time, immutable never (RFC 8246): the version in the address changes with any file.
 	keep := "no-cache"
+	// Only then is it sure that this address always has these bytes.
 	if c.Param("version") == h.version {
 		keep = "public, max-age=31536000, immutable"
 	}
@@ -191,6 +192,7 @@ func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error)
 	if err != nil {
 		return views.Page{}, err
 	}
+	// Without keys everybody is the local user, whom it would say nothing to name.
 	user := ""
 	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
 		user = scope.User
@@ -258,6 +260,7 @@ func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	title := views.TroubleTitle(p.Code).In(c.Request().Context())
 	page, err := h.pageFrame(c, title)
 	if err != nil {
+		// The frame's lists come from the store. Without them the page still says what failed.
 		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0], Build: h.Build}
 	}
 	request := p.RequestID

@@ -25,6 +25,7 @@ func keptFields(c httpio.Context) []views.Field {
 	if corpus.Blank(form.Get("message")) {
 		return nil
 	}
+	// Other fields, such as a key that was typed, are left behind.
 	var fields []views.Field
 	for name, values := range form {
 		if slices.Contains(asked, name) {
@@ -33,6 +34,7 @@ func keptFields(c httpio.Context) []views.Field {
 			}
 		}
 	}
+	// Forms of a conversation name it in their address, which the form for the key does not have.
 	if strings.HasPrefix(c.Path(), "/c/:id/") && !form.Has("session_id") {
 		fields = append(fields, views.Field{Name: "session_id", Value: c.Param("id")})
 	}

@@ -37,6 +37,7 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	}
 	defer leave()
 	for {
+		// While documents are read in their progress changes, which the word does not tell.
 		if seen != told || counts.Working > 0 {
 			told = seen
 			body, err := json.Marshal(libraryNews{seen, locale.Digits(ctx, counts.Documents)})

@@ -45,6 +45,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 			return err
 		}
 		p := views.ModelsPage{Said: chat.MessageOf(err), Failed: true, Service: choice.Service}
+		// A name that was typed for a service is put back; one of a server is chosen from a list.
 		if choice.Port == 0 {
 			p.Named = choice.Model
 		}

@@ -35,7 +35,9 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
+	// What waits is always sent: a question that was begun has left it.
 	parts := []templ.Component{views.Queue(id, list)}
+	// ?after= may name a run of another version: what both branches share stays on the page.
 	branch := runlog.BranchTo(runs, session.HeadID)
 	seen := runlog.BranchTo(runs, c.QueryParam("after"))
 	at := sharedRuns(branch, seen)
@@ -47,6 +49,7 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 		if err != nil {
 			return err
 		}
+		// The box needs another key now, or the next question would be taken for the one before.
 		box := views.Composer{SessionID: id, Key: chat.NewID()}
 		for _, t := range turns {
 			parts = append(parts, views.TurnArticle(t))

@@ -43,6 +43,7 @@ type refused struct {
 func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
+		// Its conversation may be the reason why it was refused; then its page can't be drawn either.
 		err := h.showSession(c, p.Status, q.SessionID, no)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 			return err

@@ -42,6 +42,7 @@ func (h *Handlers) placesPage(
 			Refused: place.Counts.Refused,
 			Added:   place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
 		}
+		// A place of a kind that this program does not know any more is still shown, under the kind's name.
 		kind, known := h.kindOf(place.Kind)
 		if known {
 			row.Kind = kind.Title.In(ctx)
@@ -68,6 +69,7 @@ func (h *Handlers) placesPage(
 				})
 			}
 		}
+		// These states end by themselves; the others wait for somebody.
 		p.Live = p.Live || row.State == "looking" || row.State == "waiting" || row.State == "removing"
 		p.Places = append(p.Places, row)
 	}
@@ -119,6 +121,7 @@ func (h *Handlers) AddPlace(c httpio.Context) error {
 			c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil,
 		)
 	}
+	// Only fields of the kind are taken, whatever else the form has.
 	given := map[string]string{}
 	for _, field := range kind.Fields {
 		given[field.Name] = form.Get("set." + field.Name)
@@ -155,6 +158,7 @@ func (h *Handlers) placeForm(
 			Name: field.Name, Title: field.Title.In(ctx), Help: field.Help.In(ctx), Example: field.Example,
 			Required: field.Required, Secret: field.Secret, Lines: field.Lines,
 		}
+		// A page may be kept by a browser, so no secret is ever written into one.
 		if !field.Secret {
 			shown.Value = given[field.Name]
 		}

@@ -60,6 +60,7 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 		as = no.Question
 		no.fillComposer(&box)
 	} else if len(branch) > 0 {
+		// The box begins with what the last question was asked with.
 		as = questionOf(branch[len(branch)-1].Request)
 	}
 	if box.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
@@ -75,6 +76,7 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	if err != nil {
 		return err
 	}
+	// A question that waits is sent by itself, unless it says why it can't be.
 	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
 	if n := len(turns); n > 0 && turns[n-1].NeedsApproval() {
 		page.Running = false // the next step is the reader's, whose words a reload would take away
@@ -198,6 +200,7 @@ func newestUnder(runs []chat.Run, id string) string {
 // The status is 200 in both cases: htmx follows HX-Redirect by loading that page.
 func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	// The first question of a conversation is asked on another page than the one that shows it.
 	if run.Request.Sibling != "" || run.ParentID == "" {
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)

@@ -34,6 +34,7 @@ func (h *Handlers) SessionEvents(c httpio.Context) error {
 	}
 	defer leave()
 	for {
+		// Nothing is sent again that the page knows, so an open tab costs one comment in each heartbeat.
 		if session.HeadID != told {
 			told = session.HeadID
 			if err := out.Send(httpio.AppendFrame(nil, 0, "head", []byte(told))); err != nil {

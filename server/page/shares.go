@@ -63,6 +63,7 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	if err != nil {
 		return err
 	}
+	// Where nobody else reaches the server, the page says that a link is of no use to others.
 	p := views.SharesPage{Shares: list, Now: frame.Now, OnlyHere: h.Guard.LocalOnly()}
 	if made != nil {
 		p.Made, p.URL = &made.Share, made.URL
@@ -77,6 +78,7 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 // (Referrer-Policy), and search engines are told to leave it alone: whoever has the address can read it.
 func (h *Handlers) Shared(c httpio.Context) error {
 	head := c.Response().Header()
+	// These are set before the link is looked up, so that pages about links that ended have them too.
 	head.Set("Content-Security-Policy", SharedPolicy)
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")

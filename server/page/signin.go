@@ -41,6 +41,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
 	user, _, err := h.Keys.User(key)
 	if err != nil {
+		// Keys that can't be read are no fault of whoever typed one.
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
@@ -52,6 +53,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	cookie := keptKey(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)
 	if len(keptFields(c)) > 0 {
+		// The request goes on as if it had come with the key: the page that follows is the user's.
 		c.Request().AddCookie(cookie)
 		c.Set(httpio.UserField, user)
 		if h.showKept(c) {
@@ -100,6 +102,7 @@ func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
 		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))
 	}
+	// Only what can be loaded again is a way back: a form's address answers no GET.
 	to := "/"
 	switch c.Request().Method {
 	case http.MethodGet:

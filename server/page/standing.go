@@ -29,6 +29,7 @@ type FeedAddress struct {
 //
 // Programs get JSON, a form gets the page; neither is to be stored, since the address is all that a reader needs.
 func (h *Handlers) MakeFeed(c httpio.Context) error {
+	// rand.Text has 128 bits at least, so nobody finds an address by trying.
 	token := rand.Text()
 	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
@@ -91,10 +92,12 @@ func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) 
 	if err != nil {
 		return err
 	}
+	// What is drawn below are the questions as they were read here, so what is new still shows as new this once.
 	for _, kept := range all {
 		if !kept.Unseen() {
 			continue
 		}
+		// Changes stand newest first.
 		seen := kept.Changes[0].At
 		if _, err := h.Store.ChangeStanding(ctx, scope, kept.ID, func(s *chat.Standing) error {
 			s.SeenAt = seen

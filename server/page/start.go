@@ -39,6 +39,7 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	if no != nil {
 		as = no.Question
 	}
+	// A question that was refused goes before a draft from the address.
 	no.fillComposer(&start.Composer)
 	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
@@ -89,6 +90,7 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	cache := &h.starterCache
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
+	// An empty list is kept like another one: documents that make no question are not tried again each time.
 	if cache.made != nil && cache.user == scope.User && cache.version == version {
 		return cache.made, nil
 	}
@@ -111,6 +113,7 @@ func (h *Handlers) startersOf(ctx context.Context, scope chat.Scope, docs []corp
 	made := []views.Starter{}
 	nexts := make([]func() (string, error, bool), len(docs))
 	for i, d := range docs {
+		// Questions are made only as far as they are needed: each takes a search.
 		next, stop := iter.Pull2(h.Library.Suggestions(ctx, scope, d))
 		defer stop()
 		nexts[i] = next

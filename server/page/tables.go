@@ -71,6 +71,7 @@ func (h *Handlers) MakeTable(c httpio.Context) error {
 			return h.tablesPage(c, http.StatusOK, p)
 		}
 	}
+	// Only failures that a user can mend bring the form back.
 	problem := httpio.AsError(err)
 	if problem.Code == chat.CodeInternal || ctx.Err() != nil {
 		return err
@@ -138,8 +139,10 @@ func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, 
 	if err != nil {
 		return p, err
 	}
+	// Parts begin at multiples of rowsShown, so that links to them stay the same.
 	p.After, p.From = after, from-from%rowsShown
 	p.To = min(p.From+rowsShown, len(p.Grid.Rows))
+	// The number counts changes of the whole table, also of rows that are not shown.
 	for _, cell := range cells {
 		p.After = max(p.After, cell.Seq)
 	}

@@ -119,6 +119,8 @@ func (p *viewing) loadContent() (err error) {
 	}
 	slices.Reverse(p.v.Inside) // in the order of the file
 	p.v.MoreInside = count - len(p.v.Inside)
+	// markLink and drawPages may put a notice about the link in its place, which matters more to a reader who followed
+	// one.
 	p.v.Notice = stateNotice(p.ctx, p.v.Document, len(p.blocks) == 0)
 	return nil
 }

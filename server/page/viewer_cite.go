@@ -35,6 +35,7 @@ func (p *viewing) markCitation(name string) error {
 		return nil
 	}
 	p.v.Cited = cited
+	// A citation without a hash can't be compared, so nothing is said of a change.
 	cited.Changed = cited.SHA256 != "" && cited.SHA256 != p.v.Document.SHA256
 	if err := p.markQuote(cited); err != nil {
 		return err
@@ -89,6 +90,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 		}
 		span = views.Span{Start: start, End: end}
 	}
+	// The passage is only the quieter mark around the quote: one that is not there any more, or elsewhere, is left out.
 	p.v.Quote, c.Marked = span, true
 	found, err := p.Library.Passages(p.ctx, p.scope, []string{c.ChunkID})
 	if err != nil {

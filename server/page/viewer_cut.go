@@ -38,6 +38,7 @@ func (p *viewing) showPart(block int) {
 	end := p.blocks[to-1].End
 	if to < len(p.blocks) {
 		p.v.Next = p.blocks[to].Start
+		// The text up to the next block comes along, for a quote that goes on over the gap.
 		end = p.v.Next
 		at := min(to+size/3, len(p.blocks)-1)
 		if first, _ := p.blockWindow(at, size); first > to {
@@ -60,6 +61,7 @@ func (p *viewing) showPart(block int) {
 func (p *viewing) blockWindow(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
 	to = min(from+size, len(p.blocks)) - 1
+	// Two bounds hold one after the other: a part may have few words in many nodes, or the other way round.
 	from, to = itemsAround(block, from, to, maxShownText, func(i int) int {
 		return p.blocks[i].End - p.blocks[i].Start
 	})
@@ -119,6 +121,7 @@ func (p *viewing) markSheets(from, to int) error {
 	}
 	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
 	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
+	// A link leads to the quote, or to the passage where there is none.
 	first := quote
 	if len(first) == 0 {
 		first = passage
@@ -138,6 +141,7 @@ func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return
 	}
+	// Three levels are a choice: deeper headings make a list that nobody reads.
 	deepest := 3
 	for ; deepest > 1 && p.countHeadings(deepest) > maxOutline; deepest-- {
 	}

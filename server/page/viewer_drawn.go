@@ -51,6 +51,7 @@ func (p *viewing) showDrawn() {
 		p.v.Notice = views.NotOnPages.In(p.ctx)
 		return
 	}
+	// Offsets in the document's text mean nothing in the text of the pages.
 	p.v.Passage, p.v.Quote, p.v.Also = views.Span{}, views.Span{}, nil
 	if len(pieces) > 0 {
 		p.v.Quote, p.v.Also = pieces[0], pieces[1:]

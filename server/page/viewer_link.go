@@ -22,6 +22,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	if p.drawn != nil {
 		p.link.View = chat.ViewPages
 	}
+	// A page is checked against the last one that is shown; offsets are checked when they are marked.
 	for _, number := range []struct {
 		name      string
 		low, high int

@@ -31,6 +31,7 @@ func (p *viewing) showSheets(page int) error {
 	from, to = itemsAround(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
 	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
 	for i := range sheets {
+		// The picture that the reader came for is loaded at once, the others as they come into view.
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
 		sheets[i].Undrawn = p.Library.Undrawable(p.v.Document, sheets[i].Page, views.ImageWidth)
 	}

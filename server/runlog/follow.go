@@ -70,6 +70,7 @@ func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower)
 			return nil
 		}
 	}
+	// An event is a sign of life, too: after one the next comment is a whole heartbeat away.
 	heartbeat := time.NewTimer(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	for {

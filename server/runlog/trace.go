@@ -238,6 +238,8 @@ func (r *Reader) Listen(
 	heartbeat := time.NewTicker(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	read := r.Feed.Read
+	// The first read goes to the store. Those after it may trust what is in memory, since the watch tells of each
+	// append.
 	for after := int64(0); ; read = r.Feed.ReadWatched {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
