@@ -93,8 +93,6 @@ func originalsCheck(kept originals.Store) api.Check {
 	})
 }
 
-// Pages of other files need no such program.
-
 // milvusCheck is how /health asks for the vectors. Without them searches go on by words. It also says what the server
 // is and what it holds.
 func milvusCheck(vectors *milvus.Store) api.Check {
