@@ -37,6 +37,10 @@ func Extension(format string) string {
 // Word's, numbered through the document, with the quote, its document and its place; where an answer names a source
 // again, a cross-reference shows the number of its first footnote. The time in the file is that of the first answer,
 // and parts stand in a fixed order without times, so that equal answers give equal bytes.
+//
+// An answer's Markdown becomes headings, lists, tables and runs of Word; HTML in it is shown as the text that it is.
+// Only links to the web become links. title is that of the file's properties. It fails only when the archive can't be
+// written, which for one in memory does not happen.
 func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	d := &document{body: &strings.Builder{}, links: map[string]string{}}
 	for _, e := range answers {
@@ -76,6 +80,9 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 }
 
 // document is a Word document that is being written.
+//
+// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in the order of
+// writing, so the same answers give the same ones.
 type document struct {
 	body      *strings.Builder // what is written now: the text, or a footnote
 	notes     strings.Builder
@@ -89,6 +96,9 @@ type document struct {
 }
 
 // addAnswer adds a question with its answer and its sources.
+//
+// Sentences for which the answer has no source are listed under “Without support”, for the file is read where no page
+// marks them. Each document is listed once among the sources, in the order in which the answer cites them.
 func (d *document) addAnswer(e chat.Evidence) {
 	d.first, d.cited = map[int]int{}, map[int]chat.EvidenceCitation{}
 	for _, c := range e.Citations {
@@ -204,6 +214,8 @@ func placeOf(c chat.EvidenceCitation) string {
 }
 
 // style is how words look.
+//
+// Code wins over a link's look. Equal styles are the same look, so that pieces can be joined.
 type style struct {
 	bold, italic, strike, code bool
 	link                       string // an address of the web; empty: none
@@ -259,7 +271,7 @@ func (d *document) run(text string, s style) {
 	d.body.WriteString("</w:r>")
 }
 
-// link returns the id of the relation with an address.
+// link returns the id of the relation with an address. Equal addresses have one relation.
 func (d *document) link(address string) string {
 	id, known := d.links[address]
 	if !known {

@@ -14,6 +14,9 @@ import (
 )
 
 // reference is what may be a footnote in an answer's text: ours, or the beginning of one that the text makes itself.
+//
+// The first part finds numbers in brackets, with a colon if one follows: that would define a link of this name, and
+// the colon is then escaped.
 var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
 
 // withFootnotes is an answer's Markdown with what refer says in the place of its footnotes. Code stays as it is, and so
@@ -54,7 +57,8 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	return closed(strings.TrimSpace(b.String()))
 }
 
-// unescaped is a mark of Markdown that comes after a text as what it looks like.
+// unescaped is a mark of Markdown that comes after a text as what it looks like. An odd number of backslashes before
+// it escapes it already.
 func unescaped(before, mark string) string {
 	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
 		return mark // it is that already
@@ -62,7 +66,8 @@ func unescaped(before, mark string) string {
 	return `\` + mark
 }
 
-// parseAnswer reads an answer as the page of answers does.
+// parseAnswer reads an answer as the page of answers does. Tables are the only extension that could hold numbers in
+// another way.
 func parseAnswer(source []byte) ast.Node {
 	return goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
 }
@@ -79,6 +84,8 @@ func walk(root ast.Node, see func(ast.Node)) {
 
 // withoutHTML is Markdown in which HTML is text. Only the signs that begin HTML are escaped, found by the parser that
 // draws the page: other “<” stay.
+//
+// In the file, HTML of an answer could hide a footnote, or make one look like another.
 func withoutHTML(source string) string {
 	marked := make([]bool, len(source)+1)
 	mark := func(s text.Segment) {
@@ -137,6 +144,8 @@ func closed(source string) string {
 }
 
 // codeIn tells which bytes of a Markdown text are in code.
+//
+// at is an offset in bytes. It looks at all spans each time: an answer has few.
 func codeIn(source []byte) func(at int) bool {
 	var spans [][2]int
 	add := func(s text.Segment) { spans = append(spans, [2]int{s.Start, s.Stop}) }

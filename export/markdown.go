@@ -22,7 +22,7 @@ var citation = regexp.MustCompile(`[ \x{2060}]?\[(\d{1,4})\]`)
 // maxListLevel is how deep lists are told apart.
 const maxListLevel = 8
 
-// markdown writes an answer's text.
+// markdown writes an answer's text. Bytes that are no UTF-8 become U+FFFD, as the file has to be UTF-8.
 func (d *document) markdown(answer string) {
 	source := []byte(strings.ToValidUTF8(answer, "\ufffd"))
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
@@ -30,7 +30,7 @@ func (d *document) markdown(answer string) {
 	w.children(md.Parser().Parse(text.NewReader(source)), "", "")
 }
 
-// blockWriter writes the blocks of a parsed answer.
+// blockWriter writes the blocks of a parsed answer. It belongs to one answer.
 type blockWriter struct {
 	*document
 	source []byte
@@ -76,6 +76,8 @@ func (w blockWriter) lines(n ast.Node) string {
 
 // list writes a list and those in its items. Word counts by numId: each list has one of its own, so that a second list
 // begins anew.
+//
+// A list may begin with another number than 1. Lists deeper than maxListLevel are drawn at that depth.
 func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	id := w.newList(n.IsOrdered(), max(1, n.Start))
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -93,6 +95,8 @@ func (w blockWriter) list(n *ast.List, styleID string, level int) {
 }
 
 // table writes a table with a head. Each row gets as many cells as the grid has columns.
+//
+// Word refuses a file in which a row has fewer cells than the grid, so rows that are short are filled up.
 func (w blockWriter) table(n *extast.Table) {
 	w.body.WriteString(
 		`<w:tbl><w:tblPr><w:tblStyle w:val="Table"/><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>`,
@@ -130,7 +134,7 @@ func (w blockWriter) table(n *extast.Table) {
 	w.paragraph("", "", func() {}) // two tables in a row would be one
 }
 
-// piece is words of one look.
+// piece is words of one look. Two pieces that follow each other with the same style are one.
 type piece struct {
 	text  string
 	style style
@@ -178,6 +182,9 @@ func (w blockWriter) words(whole string, s style) {
 }
 
 // gather collects the words of inline nodes. The parser leaves escapes and entities to whoever writes.
+//
+// Images are written as their description, since nothing is fetched. Addresses that do not lead to the web are
+// dropped, and their words stay.
 func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		inner := s
@@ -220,7 +227,7 @@ func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 	}
 }
 
-// newList begins a list and returns its number.
+// newList begins a list and returns its number. Numbers of lists count from 1, as numId does.
 func (d *document) newList(numbered bool, start int) int {
 	d.lists, d.starts = append(d.lists, numbered), append(d.starts, start)
 	return len(d.lists)

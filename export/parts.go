@@ -78,7 +78,8 @@ var styles = `<w:styles ` + spaces + `><w:docDefaults><w:rPrDefault><w:rPr><w:rF
 	`<w:style w:type="table" w:styleId="Table"><w:name w:val="Table Grid"/><w:tblPr><w:tblBorders>` +
 	borders("top", "left", "bottom", "right", "insideH", "insideV") + `</w:tblBorders></w:tblPr></w:style></w:styles>`
 
-// headings are the styles of six levels. Word knows them by their names for its outline and table of contents.
+// headings are the styles of six levels. Word knows them by their names for its outline and table of contents. The
+// first is the question's; those of the answer come below.
 func headings() string {
 	var b strings.Builder
 	for level := 1; level <= 6; level++ {
@@ -110,7 +111,8 @@ func borders(sides ...string) string {
 	return b.String()
 }
 
-// numbering says how the lists count: one with bullets, and each numbered one from its own start.
+// numbering says how the lists count: one with bullets, and each numbered one from its own start. Nine levels are the
+// most that Word knows.
 func (d *document) numbering() string {
 	var b strings.Builder
 	b.WriteString(`<w:numbering ` + spaces + `>`)
@@ -163,6 +165,8 @@ func coreProperties(title string, created time.Time) string {
 }
 
 // escape makes words text of XML.
+//
+// All words of documents, models and users go through it: without it, a title could be markup.
 func escape(words string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(shown(words))); err != nil {

@@ -15,6 +15,8 @@ import (
 // Markdown writes answers one after the other, with footnotes as most programs read them: [^1], numbered through, and
 // their texts at the end. Signs that mean something to Markdown are escaped in all words but the answer's, which is
 // Markdown already.
+//
+// A number that was cited twice refers to one footnote. It ends with a line feed.
 func Markdown(answers []chat.Evidence) []byte {
 	var body, notes strings.Builder
 	count := 0
@@ -38,7 +40,8 @@ func Markdown(answers []chat.Evidence) []byte {
 	return []byte(strings.TrimRight(body.String(), "\n") + "\n\n" + notes.String())
 }
 
-// noteText is a footnote as Markdown, on one line.
+// noteText is a footnote as Markdown, on one line. Its place and section follow the document's name; a quote that is
+// not word for word says so behind it.
 func noteText(c chat.EvidenceCitation) string {
 	name := literal(sourceName(c))
 	if address := chat.WebLink(c.SourceURL); address != "" {
@@ -60,7 +63,8 @@ func noteText(c chat.EvidenceCitation) string {
 	return "“" + literal(c.Quote) + "” " + where
 }
 
-// literal is text that means nothing to Markdown, on one line.
+// literal is text that means nothing to Markdown, on one line. Every sign of ASCII that Markdown gives a meaning gets
+// a backslash, needed or not.
 func literal(words string) string {
 	var b strings.Builder
 	for _, r := range oneLine(shown(words)) {
@@ -74,6 +78,8 @@ func literal(words string) string {
 
 // HTML writes answers as a page in one file: no script, nothing that is fetched. The policy in its head forbids scripts
 // and everything that would be fetched, whatever an answer holds.
+//
+// It is made of Markdown's output, so both say the same. title is shown in the browser's tab.
 func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(
 		extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote,

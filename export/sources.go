@@ -15,6 +15,8 @@ import (
 
 // Source is a document that answers cite, as far as it is known. Fields that are not known are empty and are left out
 // of files.
+//
+// Values are as their documents have them, of any length and with any characters; each format escapes them for itself.
 type Source struct {
 	Title     string
 	Filename  string
@@ -31,6 +33,9 @@ type Source struct {
 
 // NewSource reads a source from what is known of a document: its title, its file's name and its meta, in which words
 // for the same thing differ from format to format. Of several names for a thing the first that holds something counts.
+//
+// meta is JSON as it was stored: texts, numbers and lists. What is of another type is passed over, and a date that
+// can't be read is none.
 func NewSource(title, filename string, meta map[string]any) Source {
 	s := Source{Title: title, Filename: filename}
 	// The first name that has a text counts.
@@ -59,7 +64,8 @@ func NewSource(title, filename string, meta map[string]any) Source {
 	return s
 }
 
-// texts are the texts of a value of a document's meta: one, or those of a list.
+// texts are the texts of a value of a document's meta: one, or those of a list. Spaces at the ends and line breaks are
+// taken away; what is left empty is none.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:
@@ -78,7 +84,8 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// dateForm is a date of ISO 8601 by year, month or day, before whatever follows.
+// dateForm is a date of ISO 8601 by year, month or day, before whatever follows. What follows, as a time does, has to
+// begin with something that is no digit.
 var dateForm = regexp.MustCompile(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
 
 // setDate reads a date like 2026, 2026-01 or 2026-01-31, with whatever behind it. It reports whether it was one.
@@ -109,7 +116,8 @@ func (s Source) name() string {
 	return s.Filename
 }
 
-// article reports whether a source is a part of something that is published.
+// article reports whether a source is a part of something that is published. It is then a journal's article, in the
+// words of the formats.
 func (s Source) article() bool { return s.Container != "" || strings.Contains(s.Form, "article") }
 
 // keys are short names for the sources, each another: the last name of the first author, the year and the first word of
@@ -164,6 +172,8 @@ var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbracele
 
 // BibTeX writes sources as entries of BibTeX, in UTF-8. The title stands in two braces, so that styles keep its
 // capitals. An author whose name holds “and” or several commas is one word in braces.
+//
+// A month is a number, and the file's name is a note, for it may be all by which a reader knows the document.
 func BibTeX(sources []Source) []byte {
 	var b strings.Builder
 	ids := keys(sources)
@@ -209,6 +219,8 @@ func BibTeX(sources []Source) []byte {
 
 // RIS writes sources in the form of reference managers. Lines end with CR LF, and each entry with “ER - ”, as the
 // format's readers expect.
+//
+// Each line is a tag of two letters, two spaces, a hyphen, a space and a value on one line.
 func RIS(sources []Source) []byte {
 	var b strings.Builder
 	for _, s := range sources {
@@ -261,6 +273,8 @@ func oneLine(text string) string {
 }
 
 // cslItem is a source in CSL's JSON (csl-data.json of the Citation Style Language, 1.0.2).
+//
+// Type is one of CSL's own. Fields that are not known are left out.
 type cslItem struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
@@ -287,6 +301,8 @@ type cslDate struct {
 }
 
 // CSL writes sources as CSL-JSON. A name is parted only where its document parts it with a comma.
+//
+// Splitting “Ada King Lovelace” would be a guess, and a wrong one is worse than none: it is then a literal name.
 func CSL(sources []Source) ([]byte, error) {
 	items, ids := make([]cslItem, len(sources)), keys(sources)
 	for i, s := range sources {

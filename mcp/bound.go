@@ -12,11 +12,13 @@ import (
 )
 
 // maxMessage is how many bytes one message of a server may have. A model is shown maxText of a result; the rest is for
-// pictures and sounds, which are only named.
+// pictures and sounds, which are only named. It is a choice.
 const maxMessage = 4 << 20
 
 // bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
 // the server had refused it: the connection serves other calls too. Why it is done here: docs/decisions.md, “Tools”.
+//
+// Without a bound, a server that a user has set up by mistake could fill this process's memory with one answer.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper. A plain answer is read as a whole, at most maxMessage of it; a stream is

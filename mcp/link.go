@@ -20,6 +20,7 @@ import (
 	"footnote/chat"
 )
 
+// All but the last are choices.
 const (
 	connectTime = time.Minute // a program may have to be fetched first
 	listTime    = 15 * time.Second
@@ -33,6 +34,8 @@ const (
 
 // link is the connection to one server. run alone writes session and tools, under mu; calls read them from other
 // goroutines. A call never connects: it finds the session or fails, and lost has run look.
+//
+// session is nil until the first connection has listed its tools. version is what the server is told of this program.
 type link struct {
 	name    string
 	server  Server
@@ -48,6 +51,9 @@ type link struct {
 }
 
 // run keeps the connection until ctx ends.
+//
+// It never gives up: a server that is started later is found then. tried is closed after the first attempt, whether it
+// went well or not, so that a run may wait for that and no longer.
 func (l *link) run(ctx context.Context) {
 	wait, first := firstWait, sync.OnceFunc(func() { close(l.tried) })
 	defer first()
@@ -74,6 +80,8 @@ func (l *link) run(ctx context.Context) {
 // live connects and returns when the connection is gone. The context of the connection must live as long as the
 // connection, so a timer and not a deadline bounds the attempt. Tools are listed before the session is used, so that a
 // tool which is called is a tool that is known.
+//
+// ready is called when tools may be called. Everything that it started has ended when it returns.
 func (l *link) live(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -24,7 +24,8 @@ import (
 	"footnote/places/request"
 )
 
-// Limits of a bucket. maxPage is generous: S3 lists at most 1,000 objects in a page.
+// Limits of a bucket. maxPage is generous: S3 lists at most 1,000 objects in a page. All but the last are choices. A
+// request that failed is tried three times in all.
 const (
 	maxFile  = 2 << 30  // bytes of an object
 	maxPage  = 32 << 20 // of a page of the list
@@ -35,6 +36,8 @@ const (
 )
 
 // Kind is a folder of a bucket.
+//
+// Keys that may list and read are enough; nothing is ever written to the bucket. Without an endpoint it is Amazon's.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:  "s3",
@@ -61,7 +64,7 @@ func Kind() places.Kind {
 }
 
 // folder is what begins with a prefix in a bucket. The prefix need not end at a slash; what is cut off names is the
-// folder that it lies in.
+// folder that it lies in. It is made for one place and keeps nothing between two looks.
 type folder struct {
 	client         *minio.Client
 	bucket, prefix string

@@ -34,6 +34,8 @@ import (
 const maxBytes = 16 << 20
 
 // Kind is a feed. Its entries stay when it does not name them any more.
+//
+// Keeps is true, so an entry that is not named any more is not removed from the library.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:   "feed",
@@ -50,7 +52,8 @@ func Kind() places.Kind {
 }
 
 // feed is one feed. texts are the entries that it holds itself, by key, as they were listed last. texts lives from one
-// List to the next.
+// List to the next, so that a Fetch of what the feed holds whole needs no request. A feed is used by one goroutine, as
+// texts has no lock.
 type feed struct {
 	address *url.URL
 	client  *request.Client

@@ -58,7 +58,8 @@ func (l *look) tellAhead(items []placestore.Item) {
 	ahead.Soon(soon)
 }
 
-// readListed reads an item as it was listed. It was written by describe.
+// readListed reads an item as it was listed. It was written by describe. An error would mean that the store has
+// something that describe did not write.
 func readListed(item placestore.Item) (kept listedItem, err error) {
 	if err := json.Unmarshal(item.Listed, &kept); err != nil {
 		return kept, fmt.Errorf("read a listed item: %w", err)

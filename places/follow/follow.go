@@ -21,7 +21,7 @@ import (
 	"footnote/places/placestore"
 )
 
-// Config wires a Follower. All but Gone and Log are required.
+// Config wires a Follower. All but Gone and Log are required. Kinds are those that can be followed here.
 type Config struct {
 	Store   placestore.Store
 	Library *corpus.Library
@@ -61,6 +61,9 @@ const (
 )
 
 // Follower follows places. It is safe for concurrent use. Its goroutines are those of Run.
+//
+// owner names this process among others, by a text drawn at random when it is made. wake only shortens a wait: places
+// are found in the store, by whoever looks.
 type Follower struct {
 	Config
 	owner string

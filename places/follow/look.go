@@ -19,7 +19,8 @@ import (
 	"footnote/places/placestore"
 )
 
-// They bound what a server can make the store keep.
+// They bound what a server can make the store keep. They are choices. What is longer is cut or replaced by a hash, so
+// that an item is still known by it.
 const (
 	maxVersion = 500      // bytes; longer ones are kept as a hash
 	maxName    = 1000     // characters of an item's name
@@ -27,11 +28,13 @@ const (
 	maxBody    = 16 << 10 // bytes of what is kept of an item as it was listed
 )
 
-// errMore says that a look goes on in another slice.
+// errMore says that a look goes on in another slice. The look has done something useful, so it is no failure.
 var errMore = errors.New("there is more to do")
 
 // look is the work on one leased place. One goroutine uses it. It is made for one slice; what has to outlive it is in
 // placestore.Progress.
+//
+// whole decides whether something may be removed: only a list that came to its end says what is not there.
 type look struct {
 	f     *Follower
 	p     placestore.Place
@@ -50,6 +53,8 @@ type look struct {
 
 // listedItem is what is kept of an item as it was listed. It lies in the store between the list and the fetch, which
 // another server may do.
+//
+// The form is read by servers of other versions, so fields are only added.
 type listedItem struct {
 	Version string         `json:"version,omitempty"`
 	Name    string         `json:"name,omitempty"`
@@ -168,7 +173,8 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 	return listed, whole, flush()
 }
 
-// errSlow ends a list that takes longer than listTime. Nothing is removed then, as the list is not whole.
+// errSlow ends a list that takes longer than listTime. Nothing is removed then, as the list is not whole. It is a
+// *chat.Error that the owner reads beside the place.
 var errSlow = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The place took too long to say what it has. It is tried again by itself.",
 }

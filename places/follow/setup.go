@@ -26,6 +26,8 @@ const (
 )
 
 // Draft is a place as its owner wants it.
+//
+// Settings are texts by the names of the kind's fields, secrets among them; Create takes them apart.
 type Draft struct {
 	Kind      string
 	Name      string // empty: one is made
@@ -35,6 +37,8 @@ type Draft struct {
 }
 
 // Change is what is changed of a place; nil: it stays.
+//
+// Pointers tell what is not to change from what is to be empty.
 type Change struct {
 	Name     *string
 	Schedule *placestore.Schedule
@@ -44,6 +48,8 @@ type Change struct {
 }
 
 // FieldError says which field an error is about. The page shows the sentence beside the field.
+//
+// Field is the field's name as in the kind, or one of a place's own, such as its name.
 type FieldError struct {
 	Field string
 	Err   *chat.Error
@@ -357,6 +363,8 @@ func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place,
 
 // Remove ends the following of a place, in the background. Its documents stay, or go with it. A removal that was begun
 // can't be taken back; a worker does it as it does a look.
+//
+// With documents to be deleted, those that somebody uploaded or that another item has stay in any case.
 func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {

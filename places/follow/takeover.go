@@ -9,6 +9,9 @@ import (
 )
 
 // fate is what becomes of a document whose bytes an item has too.
+//
+// Bytes are in the library once for each user, so two items with the same bytes have one document, and the question is
+// whose it is.
 type fate int
 
 const (
@@ -23,6 +26,9 @@ const (
 // not listed any more, so it does so only in a look whose list is whole. A document's path is part of what it is, so a
 // moved one is deleted and added again with the same bytes, which the store recognises and does not read anew. The
 // original is opened before the document is deleted, so that its bytes can't be lost in between.
+//
+// What it returns is the document as it is now, with what became of it. An error leaves the document where it was, or
+// with its original at hand for the next try.
 func (l *look) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
 ) (corpus.Document, fate, error) {

@@ -23,6 +23,8 @@ const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 
 // server is a server of a repository, as it describes itself. It is asked anew for each look. Its abilities decide how
 // a commit is asked for: without “filter” files come too, without “shallow” the history does.
+//
+// root has no slash at its end. format is SHA-1 unless the server says otherwise.
 type server struct {
 	root   *url.URL // where the repository is, after all redirects
 	agent  string
@@ -32,6 +34,8 @@ type server struct {
 
 // connect asks a server what it can do. The request is the first of the smart HTTP protocol, with Git-Protocol:
 // version=2. A redirect is followed, but with credentials only on the same host.
+//
+// It fails with a *chat.Error that says what to enter when nothing at the address speaks Git.
 func (r *repository) connect(ctx context.Context) (*server, error) {
 	at := inside(r.root, "/info/refs")
 	at.RawQuery = "service=git-upload-pack"
@@ -189,7 +193,8 @@ func (r *repository) find(ctx context.Context) (s *server, commit string, err er
 
 // refs are the names of commits, in bytes, by those of branches and tags that begin with one of these. ref-prefix only
 // asks a server to send fewer: what comes is filtered by whoever uses the map. Tags are peeled, so an annotated one
-// leads to its commit. The map's keys are whole names (refs/heads/main), its values names of commits in bytes.
+// leads to its commit. The map's keys are whole names (refs/heads/main), its values names of commits in bytes. A map
+// that is empty means that there are none.
 func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map[string]string, error) {
 	arguments := []string{"peel"}
 	for _, begin := range begins {
@@ -226,6 +231,8 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 
 // want is what is asked for in one request. The three bounds are of different things: bytes sent, bytes kept, bytes
 // unpacked in vain.
+//
+// keep decides by the kind alone, before an object is unpacked.
 type want struct {
 	names     []string // of objects, in bytes
 	arguments []string

@@ -14,6 +14,9 @@ import (
 )
 
 // Limits of files that are asked for together.
+//
+// Both are choices. A request costs a round trip and some setting up at the server, so many small files come in one;
+// more than 32 MiB are not held, so that several places can be followed by a small server.
 const (
 	together     = 100      // files
 	togetherRoom = 32 << 20 // bytes
@@ -21,6 +24,8 @@ const (
 
 // Soon implements places.Ahead. What was held for an earlier announcement is dropped. Versions that are no names of
 // objects are left out.
+//
+// A list is only told ahead to save requests: a file that was not announced is fetched as well.
 func (r *repository) Soon(items []places.Item) {
 	r.soon, r.held, r.alone = nil, map[string][]byte{}, false
 	for _, item := range items {
@@ -49,6 +54,8 @@ func (r *repository) Fetch(ctx context.Context, item places.Item, known string) 
 
 // fetch returns a file by its name as an object: from what is held, asked for together with others, or alone. A file
 // that several items have is held until the last of them took it.
+//
+// The first request of a look finds out where the repository is; later ones use the same server.
 func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, err error) {
 	if r.server == nil {
 		if r.server, err = r.connect(ctx); err != nil {
@@ -160,6 +167,8 @@ func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser
 }
 
 // file is a file that is being sent. The hash of what was read must be the name that was asked for.
+//
+// It is used by one goroutine and has to be closed, also when it was not read to its end.
 type file struct {
 	ctx  context.Context
 	from reply

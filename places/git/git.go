@@ -35,6 +35,8 @@ const (
 )
 
 // Kind is the files of a repository.
+//
+// It asks for one branch or tag as it is now; history is not read, and nothing is ever sent to the repository.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:  "git",
@@ -63,6 +65,9 @@ func Kind() places.Kind {
 
 // repository is one branch of a repository, or a folder in it. server and commit are kept between State and List, so
 // that both are about one moment.
+//
+// It belongs to one look, by one goroutine, so it needs no lock. Nothing is on the disk: a look that begins anew asks
+// for the folders anew.
 type repository struct {
 	root   *url.URL
 	client *request.Client

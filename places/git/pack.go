@@ -39,6 +39,9 @@ var (
 )
 
 // object is an object of a pack. Its name is the hash of what it holds, in bytes.
+//
+// A tree's data is a folder, and a blob's the bytes of a file. Kept objects are not changed, since others are made of
+// them.
 type object struct {
 	kind kind
 	name string
@@ -63,6 +66,8 @@ func (f format) begin(k kind, size int64) hash.Hash {
 // pack reads the objects of a pack as they come, each once. What is kept stays in memory, since others may be told by
 // their difference from it; all that it takes is bounded by room. A pack can name an object by its place or its name,
 // so both lead to what is kept.
+//
+// It is used by one goroutine. After an error it can't be used any more, as nobody knows where the next object begins.
 type pack struct {
 	in     *counter
 	format format

@@ -47,6 +47,8 @@ func readFolder(data []byte, f format) ([]entry, error) {
 }
 
 // tree is all folders of a commit, as far as they are known.
+//
+// objects holds commits and folders by their names, as they came.
 type tree struct {
 	format  format
 	commit  string
@@ -206,6 +208,9 @@ func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 }
 
 // walk is one walk through all folders.
+//
+// It yields files in the order of the folders' entries. Items are counted, so that no commit has more than
+// places.MaxItems.
 type walk struct {
 	*tree
 	yield   func(places.Item, error) bool

@@ -21,7 +21,8 @@ const (
 // errWire is something that is no line of the protocol.
 var errWire = errors.New("this is not Git's protocol")
 
-// refusal is what a server says instead of an answer. Its text is shown to nobody. It is logged with its text.
+// refusal is what a server says instead of an answer. Its text is shown to nobody. It is logged with its text. It may
+// hold anything, as somebody else's program wrote it.
 type refusal struct{ text string }
 
 // Error implements error.

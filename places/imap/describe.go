@@ -24,6 +24,9 @@ var words = &mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
 // item describes a mail. Mails never change, so their version is always the same. A mail without a readable date has
 // that of its arrival.
+//
+// The name is the date with the subject, so that mails sort by time, and .eml, by which the library knows the format.
+// A mail without a subject is called by its number.
 func (a about) item(validity uint32) places.Item {
 	item := places.Item{
 		Key: keyOf(validity, a.uid), Version: version, Size: a.size, Meta: map[string]any{},
@@ -53,6 +56,8 @@ func (a about) item(validity uint32) places.Item {
 
 // readHead reads what of a mail's head is shown. What is no mail's head leaves it empty. Encoded words (RFC 2047) are
 // decoded in any charset that the library knows.
+//
+// A head of a mail is written by anybody, so each value may be missing, too long or of a form of its own.
 func readHead(head string) (subject, author string, sent time.Time) {
 	// a head that was cut off, or whose end is missing, is read as far as it goes
 	m, err := mail.ReadMessage(bytes.NewReader([]byte(strings.TrimRight(head, "\r\n") + "\r\n\r\n")))

@@ -13,6 +13,8 @@ const maxValue = 64 << 10
 
 // token is a piece of a list: a parenthesis, an atom, or a string. Of a literal the bytes are still to be read. Lists,
 // atoms, quoted strings and literals are those of RFC 3501 §4.
+//
+// text is empty for parentheses and for a literal; kind is the sign that the piece begins with, and “a” for an atom.
 type token struct {
 	kind byte // '(', ')', 'a', '"', '{', or '\n' at the end of the line
 	text string
@@ -186,6 +188,8 @@ func (w *wire) begin() error {
 }
 
 // about is what a server tells of a mail in a list.
+//
+// head are the lines SUBJECT, FROM and DATE as the mail has them; came is when the server got it.
 type about struct {
 	uid  uint32
 	size int64 // -1: not told
@@ -195,6 +199,9 @@ type about struct {
 
 // headers asks for what a list needs of mails whose numbers fall. If the server stopped before the last of them, the
 // rest is asked for again; one that does not get any further is given up.
+//
+// uids have to fall, since a server that stops has looked at the highest ones. Mails that were deleted meanwhile are
+// missing from the result.
 func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	all := map[uint32]about{}
 	for len(uids) > 0 {
@@ -216,6 +223,9 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 
 // someHeaders asks for some mails at once and adds what is told to all. BODY.PEEK does not mark a mail as read (RFC
 // 3501 §6.4.5). Three fields of the head are asked for, so a list of thousands of mails stays small.
+//
+// Servers also tell, of their own accord, of mails whose flags changed; what has neither a size nor a head is of that
+// kind and is left out.
 func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	set := make([]string, len(uids))
 	asked := map[uint32]bool{}

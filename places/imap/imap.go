@@ -33,6 +33,9 @@ import (
 // Limits of a folder.
 //
 // Port 993 is IMAP over TLS (RFC 8314 §3.2).
+//
+// All but the port are choices. A connection is kept for 20 seconds, since mails are fetched one after the other and
+// each log-in costs several round trips.
 const (
 	maxMail  = 512 << 20        // bytes of a mail
 	maxNames = 1000             // bytes of a setting
@@ -45,6 +48,9 @@ const (
 )
 
 // Kind is a folder of mails.
+//
+// Without a port, 993 is taken, where TLS begins at once. At any other port the server has to offer STARTTLS, unless
+// it is on this machine.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:  "imap",
@@ -68,6 +74,8 @@ func Kind() places.Kind {
 }
 
 // box is a folder of mails. kept is the connection of the last Fetch; only one goroutine uses a place.
+//
+// end is the timer that ends what is kept. The password is in memory for as long as the place is open.
 type box struct {
 	net                    places.Net
 	host, port             string
@@ -77,6 +85,8 @@ type box struct {
 }
 
 // session is a connection with its folder open. validity is the folder's UIDVALIDITY.
+//
+// Numbers of mails hold only together with validity: a server that makes a folder anew may give them again.
 type session struct {
 	*wire
 	validity uint32

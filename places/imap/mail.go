@@ -14,11 +14,14 @@ import (
 	"footnote/places"
 )
 
-// errLarge is a mail that is not read.
+// errLarge is a mail that is not read. It is told of the item, and the others go on.
 var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place."}
 
 // Fetch implements places.Place. A connection is kept for the next mail, for a little while. A kept connection that the
 // server has closed meanwhile is replaced once.
+//
+// Of a folder that was made anew, the mail is gone: its number may name another one now. The body has to be closed
+// before the next Fetch.
 func (b *box) Fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return places.Content{}, places.ErrSame
@@ -145,6 +148,8 @@ func (w *wire) mailBegin(tag string) (*body, error) {
 }
 
 // body is a mail as it is read.
+//
+// Whoever has it owns the connection. It streams: a mail is never in memory as a whole.
 type body struct {
 	ctx     context.Context
 	box     *box

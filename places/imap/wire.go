@@ -22,6 +22,9 @@ const maxReply = 16 << 20
 
 // wire speaks IMAP on one connection: a command at a time, each with its answer. Nothing is read by recursion, and each
 // answer is limited. left is set anew for each command, so a server can't send without end.
+//
+// It is used by one goroutine. After an error the connection is of no use, as nobody knows what of an answer is still
+// to come.
 type wire struct {
 	conn net.Conn
 	r    *bufio.Reader
@@ -82,6 +85,8 @@ func (w *wire) secure(ctx context.Context, config *tls.Config) error {
 }
 
 // refusal is what a server answers to a command that it does not do.
+//
+// Only the code is kept and not the server's words, which nobody here chose.
 type refusal struct{ code string } // in capitals; empty: none
 
 // Error implements error.
@@ -89,6 +94,8 @@ func (r *refusal) Error() string { return "the server refuses a command: " + str
 
 // response is one thing that a server says. Of a FETCH the list that comes next is still to be read. Untagged ones have
 // the tag “*”, requests to go on “+”.
+//
+// A literal in it, such as a mail, is read by whoever asked for it.
 type response struct {
 	tag, word string // word in capitals
 	text      string // the rest

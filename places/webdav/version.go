@@ -28,6 +28,7 @@ func versionOf(sent http.Header, size int64, now time.Time) string {
 	if tag := sent.Get("ETag"); tag != "" && len(tag) < 300 {
 		return tagged + tag
 	}
+	// A date alone would say too little: a file that was put back from a backup may have an old one.
 	date := sent.Get("Last-Modified")
 	when, err := http.ParseTime(date)
 	if err != nil || when.After(now.Add(-fresh)) || when.Unix() <= 0 { // the last is no date of a change

@@ -15,6 +15,8 @@ import (
 )
 
 // page is what HTML says beside its text, which the library reads. A canonical link is RFC 6596's.
+//
+// Its fields are as the page has them, so they may be anything; canonicalOf decides what is believed.
 type page struct {
 	base      string // the first <base href>
 	canonical string // the first <link rel=canonical>
@@ -24,6 +26,8 @@ type page struct {
 // lookAt reads HTML from its beginning to its end, once. Pages carry times, tokens and advertisements in their markup
 // that are others each time, so the hash is one of what people see. Words are hashed with one space between them, so a
 // change of the layout alone is none.
+//
+// It does not parse the page into a tree, so a page that is nested deeply costs no more than its length.
 func lookAt(text []byte) page {
 	var p page
 	sum, words := sha256.New(), 0

@@ -22,13 +22,16 @@ import (
 )
 
 // Limits of a page.
+//
+// They are choices; the last has the same size as a page, so that no file is in memory that a page could not be.
 const (
 	maxHTML = 16 << 20  // bytes of HTML or text
 	maxFile = 512 << 20 // of other files
 	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
 )
 
-// Reader reads pages, for all kinds of places that have some. It is copied by value; its fields are shared.
+// Reader reads pages, for all kinds of places that have some. It is copied by value; its fields are shared. It is safe
+// for concurrent use as its fields are.
 type Reader struct {
 	Client *request.Client
 	// Alone is true when all pages are from one server: when it can't serve, the place can't.
@@ -50,6 +53,9 @@ func (r Reader) Fetch(ctx context.Context, item places.Item, known string) (plac
 
 // fetch reads a page, with the conditions that its last version allows (ETag, Last-Modified). The rules are asked again
 // for the address that redirects led to.
+//
+// A page that was not changed costs a request and no body: the server answers 304, or the hash of the words is the
+// same.
 func (r Reader) fetch(ctx context.Context, item places.Item, known string) (places.Content, error) {
 	u, err := request.Address(item.Key)
 	if err != nil {
@@ -96,6 +102,9 @@ func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
 
 // read makes a document of a reply, whose body it closes unless it fails. Without a readable Content-Type the first 512
 // bytes decide, as browsers do (the sniffing of http.DetectContentType is that of mimesniff.spec.whatwg.org).
+//
+// Statuses are told apart by what they say: of the version (304), of the page (404, 410, 401, 403, 451), or of the
+// server (502, 503, 504), which is asked again later.
 func read(resp *request.Response, before version) (places.Content, error) {
 	switch status := resp.Status; {
 	case status == http.StatusOK:
@@ -138,6 +147,8 @@ func read(resp *request.Response, before version) (places.Content, error) {
 
 // readText reads HTML or text. Pages are changed to UTF-8 here, so the library need not guess. The hash is of the words
 // for HTML and of the bytes for text.
+//
+// A page of more than maxHTML is refused and not cut: half an article would be quoted as if it was whole.
 func readText(resp *request.Response, kind, encoding string, before version) (places.Content, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
 	switch {

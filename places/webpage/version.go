@@ -12,6 +12,8 @@ const maxTag = 200
 
 // version tells contents of a page apart: by what its server says, and by a hash of what is read in it. Its three parts
 // are joined by tabs, which none of them can hold.
+//
+// All three may be empty. Two versions are compared by the hash alone; the others are only sent to the server.
 type version struct{ etag, modified, hash string }
 
 // String writes a version in one line. The tag stands last, as it is the only part of which a server chooses the form.

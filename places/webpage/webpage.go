@@ -17,10 +17,12 @@ import (
 	"footnote/places/request"
 )
 
-// maxPages is how many addresses a list has at most.
+// maxPages is how many addresses a list has at most. It is what the help of the field says.
 const maxPages = 1000
 
 // Kind is a list of addresses.
+//
+// Public has pages fetched from the public internet alone, whoever follows them.
 func Kind() places.Kind {
 	return places.Kind{
 		Name:   "webpages",
@@ -35,7 +37,7 @@ func Kind() places.Kind {
 	}
 }
 
-// pages is a list of addresses.
+// pages is a list of addresses. Addresses are in the order in which they were entered, each once.
 type pages struct {
 	addresses []string
 	reader    Reader
@@ -95,7 +97,7 @@ func (p *pages) Check(ctx context.Context) error {
 	return err
 }
 
-// List implements places.Place.
+// List implements places.Place. Names may be others once the pages were read.
 func (p *pages) List(context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
 		for _, address := range p.addresses {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Both are choices.
 const (
 	aloneTry   = 3 * time.Second // between attempts to be the one, and looks whether one still is
 	alonePause = 3 * time.Second // before a new connection after one broke
@@ -39,6 +40,8 @@ func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Cont
 // a machine that vanishes, the server's keepalives notice: 10 s of silence and three probes 5 s apart, 25 s. The
 // connection is not of the pool, which may close its own at will. The looks at it every aloneTry end the work when the
 // lock may be another's by now.
+//
+// It returns only with an error: that of ctx, of the connection, or of the statement that takes the lock.
 func (db *DB) aloneOnce(ctx context.Context, name string, work func(ctx context.Context)) error {
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {

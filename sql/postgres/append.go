@@ -12,7 +12,8 @@ import (
 	"footnote/sql/store"
 )
 
-// A run moves between the two databases with its numbers, so both have the same bound.
+// A run moves between the two databases with its numbers, so both have the same bound. It bounds a log of which each
+// reader may ask for the whole.
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
 // An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the
@@ -56,8 +57,8 @@ const fullAppend = `
 	told AS (SELECT pg_notify($5, $6) FROM run WHERE NOT $11)
 	SELECT run.base, clock.now FROM run CROSS JOIN clock LEFT JOIN told ON true`
 
-// logged is what an append sends: events, and what they change outside the log. It is made before the statement, so the
-// statement is chosen by what has to change.
+// logged is what an append sends: events, and what they change outside the log. It is made before the statement, so
+// the statement is chosen by what has to change. kinds and bodies are of the same length, one for each event.
 type logged struct {
 	kinds   []string
 	bodies  [][]byte

@@ -11,6 +11,8 @@ import (
 )
 
 // What one statement stores at most.
+//
+// They are choices: what comes beyond them goes into the next statement, which begins when this one is done.
 const (
 	maxGroup      = 64
 	maxGroupBytes = 1 << 20
@@ -25,6 +27,8 @@ const groupPause = 18 * time.Millisecond
 // A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait
 // for the next: so a lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives
 // as long as anything waits.
+//
+// Without it each event of each run would be a commit of its own, with a round trip of its own.
 type group struct {
 	mu      sync.Mutex
 	waiting []*pending
@@ -36,6 +40,8 @@ type group struct {
 
 // pending is an append that waits. The fields of its outcome may be read once done is closed. Only the group's
 // goroutine writes the outcome, before it closes done.
+//
+// base is the number of the last event before those that were stored, and at the database's time in microseconds.
 type pending struct {
 	owner, runID string
 	l            *logged

@@ -11,6 +11,7 @@ import (
 	"footnote/sql/store"
 )
 
+// All are choices.
 const (
 	listenCheck = 20 * time.Second // of a silent connection; also how long a reader may miss what nobody told
 	listenPause = 3 * time.Second  // at most, between attempts to connect
@@ -49,6 +50,9 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(
 
 // listenOnce does so on one connection until that breaks. Messages that are already in the buffer are passed on before
 // the pause, so that a burst wakes once.
+//
+// missed stands for everything that nobody told: it is called when listening has begun, and when nothing was heard for
+// long.
 func (db *DB) listenOnce(
 	ctx context.Context, wake func(runID string), changed func(documentID string), look func(),
 ) error {
@@ -93,6 +97,8 @@ func (db *DB) listenOnce(
 
 // passMessage calls what a message is for. A message of a run names its id; documents and looks begin with the words in
 // sql/store/commands.go.
+//
+// One message may be about many runs and documents; their ids are parted by readNotice.
 func (db *DB) passMessage(message string, wake func(runID string), changed func(documentID string), look func()) {
 	for _, id := range db.readNotice(message) {
 		if document, ok := strings.CutPrefix(id, store.OfDocument); ok {
@@ -112,8 +118,8 @@ func (db *DB) tellOf(t *tx, documentID string) error {
 	return err
 }
 
-// isAnswering asks the server of a connection that has been silent: a machine that vanished closes nothing, and only an
-// unanswered question shows it.
+// isAnswering asks the server of a connection that has been silent: a machine that vanished closes nothing, and only
+// an unanswered question shows it. The question has shortTime to be answered.
 func isAnswering(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()

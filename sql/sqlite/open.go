@@ -28,11 +28,14 @@ import (
 )
 
 // readerCount bounds the queries that run at the same time. Readers don't wait for the writer: the file is in WAL mode
-// (sqlite.org/wal.html), in which a reader sees what was committed when it began.
+// (sqlite.org/wal.html), in which a reader sees what was committed when it began. Four is a choice.
 const readerCount = 4
 
 // DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on. Two mutexes
 // are held for moments only: mu for the map of statements, and the writer's own.
+//
+// The writing connection is the only one that changes the file, so no write ever waits for a lock of another one in
+// this process. Prepared statements are kept by their text, for they are the same few each time.
 type DB struct {
 	path    string
 	opened  os.FileInfo // of the database file
@@ -128,7 +131,8 @@ func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 }
 
 // Close finishes the writes that were accepted and closes the file. Calls that come later fail with
-// chat.CodeUnavailable. The writer goes first: its last commit needs its connection.
+// chat.CodeUnavailable. The writer goes first: its last commit needs its connection. Queries that are under way are
+// not waited for and may fail.
 func (db *DB) Close() error {
 	return errors.Join(db.writer.close(), db.closePools())
 }

@@ -11,6 +11,9 @@ import (
 // signMemory is a model's part of the table of signs in memory. It is read at the first search and brought up to date
 // at each with the blocks that are new or gone; asking costs four small numbers. Another process may write as well. For
 // 384 dimensions a vector takes 48 bytes of signs and 8 of its number, instead of 1,536 in the table.
+//
+// present grows by what was written since the last search, so a search reads only what is new to it. mu is held while
+// that is read.
 type signMemory struct {
 	model   string
 	mu      sync.Mutex // held while reading
@@ -30,6 +33,8 @@ type signSnapshot struct {
 }
 
 // signBlock holds some vectors of a document.
+//
+// All of a block is of one document, so whether it may be seen is decided once for it.
 type signBlock struct {
 	n     int64    // vector_signs.n
 	place int32    // in places
@@ -38,6 +43,8 @@ type signBlock struct {
 }
 
 // vectorPlace is a document and who sees it.
+//
+// Blocks refer to it by its number in places, so its texts are kept once.
 type vectorPlace struct{ document, user, namespace string }
 
 // current returns the signs as they are now. Searches that come while they are read wait, as they need the same.

@@ -32,6 +32,8 @@ const (
 const blocksPerGoroutine = 64
 
 // nearVector is a vector that looks near.
+//
+// Its numbers are not read yet: whoever compares it reads them from the file or its cache.
 type nearVector struct {
 	n     int64 // vectors.n
 	place int32 // in signSnapshot.places
@@ -53,6 +55,8 @@ func (s *signSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 }
 
 // seenBlock is a block that a search may see.
+//
+// It shares the snapshot's memory and is only made for one search.
 type seenBlock struct {
 	*signBlock
 	from int // the number of its first vector among those of all seen blocks
@@ -105,6 +109,9 @@ func takeAll(seen []seenBlock, all int) []nearVector {
 // leastDiffering returns the vectors with the fewest signs that differ from the query's, count of them, and their signs
 // after one another. Each goroutine writes its own part of distances, so they need no lock. Ties at the last distance
 // are taken in the order of blocks.
+//
+// query has the query's signs in words of 64; all is the number of vectors of all blocks seen, and count is at most
+// that.
 func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []nearVector, signs []uint64) {
 	distances := make([]uint16, all)
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(seen)/blocksPerGoroutine))
@@ -142,6 +149,8 @@ func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []ne
 
 // countDiffering counts for each vector of a block the signs that differ from the query's. The number of differing bits
 // is the Hamming distance of the signs.
+//
+// 0 means that all signs are equal, and a value as large as the number of dimensions that all are opposite.
 func countDiffering(distances []uint16, signs, query []uint64) {
 	if len(query) == 6 { // 384 dimensions, of the built-in model and most small ones: without a loop, half the time
 		q := [6]uint64(query)
@@ -165,6 +174,9 @@ func countDiffering(distances []uint16, signs, query []uint64) {
 // leastWithin returns the distance that the count least are within, and how many of those at that very distance are
 // among them. It counts distances instead of sorting them (a counting sort's first half): there are only as many as a
 // vector has signs.
+//
+// largest is the greatest distance that there may be. ties of the vectors at the distance most are to be taken, and
+// all that are nearer.
 func leastWithin(distances []uint16, largest, count int) (most uint16, ties int) {
 	counts := make([]int, largest+1)
 	for _, d := range distances {
@@ -192,6 +204,8 @@ func signsOf(query []float32) []uint64 {
 
 // signSums holds, for each byte of signs, the sum of the query's numbers where a bit is set. A sum over a vector's
 // signs is then one look-up for each eight dimensions.
+//
+// It takes 1 KB for each eight dimensions, 48 KB for 384, and is made anew for each query.
 type signSums [][256]float32
 
 // newSignSums makes the table for a query. b&(b-1) is b without its lowest bit, so each entry is an earlier one and one
@@ -210,6 +224,8 @@ func newSignSums(query []float32) signSums {
 }
 
 // sum adds the query's numbers up where a vector's signs are set: eight table look-ups for each word of 64 signs.
+//
+// A word ends early where all of its further signs are negative, since nothing is added then.
 func (s signSums) sum(signs []uint64) (sum float32) {
 	for i, word := range signs {
 		for at := 8 * i; word != 0; at, word = at+1, word>>8 {

@@ -30,6 +30,9 @@ func appendSigns(to, body []byte) []byte {
 }
 
 // readSigns reads a block: vectors.n of each vector, and the signs of all after one another.
+//
+// rows and signs are in the order in which they were written. A block whose length does not fit is an error, as with
+// another number of dimensions.
 func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err error) {
 	words := signWords(dimension)
 	size := 8 + 8*words
@@ -48,6 +51,8 @@ func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err er
 
 // signWriter collects the signs of vectors and writes a block when the next vector is of another document, or the block
 // is full. A block never holds vectors of two documents, so that whole blocks are seen or not.
+//
+// It belongs to one transaction. What is left over is written by flush, which the owner calls at the end.
 type signWriter struct {
 	tx    *tx
 	model int64

@@ -28,6 +28,8 @@ var _ corpus.Vectors = (*Vectors)(nil)
 
 // Vectors returns the database's vectors of an embedding model, which has a name. Ask once and share the result: it
 // keeps what it has read.
+//
+// Vectors of different models stand beside each other and never meet: a search is over those of its own.
 func (db *DB) Vectors(model string) *Vectors {
 	return &Vectors{db: db, model: model, memory: signMemory{model: model}}
 }
@@ -35,7 +37,8 @@ func (db *DB) Vectors(model string) *Vectors {
 // vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
 const vectorsPerWrite = 128
 
-// errDimension says that vectors of two lengths would stand in one index, which no cosine is defined for.
+// errDimension says that vectors of two lengths would stand in one index, which no cosine is defined for. It is told
+// to whoever indexes, since only they can do something about it.
 var errDimension = &chat.Error{Code: chat.CodeInvalid,
 	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after " +
 		"changing the embedding model."}

@@ -14,6 +14,8 @@ import (
 	"footnote/chat"
 )
 
+// Both are choices. A larger batch would make its first write wait longer for its answer; without the second, a bulk
+// write would wait for as long as small ones come.
 const (
 	maxBatch   = 256 // writes that share one transaction
 	bulkEveryN = 8   // batches of small writes that may pass one waiting bulk write
@@ -43,6 +45,8 @@ type writer struct {
 
 // A pendingWrite is one that was submitted. state settles the race between the writer that begins it and a caller that
 // gives up: one of the two wins the exchange.
+//
+// abandoned is one whose caller gave up before it was begun: it is not carried out.
 type pendingWrite struct {
 	fn      func(*tx) error
 	durable bool
@@ -167,6 +171,8 @@ func (w *writer) writeLoop() {
 // takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk write
 // goes when no small one waits, or after bulkEveryN batches of them, so it is never starved. Buffers are cleared behind
 // what was moved, so that a finished write's closure can be freed.
+//
+// closed is reported with the batch, so that the loop ends only when there is nothing left.
 func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,6 +217,9 @@ func (w *writer) runBatch(batch []*pendingWrite) {
 
 // commitBatch sets each write's own error and returns the one that undid them all, if any. A lone write needs no
 // savepoint. When all failed there is nothing to commit, and the disk is spared.
+//
+// It returns an error only for what concerns all of them, such as a disk that is full; a write's own error is in its
+// err.
 func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	if err := w.setDurable(durable); err != nil {
 		return err

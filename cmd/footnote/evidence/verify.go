@@ -29,9 +29,8 @@ const maxEvidence = 32 << 20
 // Verify checks the quotes of an exported answer against the library or the originals.
 //
 // A quote is verified when it stands in its document word for word, at the place that the file names. The check by
-// --documents does not need the server, and not even its library.
-//
-// Who checks needs no trust in whoever gave them the file.
+// --documents does not need the server, and not even its library. Who checks needs no trust in whoever gave them the
+// file.
 type Verify struct {
 	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
 	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`

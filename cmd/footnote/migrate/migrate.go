@@ -65,6 +65,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 			"There is no database in %s; name the data directory with --data", set.Data,
 		)}
 	}
+	// a server that ran on it meanwhile would add what the copy does not have
 	dir, err := datadir.Claim(set.Data) // until the end, so that no server starts on it
 	if err != nil {
 		return err
