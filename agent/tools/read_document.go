@@ -16,7 +16,6 @@ import (
 var readDocumentDoc string
 
 // readDocumentSchema counts parts from 1. A focus and a page may both be given: the focus decides what is read first.
-// Parts are reading pages, counted from 1.
 const readDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
