@@ -28,8 +28,7 @@ const readMultipleDocumentsSchema = `{
 }`
 
 // readTogether is how many runes several documents that are read at once share. Ten documents get 2,400 runes each.
-//
-// It is a choice: about as much as a model reads of one long document at a time.
+// The figure is a choice.
 const readTogether = 24_000
 
 // readMultipleDocumentsInput are the arguments of read_multiple_documents: at most ten documents.

@@ -18,7 +18,8 @@ import (
 	"footnote/places"
 )
 
-// Net reaches these addresses of loopback and nothing else, as a server's own net refuses what is inside.
+// Net reaches these addresses of loopback and nothing else, as a server's own net refuses what is inside. Whoever asks
+// for another gets chat.CodeForbidden, at the moment of the connection: a redirect can't lead around it.
 func Net(t testing.TB, allowed ...net.Addr) places.Net {
 	t.Helper()
 	var open []netip.AddrPort
@@ -54,7 +55,8 @@ func At(t testing.TB, address string) net.Addr {
 	return at
 }
 
-// List returns all that a place lists, by key, and the error that ended it. A key that comes twice fails the test.
+// List returns all that a place lists, by key, and the error that ended it. A key that comes twice fails the test, and
+// so does one that the store could not keep: what was listed before an error is returned with it.
 func List(t testing.TB, p places.Place) (map[string]places.Item, error) {
 	t.Helper()
 	items := map[string]places.Item{}
@@ -70,7 +72,8 @@ func List(t testing.TB, p places.Place) (map[string]places.Item, error) {
 	return items, nil
 }
 
-// Read fetches an item and returns its text.
+// Read fetches an item and returns its text. known is the version that was settled before, as a look has it; an error
+// of the fetch, such as places.ErrSame, is returned and does not fail the test.
 func Read(t testing.TB, p places.Place, item places.Item, known string) (string, places.Content, error) {
 	t.Helper()
 	content, err := p.Fetch(t.Context(), item, known)

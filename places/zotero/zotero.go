@@ -140,8 +140,8 @@ const longestRest = 2 * time.Minute
 // client down while it still answers; Retry-After is the client's to wait for (package request). limit is in bytes. It
 // waits longestRest at most.
 //
-// One account may have several places, and zotero.org asks clients that are too many to slow down. Who does not is
-// refused for longer.
+// What the server wished is kept in rest, so that the next request waits for it as well, whichever list or file it is
+// for.
 func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.Response, error) {
 	if wait := time.Until(l.rest); wait > longestRest {
 		return nil, request.Failed(http.StatusTooManyRequests)

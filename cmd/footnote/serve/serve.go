@@ -90,6 +90,6 @@ func reachableAddr(addr net.Addr) string {
 	return tcp.String()
 }
 
-// drainTime is how long a stop waits for what is under way. Containers are killed after 30 seconds by default; this is
-// below that.
+// drainTime is how long a stop waits for what is under way. Kubernetes kills a container 30 seconds after it was asked
+// to end, unless it is told otherwise; this is below that.
 const drainTime = 25 * time.Second

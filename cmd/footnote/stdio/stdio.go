@@ -27,7 +27,7 @@ import (
 type Command struct{}
 
 // maxMCPLine is how long a message may be, in bytes. It bounds what one message takes of memory, in both directions.
-// It is far above any message of the tools here.
+// The figure is a choice.
 const maxMCPLine = 16 << 20
 
 // maxMCPCalls is how many messages are under way at once; a further one waits. A client that sends more is held by its

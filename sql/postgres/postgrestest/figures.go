@@ -90,7 +90,8 @@ func (s *Server) CPU() (sum time.Duration, err error) {
 		raw, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "stat"))
 		end := bytes.LastIndexByte(raw, ')')
 		if err != nil || end < 0 {
-			// Fields 14 and 15 of stat(5) are the process's own time, 16 and 17 that of children that have ended.
+			// Fields 14 and 15 of /proc/PID/stat are the process's own time, 16 and 17 that of children that have
+			// ended.
 			continue // not a process, or one that has ended
 		}
 		fields, last := strings.Fields(string(raw[end+2:])), 0

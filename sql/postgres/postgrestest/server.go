@@ -76,8 +76,8 @@ func Start(ctx context.Context) (*Server, error) {
 }
 
 // StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as
-// NAME=VALUE, overrule those for tests, which give up safety for speed. It is removed by Stop. It takes a second or
-// two, most of it for initdb.
+// NAME=VALUE, overrule those for tests, which give up safety for speed. Stop removes all of it. A machine without the
+// programs gets ErrMissing.
 //
 // Whatever a test does to it, it does to nobody else's data: it has its own directory and no port.
 func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
