@@ -64,6 +64,7 @@ for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScr
       assert.equal(await secret.count(), 0, 'the secret is shown once')
       assert.equal((await page.content()).includes(first), false)
       assert.equal(await field.inputValue(), `${address}/hook`)
+      if (!options) await audit(page, 'a webhook that takes changes')
 
       // a wrong address leaves what is set
       await send('ftp://example.org/')
