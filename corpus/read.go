@@ -11,8 +11,8 @@ import (
 	"footnote/chat"
 )
 
-// ReadRunes is the size of one part of a document that Read returns unless it is asked for another, in runes: some 2,000
-// words of English.
+// ReadRunes is the size in runes of one part of a document that Read returns unless it is asked for another: some
+// 2,000 words of English.
 const ReadRunes = 12000
 
 const (
