@@ -14,7 +14,6 @@ import (
 // named the server knows the address and the method.
 func TestTheRequestsOfTheDocumentsAreAnswered(t *testing.T) {
 	t.Parallel()
-	const root = "../.."
 	s := serve(t, newDir(t))
 	s.add(books...)
 	run := s.begin("What is the condition of the roof?").RunID

@@ -3,7 +3,6 @@ package main_test
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -140,7 +139,7 @@ func (s *server) read(paths []string) map[string]string {
 // keepInDirectory stores what no request of a user without keys makes: a program's token, and a table with a cell.
 func keepInDirectory(t *testing.T, dir string) (grants.Record, chat.Grid) {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +174,7 @@ func keepInDirectory(t *testing.T, dir string) (grants.Record, chat.Grid) {
 // wantInPostgres looks for what keepInDirectory kept.
 func wantInPostgres(t *testing.T, database string, token grants.Record, grid chat.Grid) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), database, slog.New(slog.DiscardHandler))
+	db, err := postgres.Open(t.Context(), database, discard)
 	if err != nil {
 		t.Fatal(err)
 	}

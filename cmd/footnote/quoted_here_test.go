@@ -27,7 +27,6 @@ var requests = []string{
 func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("FOOTNOTE_TEST_QUOTES") == "all"
-	root := filepath.Join("..", "..")
 	libraries := []struct{ documents, questions string }{
 		{filepath.Join(root, "eval", "everyday", "open", "*"), filepath.Join(root, "eval", "everyday", "open.tsv")},
 		{filepath.Join("testdata", "signs", "*"), ""},
