@@ -126,21 +126,24 @@ func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any)
 	return ChangedOne(n, err, "change queue", "waiting question")
 }
 
-// TakeQueued implements chat.Store. Two processes may take the same one: its key makes it one run.
+// TakeQueued implements chat.Store. Two processes may take the same one: its key makes it one run. It is called after
+// every run, and nearly always nothing waits: one statement finds that out, and only what it found opens a transaction.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
-	err = c.db.Write(ctx, 0, func(t Tx) error {
-		q, err = readOne(t, scanQueued, selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND`+ready+
-			c.sql.Locked("q"), session.ID, session.User)
-		if ok = err == nil; !ok {
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
+	args := []any{session.ID, session.User}
+	const next = selectQueued + `WHERE s.name = $1 AND s.user_id = $2 AND` + ready
+	if _, err = readOne(c.db.Alone(ctx, 0), scanQueued, next, args...); err == nil {
+		err = c.db.Write(ctx, 0, func(t Tx) error {
+			if q, err = readOne(t, scanQueued, next+c.sql.Locked("q"), args...); err != nil {
+				return err
 			}
+			_, err = t.Exec(`UPDATE queued SET taken = true WHERE id = $1`, q.ID)
 			return err
-		}
-		_, err = t.Exec(`UPDATE queued SET taken = true WHERE id = $1`, q.ID)
-		return err
-	})
-	return q, ok && err == nil, err
+		})
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return chat.Queued{}, false, nil
+	}
+	return q, err == nil, err
 }
 
 // SettleQueued implements chat.Store.
