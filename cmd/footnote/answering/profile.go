@@ -3,6 +3,7 @@ package answering
 import (
 	"context"
 	"log/slog"
+	"sync"
 
 	"footnote/cmd/footnote/settings"
 	"footnote/llm/openai"
@@ -11,9 +12,11 @@ import (
 // smallProfiles says which models get the profile for small ones: by the setting, or by what those that are served here
 // are measured to be able to do when they are used first.
 //
-// The function that it returns may be called by many runs at once; one measures and the others wait for that, or for
-// their own end. It returns why the model is small, and nothing for one that is not or that is not known to be.
-// measuring is called before a measurement, which takes time, so that the run can say so. nil: no model gets it.
+// The function that it returns may be called by many runs at once. What is known of a model is read without a lock: a
+// lock that every run takes has a thousand of them stand in line for seconds. Of those that come before it is known, one
+// measures and the others wait for that, or for their own end. It returns why the model is small, and nothing for one
+// that is not or that is not known to be. measuring is called before a measurement, which takes time, so that the run
+// can say so. nil: no model gets it.
 func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *slog.Logger) func(
 	ctx context.Context, model string, measuring func(),
 ) string {
@@ -23,28 +26,30 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 	case "small":
 		return func(context.Context, string, func()) string { return "the settings say so" }
 	}
-	known := make(chan map[string]string, 1) // why a model is small, by name: one at a time measures
-	known <- map[string]string{}
+	var known sync.Map             // why a model is small, by name: strings, "" for one that is not
+	turn := make(chan struct{}, 1) // one at a time measures
 	return func(ctx context.Context, name string, measuring func()) string {
 		model := models[name]
 		if model == nil {
 			return ""
 		}
-		var sizes map[string]string
-		select {
-		case sizes = <-known:
-		case <-ctx.Done():
-			return ""
-		}
-		defer func() { known <- sizes }()
-		if why, ok := sizes[name]; ok {
-			return why
+		if why, ok := known.Load(name); ok {
+			return why.(string)
 		}
 		if local, sure := model.IsLocal(ctx); !local {
 			if sure {
-				sizes[name] = ""
+				known.Store(name, "")
 			}
 			return ""
+		}
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return ""
+		}
+		defer func() { <-turn }()
+		if why, ok := known.Load(name); ok { // whoever had the turn before has measured it
+			return why.(string)
 		}
 		measuring()
 		found, err := model.Measure(ctx)
@@ -53,7 +58,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 			return "" // the run says what is wrong with it
 		}
 		log.InfoContext(ctx, "the model was measured", "model", name, "found", found.String(), "small", found.Small())
-		sizes[name] = found.Small()
-		return sizes[name]
+		known.Store(name, found.Small())
+		return found.Small()
 	}
 }
