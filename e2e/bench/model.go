@@ -92,7 +92,8 @@ func toolCall(w io.Writer, name, arguments string) {
 }
 
 // answerChat writes the answer in pieces and flushes each, as a real server does: the pieces must not arrive as one.
-// Two of the 200 carry a footnote, and every twentieth one ends a sentence.
+// Two of the 200 carry a footnote, and every twentieth one ends a sentence. Each sentence begins three words further on
+// than it would: one that was said before ends the reply, and the run with it.
 func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
@@ -108,7 +109,7 @@ func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 				return
 			}
 		}
-		word := supported[i%len(supported)]
+		word := supported[(i+i/20*3)%len(supported)]
 		switch {
 		case i%100 == 60:
 			word = " roof [1]"
