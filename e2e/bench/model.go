@@ -45,6 +45,7 @@ func serveModel(args []string) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"bench","object":"model"}]}`)
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
@@ -92,8 +93,8 @@ func toolCall(w io.Writer, name, arguments string) {
 }
 
 // answerChat writes the answer in pieces and flushes each, as a real server does: the pieces must not arrive as one.
-// Two of the 200 carry a footnote, and every twentieth one ends a sentence. Each sentence begins three words further on
-// than it would: one that was said before ends the reply, and the run with it.
+// Two of the 200 carry a footnote, and every twentieth one ends a sentence. The word before it is another one in each
+// sentence: a model that says the same again and again is stopped, and the run would end with it.
 func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
@@ -109,10 +110,12 @@ func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 				return
 			}
 		}
-		word := supported[(i+i/20*3)%len(supported)]
+		word := supported[i%len(supported)]
 		switch {
 		case i%100 == 60:
 			word = " roof [1]"
+		case i%20 == 18:
+			word = supported[i/20%len(supported)]
 		case i%20 == 19:
 			word = " slates."
 		}
