@@ -2,6 +2,8 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -71,6 +73,13 @@ func TestOnlyLocalServersAreMeasured(t *testing.T) {
 		if got != tt.want || !known {
 			t.Errorf("%s: local %v, known %v; want %v and true", tt.owner, got, known, tt.want)
 		}
+	}
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "this is no list")
+	}))
+	defer silent.Close()
+	if local, known := newTestModel(t, Config{BaseURL: silent.URL}).IsLocal(t.Context()); local || !known {
+		t.Errorf("a server without a list is local %v, known %v; want false and true", local, known)
 	}
 	if local, known := newTestModel(t, Config{}).IsLocal(t.Context()); local || known {
 		t.Errorf("a server that is not there is local %v, known %v; want neither", local, known)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
 	"footnote/llm/httpllm"
@@ -46,13 +48,14 @@ func (m *Model) Probe(ctx context.Context) Health {
 	return h
 }
 
-// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so means
-// that there is no list, and says nothing of the model.
+// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so, or an
+// answer that is no list, means that there is none, and says nothing of the model.
 func (m *Model) probeModels(ctx context.Context) (h Health) {
-	page, err := m.models.List(ctx)
+	var answer *http.Response
+	page, err := m.models.List(ctx, option.WithResponseInto(&answer))
 	if err != nil {
 		e := m.server.Transport(ctx, err)
-		h.Reachable = e.Status != 0
+		h.Reachable = answer != nil
 		if h.KeyRight = h.Reachable && e.Kind != llm.KindAuth; !h.KeyRight {
 			h.Err = e
 		}
