@@ -13,10 +13,10 @@ import (
 // are measured to be able to do when they are used first.
 //
 // The function that it returns may be called by many runs at once. What is known of a model is read without a lock: a
-// lock that every run takes has a thousand of them stand in line for seconds. Of those that come before it is known, one
-// measures and the others wait for that, or for their own end. It returns why the model is small, and nothing for one
-// that is not or that is not known to be. measuring is called before a measurement, which takes time, so that the run
-// can say so. nil: no model gets it.
+// lock that every run takes has a thousand of them stand in line for seconds. Of those that come before it is known,
+// one measures and the others wait for that, or for their own end. It returns why the model is small, and nothing for
+// one that is not or that is not known to be. measuring is called before a measurement, which takes time, so that the
+// run can say so. nil: no model gets it.
 func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *slog.Logger) func(
 	ctx context.Context, model string, measuring func(),
 ) string {
