@@ -55,6 +55,12 @@ func failure(err error) error {
 	return err
 }
 
+// isBusy reports whether a lock of another connection was in the way.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
 // diskFull is chat.CodeDiskFull, which the server tells as 507, with its cause for the log.
 func diskFull(err error) error {
 	return &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err}

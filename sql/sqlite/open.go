@@ -15,11 +15,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"footnote/chat"
 	"footnote/sql/postings"
@@ -30,6 +32,9 @@ import (
 // readerCount bounds the queries that run at the same time. Readers don't wait for the writer: the file is in WAL mode
 // (sqlite.org/wal.html), in which a reader sees what was committed when it began. Four is a choice.
 const readerCount = 4
+
+// lockTime is how long a lock of another process on the file is waited for. It is the busy_timeout of each connection.
+const lockTime = 5 * time.Second
 
 // DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on. Two mutexes
 // are held for moments only: mu for the map of statements, and the writer's own.
@@ -76,7 +81,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		"cache_size(-8000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
-	conn, err := db.writing.Conn(ctx)
+	conn, err := db.connectWriter(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -99,6 +104,23 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
 	}
 	return db, nil
+}
+
+// connectWriter makes the writing connection. Where other processes open or close the file at the same moment, the
+// switch to WAL mode is refused at once, and SQLite does not wait by itself (sqlite.org/rescode.html#busy): each holds
+// a lock that the others need. So it is tried again, for as long as any lock is waited for.
+func (db *DB) connectWriter(ctx context.Context) (*sql.Conn, error) {
+	for began := time.Now(); ; {
+		conn, err := db.writing.Conn(ctx)
+		if err == nil || !isBusy(err) || time.Since(began) > lockTime {
+			return conn, err
+		}
+		select {
+		case <-time.After(time.Millisecond + rand.N(10*time.Millisecond)):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // tellRebuild logs how far the index of words is, at every hundredth document.
