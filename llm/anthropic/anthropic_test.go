@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,6 +117,25 @@ func TestAModelThatTakesNoTemperatureIsAskedWithout(t *testing.T) {
 		seen[2].Temperature != nil {
 		t.Errorf("%d requests: %+v, want 3", len(seen), seen)
 	}
+}
+
+func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
+	t.Parallel()
+	const n = 4
+	web := httptest.NewServer(scripted.RefuseTogether(scripted.NewServer(scripted.Config{}), n, "temperature",
+		`{"type":"error","error":{"type":"invalid_request_error","message":"temperature is deprecated"}}`))
+	t.Cleanup(web.Close)
+	m := newModel(t, Config{BaseURL: web.URL})
+	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Roof?"}}, Temperature: new(0.1)}
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if got, failed := hear(t, m, req); failed != nil || got.Text == "" {
+				t.Errorf("a request that was refused beside others = %+v, %v; want a reply", got, failed)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // The request holds everything, results and what is said with them are one message, and thinking goes back with its

@@ -116,8 +116,10 @@ func (m *Model) Close() { m.http.CloseIdleConnections() }
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
+			had := req.Temperature != nil && !m.noTemperature.Load()
 			more, e := m.streamOnce(ctx, req, yield)
-			if m.learnRefusal(e, req) {
+			if had && refusesTemperature(e) {
+				m.noTemperature.Store(true)
 				return m.streamOnce(ctx, req, yield)
 			}
 			return more, e
@@ -128,12 +130,10 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// learnRefusal reports whether a request was refused because of its temperature, which some models do not take. Later
-// ones go without. The flag is kept for the life of the process. Of several requests that were refused at once only the
-// first reports true and is sent again; the others end with their refusal.
-func (m *Model) learnRefusal(e *llm.Error, req llm.Request) bool {
-	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && req.Temperature != nil &&
-		strings.Contains(e.Err.Error(), "temperature") && !m.noTemperature.Swap(true)
+// refusesTemperature reports whether a request was refused because of its temperature, which some models do not take.
+// All later ones go without, for the life of the process.
+func refusesTemperature(e *llm.Error) bool {
+	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "temperature")
 }
 
 // watched is a body that a watchdog reads.

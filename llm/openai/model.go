@@ -88,7 +88,7 @@ type Model struct {
 	embedder *httpllm.Server // for embeddings: their failures say nothing of replies
 
 	near       bool // the server is on this machine or in its network
-	habits     habits
+	learnt     learnt
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
 	batchSize  atomic.Int64 // texts that are embedded at once; 0: maxBatch
@@ -138,8 +138,9 @@ func New(c Config) (*Model, error) {
 	m.server = server(c.Model, "OPENAI_MODEL", replies)
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
 	// What is known of addresses spares the first refused request.
-	m.habits.sendReasoning.Store(wantsReasoning.MatchString(base))
-	m.habits.newTokenLimit.Store(strings.Contains(base, "api.openai.com"))
+	m.learnt.habits = habits{
+		sendReasoning: wantsReasoning.MatchString(base), newTokenLimit: strings.Contains(base, "api.openai.com"),
+	}
 	m.embed = sdk.NewEmbeddingService(append(vectors.sdkOptions(m.http), option.WithMiddleware(m.embedder.Respond))...)
 	options := append(replies.sdkOptions(m.http), option.WithMiddleware(m.server.Respond))
 	client := sdk.Client{Options: options}

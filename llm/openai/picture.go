@@ -30,7 +30,7 @@ func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte)
 	type part map[string]any
 	shown := "data:image/png;base64," + base64.StdEncoding.EncodeToString(png)
 	limit := "max_tokens"
-	if m.habits.newTokenLimit.Load() {
+	if m.learnt.load().newTokenLimit {
 		limit = "max_completion_tokens"
 	}
 	body, err := json.Marshal(map[string]any{"model": m.name, limit: maxPictureReply, "messages": []part{{

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -16,17 +16,35 @@ import (
 	"footnote/llm/httpllm"
 )
 
-// habits is what was learnt about the server from its refusals. They are kept for the life of the process, each learnt
-// from one refused request, and are safe for concurrent use. Each flag changes from false to true and stays, but for
+// habits is what was learnt about a server from its refusals. Each flag changes from false to true and stays, but for
 // newTokenLimit and sendReasoning, which begin with a guess by the address and may be turned around.
 type habits struct {
-	noUsage       atomic.Bool // it does not take stream_options
-	newTokenLimit atomic.Bool // it takes max_completion_tokens, not max_tokens
-	noTemperature atomic.Bool
-	noSeed        atomic.Bool
-	noToolChoice  atomic.Bool
-	sendReasoning atomic.Bool // it wants its reasoning back
-	tellsReading  atomic.Bool // it is llama.cpp's, which tells how much it has read when it is asked to
+	noUsage       bool // it does not take stream_options
+	newTokenLimit bool // it takes max_completion_tokens, not max_tokens
+	noTemperature bool
+	noSeed        bool
+	noToolChoice  bool
+	sendReasoning bool // it wants its reasoning back
+	tellsReading  bool // it is llama.cpp's, which tells how much it has read when it is asked to
+}
+
+// learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is written with
+// one copy of them, and its refusal is compared with that copy: of several that are refused at once each learns.
+type learnt struct {
+	mu     sync.Mutex
+	habits habits
+}
+
+func (l *learnt) load() habits {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.habits
+}
+
+func (l *learnt) learn(lesson func(*habits)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lesson(&l.habits)
 }
 
 var (
@@ -39,54 +57,52 @@ var (
 	)
 )
 
-// learnRefusal looks for a field that the server refused in a request; true means that the request may pass now. It
-// goes by the text of the refusal, because servers agree on no code for it. A refusal has to look like one of a field
-// (refusedField) and name a field that the request really had; else the same request would be sent again in vain. Of
-// several fields that a message names, the first of these cases is tried first.
-func (h *habits) learnRefusal(e *llm.Error, req llm.Request) bool {
+// lessonOf looks for a field that the server refused in a request that was written with these habits. It returns nil if
+// there is none; else the request may pass after the lesson. It goes by the text of the refusal, because servers agree
+// on no code for it. A refusal has to look like one of a field (refusedField) and name a field that the request really
+// had; else the same request would be sent again in vain. Of several fields that a message names, the first of these
+// cases is tried first.
+func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
-		return false
+		return nil
 	}
 	text := e.Err.Error()
 	if !refusedField.MatchString(text) {
-		return false
+		return nil
 	}
-	set := func(b *atomic.Bool) bool { return !b.Swap(true) }
+	had := false
 	switch {
 	case strings.Contains(text, "stream_options"):
-		return set(&h.noUsage)
+		had, lesson = !h.noUsage, func(now *habits) { now.noUsage = true }
 	case strings.Contains(text, "max_completion_tokens"), strings.Contains(text, "max_tokens"):
-		return req.MaxTokens > 0 && flipOnce(&h.newTokenLimit)
+		had, lesson = req.MaxTokens > 0, func(now *habits) { now.newTokenLimit = !h.newTokenLimit }
 	case strings.Contains(text, "temperature"):
-		return req.Temperature != nil && set(&h.noTemperature)
+		had, lesson = req.Temperature != nil && !h.noTemperature, func(now *habits) { now.noTemperature = true }
 	case strings.Contains(text, "tool_choice"):
-		return req.NoTools && set(&h.noToolChoice)
+		had, lesson = req.NoTools && !h.noToolChoice, func(now *habits) { now.noToolChoice = true }
 	case strings.Contains(text, "seed"):
-		return req.Seed != nil && set(&h.noSeed)
+		had, lesson = req.Seed != nil && !h.noSeed, func(now *habits) { now.noSeed = true }
 	case reasoningField.MatchString(text):
-		return hasReasoning(req.Messages) && flipOnce(&h.sendReasoning)
+		had, lesson = hasReasoning(req.Messages), func(now *habits) { now.sendReasoning = !h.sendReasoning }
 	}
-	return false
+	if !had {
+		return nil
+	}
+	return lesson
 }
 
 // leftOut says what a request asked for and the server has refused to take.
 func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
-	if req.Seed != nil && m.habits.noSeed.Load() {
+	known := m.learnt.load()
+	if req.Seed != nil && known.noSeed {
 		notices = append(
 			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
 		)
 	}
-	if req.Temperature != nil && !req.DefaultTemperature && m.habits.noTemperature.Load() {
+	if req.Temperature != nil && !req.DefaultTemperature && known.noTemperature {
 		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
 	}
 	return notices
-}
-
-// flipOnce turns a flag around, and reports whether it was this call that did: of two requests refused at once only one
-// learns.
-func flipOnce(b *atomic.Bool) bool {
-	was := b.Load()
-	return b.CompareAndSwap(was, !was)
 }
 
 // hasReasoning reports whether any message of a history brings reasoning along.
@@ -141,34 +157,34 @@ type wireFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// requestBody writes a request as the server is known to like it. A server that does not know tool_choice gets no tools
+// requestBody writes a request for a server of these habits. A server that does not know tool_choice gets no tools
 // at all when none may be called. The result ends with a line feed where there are no tools, which JSON allows.
-func (m *Model) requestBody(req llm.Request) ([]byte, error) {
+func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
 	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
 	for i := range history {
-		w.Messages[i] = m.wireMessage(&history[i])
+		w.Messages[i] = h.wireMessage(&history[i])
 	}
 	tools := req.Tools
-	if req.NoTools && m.habits.noToolChoice.Load() {
+	if req.NoTools && h.noToolChoice {
 		tools = nil
 	}
 	if len(tools) > 0 && req.NoTools {
 		w.ToolChoice = "none"
 	}
-	w.ReturnProgress = m.habits.tellsReading.Load()
-	if !m.habits.noTemperature.Load() {
+	w.ReturnProgress = h.tellsReading
+	if !h.noTemperature {
 		w.Temperature = req.Temperature
 	}
-	if !m.habits.noSeed.Load() {
+	if !h.noSeed {
 		w.Seed = req.Seed
 	}
-	if m.habits.newTokenLimit.Load() {
+	if h.newTokenLimit {
 		w.MaxCompletionTokens = req.MaxTokens
 	} else {
 		w.MaxTokens = req.MaxTokens
 	}
-	if !m.habits.noUsage.Load() {
+	if !h.noUsage {
 		w.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	var out bytes.Buffer
@@ -223,9 +239,9 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 }
 
 // wireMessage writes a message. Reasoning goes back only to servers that want it (habits.sendReasoning).
-func (m *Model) wireMessage(msg *llm.Message) wireMessage {
+func (h habits) wireMessage(msg *llm.Message) wireMessage {
 	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
-	if m.habits.sendReasoning.Load() {
+	if h.sendReasoning {
 		w.Reasoning = msg.Reasoning
 	}
 	if len(msg.Calls) == 0 {

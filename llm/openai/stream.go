@@ -24,10 +24,16 @@ func (m *Model) attemptRequest(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, err *llm.Error) {
 	for range maxLessons {
-		yielded, err = m.streamOnce(ctx, req, yield)
-		if err == nil || yielded || !m.habits.learnRefusal(err, req) {
+		known := m.learnt.load()
+		yielded, err = m.streamOnce(ctx, req, known, yield)
+		if err == nil || yielded {
 			break
 		}
+		lesson := known.lessonOf(err, req)
+		if lesson == nil {
+			break
+		}
+		m.learnt.learn(lesson)
 	}
 	return yielded, err
 }
@@ -37,11 +43,11 @@ func (m *Model) attemptRequest(
 // its decoder is not used (docs/decisions.md, “The model's protocol”). llama.cpp names itself in a header: from the
 // next request on it is asked for its progress.
 func (m *Model) streamOnce(
-	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+	ctx context.Context, req llm.Request, known habits, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
-	body, err := m.requestBody(req)
+	body, err := m.requestBody(req, known)
 	if err != nil {
 		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
 	}
@@ -54,8 +60,8 @@ func (m *Model) streamOnce(
 	if err := m.checkType(ctx, res); err != nil {
 		return false, err
 	}
-	if res.Header.Get("Server") == "llama.cpp" {
-		m.habits.tellsReading.Store(true)
+	if !known.tellsReading && res.Header.Get("Server") == "llama.cpp" {
+		m.learnt.learn(func(now *habits) { now.tellsReading = true })
 	}
 	dog.Body = res.Body
 	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
