@@ -116,13 +116,19 @@ func (m *Model) Close() { m.http.CloseIdleConnections() }
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
-			had := req.Temperature != nil && !m.noTemperature.Load()
-			more, e := m.streamOnce(ctx, req, yield)
-			if had && refusesTemperature(e) {
-				m.noTemperature.Store(true)
-				return m.streamOnce(ctx, req, yield)
+			for {
+				params, err := m.requestParams(req)
+				if err != nil {
+					return false, &llm.Error{
+						Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err,
+					}
+				}
+				more, e := m.streamOnce(ctx, req, params, yield)
+				if !params.Temperature.Valid() || !refusesTemperature(e) {
+					return more, e
+				}
+				m.noTemperature.Store(true) // so the next one has none
 			}
-			return more, e
 		})
 		if err != nil {
 			yield(nil, err)

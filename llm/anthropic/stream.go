@@ -47,14 +47,10 @@ type reply struct {
 // nothing may be tried again. A connection that breaks after the stop reason is no failure: what follows it holds
 // nothing of the reply.
 func (m *Model) streamOnce(
-	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+	ctx context.Context, req llm.Request, params sdk.MessageNewParams, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
-	params, err := m.requestParams(req)
-	if err != nil {
-		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
-	}
 	stream := m.messages.NewStreaming(context.WithValue(ctx, dogKey{}, dog), params)
 	defer stream.Close()
 	r := &reply{m: m, req: req, dog: dog, yield: yield, at: map[int64]*block{}}

@@ -71,17 +71,20 @@ func (m Measured) Small() string {
 var localServers = []string{"llamacpp", "library"} // llama.cpp's, Ollama
 
 // IsLocal reports whether the server runs on this machine or in its network, and is one that serves models on a user's
-// own hardware. It asks for the list of models; known is false when the server can't be reached. What it finds decides
-// whether measuring is worth a user's time: big servers are never measured. An address elsewhere is answered without a
-// request.
+// own hardware. It asks for the list of models; known is false when the server can't be reached or fails, as one that
+// still loads a model does. What it finds decides whether measuring is worth a user's time: big servers are never
+// measured. An address elsewhere is answered without a request.
 func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	if !m.near {
 		return false, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime) // a question waits for it
 	defer cancel()
-	h := m.probeModels(ctx)
-	return slices.Contains(localServers, h.Served.Owner), h.Reachable
+	list, e := m.listModels(ctx)
+	if e != nil {
+		return false, e.Status != 0 && !e.Retryable()
+	}
+	return slices.Contains(localServers, m.servedOf(list).Owner), true
 }
 
 // isNear reports whether a URL is of this machine or its network, as far as the address tells. A name without a dot is

@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -74,12 +76,26 @@ func TestOnlyLocalServersAreMeasured(t *testing.T) {
 			t.Errorf("%s: local %v, known %v; want %v and true", tt.owner, got, known, tt.want)
 		}
 	}
-	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "this is no list")
+	for status, want := range map[int]bool{200: true, 401: true, 404: true, 429: false, 503: false} {
+		silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, "this is no list")
+		}))
+		defer silent.Close()
+		if local, known := newTestModel(t, Config{BaseURL: silent.URL}).IsLocal(t.Context()); local || known != want {
+			t.Errorf("a server with status %d is local %v, known %v; want false and %v", status, local, known, want)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"object":"list",`)
+		_ = http.NewResponseController(w).Flush()
+		stop()
+		<-r.Context().Done()
 	}))
-	defer silent.Close()
-	if local, known := newTestModel(t, Config{BaseURL: silent.URL}).IsLocal(t.Context()); local || !known {
-		t.Errorf("a server without a list is local %v, known %v; want false and true", local, known)
+	defer broken.Close()
+	if local, known := newTestModel(t, Config{BaseURL: broken.URL}).IsLocal(stopped); local || known {
+		t.Errorf("a list that was not read to its end is local %v, known %v; want neither", local, known)
 	}
 	if local, known := newTestModel(t, Config{}).IsLocal(t.Context()); local || known {
 		t.Errorf("a server that is not there is local %v, known %v; want neither", local, known)

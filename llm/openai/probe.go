@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -48,28 +47,46 @@ func (m *Model) Probe(ctx context.Context) Health {
 	return h
 }
 
-// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so, or an
-// answer that is no list, means that there is none, and says nothing of the model.
+// listModels asks for the models that the server has. An answer that is no list is none, like an empty one.
+func (m *Model) listModels(ctx context.Context) ([]sdk.Model, *llm.Error) {
+	var raw []byte
+	if _, err := m.models.List(ctx, option.WithResponseBodyInto(&raw)); err != nil {
+		return nil, m.server.Transport(ctx, err)
+	}
+	var page struct{ Data []sdk.Model }
+	if json.Unmarshal(raw, &page) != nil {
+		return nil, nil
+	}
+	return page.Data, nil
+}
+
+// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so means
+// that there is no list, and says nothing of the model.
 func (m *Model) probeModels(ctx context.Context) (h Health) {
-	var answer *http.Response
-	page, err := m.models.List(ctx, option.WithResponseInto(&answer))
-	if err != nil {
-		e := m.server.Transport(ctx, err)
-		h.Reachable = answer != nil
+	list, e := m.listModels(ctx)
+	if e != nil {
+		h.Reachable = e.Status != 0
 		if h.KeyRight = h.Reachable && e.Kind != llm.KindAuth; !h.KeyRight {
 			h.Err = e
 		}
 		return h
 	}
 	h.Reachable, h.KeyRight = true, true
-	for _, model := range page.Data {
+	for _, model := range list {
 		h.Models = append(h.Models, model.ID)
-		// a server that has a single model answers with it, whatever is asked for
-		if model.ID == m.name || len(page.Data) == 1 {
-			h.Served = servedModel(model)
+	}
+	h.Served = m.servedOf(list)
+	return h
+}
+
+// servedOf is what a list says of this model. A server that has a single model answers with it, whatever is asked for.
+func (m *Model) servedOf(list []sdk.Model) (s Served) {
+	for _, model := range list {
+		if model.ID == m.name || len(list) == 1 {
+			s = servedModel(model)
 		}
 	}
-	return h
+	return s
 }
 
 // Served is what a server's list says of a model. Empty fields: nothing.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"footnote/cmd/footnote/settings"
@@ -19,7 +20,6 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 	measured, ended := make(chan struct{}, 1), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/models" {
-			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"object":"list","data":[{"id":"big","object":"model","owned_by":"vllm"},
 				{"id":"new","object":"model","owned_by":"library"}]}`)
 			return
@@ -29,7 +29,17 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(ended)
-	small, ctx := smallProfilesOf(t, server.URL, "big", "new")
+	models := map[string]*openai.Model{}
+	for _, name := range []string{"big", "new"} {
+		model, err := openai.New(openai.Config{BaseURL: server.URL, Model: name, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		models[name] = model
+	}
+	small := smallProfiles(&settings.Settings{}, models, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // outlives every right answer
+	defer cancel()
 	if why := small(ctx, "big", nil); why != "" {
 		t.Fatalf("the big model is small: %q, want not", why)
 	}
@@ -52,53 +62,70 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 	<-returned
 }
 
-// A server that does not answer is waited for by all runs together, not by one after another.
-func TestRunsAskAServerThatHangsAtTheSameTime(t *testing.T) {
+// Of runs that come while one looks, all get what it found; what is sure is never looked for again, and what is not is
+// asked once by those that come later, not by each of those that have waited.
+func TestRunsShareOneLookAtAModel(t *testing.T) {
 	t.Parallel()
-	const runs = 4
-	asked, ended := make(chan struct{}, runs), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		select {
-		case <-ended:
-		case <-r.Context().Done():
-		}
-	}))
-	defer server.Close()
-	defer close(ended)
-	small, ctx := smallProfilesOf(t, server.URL, "m")
-	stopped, stop := context.WithCancel(ctx)
-	returned := make(chan struct{}, runs)
-	for range runs {
-		go func() {
-			small(stopped, "m", nil)
-			returned <- struct{}{}
-		}()
+	for _, tt := range []struct {
+		name  string
+		sure  bool
+		looks int
+	}{{"sure", true, 1}, {"not sure", false, 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, looks := newSizes(), 0
+				find := func() (string, bool) {
+					looks++
+					time.Sleep(3 * time.Second)
+					return "slow", tt.sure
+				}
+				begun := time.Now()
+				found := make(chan string, 5)
+				for range cap(found) {
+					go func() { found <- s.whySmall(t.Context(), "m", find) }()
+				}
+				for range cap(found) {
+					if why := <-found; why != "slow" {
+						t.Errorf("a run was told %q, want what was found", why)
+					}
+				}
+				if took := time.Since(begun); looks != 1 || took != 3*time.Second {
+					t.Errorf("%d looks in %v, want 1 in 3s", looks, took)
+				}
+				if s.whySmall(t.Context(), "m", find); looks != tt.looks {
+					t.Errorf("%d looks after a later run, want %d", looks, tt.looks)
+				}
+			})
+		})
 	}
-	for i := range runs {
-		select {
-		case <-asked:
-		case <-returned:
-			t.Errorf("%d of %d runs asked before one gave up, want all", i, runs)
-		}
-	}
-	stop()
 }
 
-// smallProfilesOf is what says whether models of a server are small, and a context that outlives every right answer.
-func smallProfilesOf(t *testing.T, url string, names ...string) (
-	func(context.Context, string, func()) string, context.Context,
-) {
-	t.Helper()
-	models := map[string]*openai.Model{}
-	for _, name := range names {
-		model, err := openai.New(openai.Config{BaseURL: url, Model: name, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
+func TestARunThatIsStoppedLeavesItsLookToAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSizes()
+		stopped, stop := context.WithCancel(t.Context())
+		first, second, gone := make(chan string, 1), make(chan string, 1), make(chan string, 1)
+		go func() {
+			first <- s.whySmall(stopped, "m", func() (string, bool) {
+				<-stopped.Done()
+				return "", false
+			})
+		}()
+		synctest.Wait()
+		ends, end := context.WithCancel(t.Context())
+		go func() { gone <- s.whySmall(ends, "m", nil) }()
+		synctest.Wait()
+		end()
+		if why := <-gone; why != "" {
+			t.Errorf("a run that ended while it waited was told %q, want nothing", why)
 		}
-		models[name] = model
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	return smallProfiles(&settings.Settings{}, models, slog.New(slog.DiscardHandler)), ctx
+		go func() { second <- s.whySmall(t.Context(), "m", func() (string, bool) { return "slow", true }) }()
+		synctest.Wait()
+		stop()
+		if a, b := <-first, <-second; a != "" || b != "slow" {
+			t.Errorf("the stopped run and the next one were told %q and %q, want nothing and what was found", a, b)
+		}
+	})
 }
