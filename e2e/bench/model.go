@@ -20,6 +20,11 @@ import (
 // claim of the answer is made of words of smallLibrary's survey.
 var supported = []string{" the", " roof", " is", " in", " fair", " condition", " four", " slipped"}
 
+// closing are the words before the ends of the sentences. Each stands once, so that no sentence is said twice.
+var closing = [tokens / 20]string{
+	" the", " roof", " is", " in", " fair", " condition", " four", " slipped", " survey", " found",
+}
+
 // tokens is how many pieces the answer comes in. The number is a choice: about a long paragraph.
 const tokens = 200
 
@@ -94,7 +99,7 @@ func toolCall(w io.Writer, name, arguments string) {
 
 // answerChat writes the answer in pieces and flushes each, as a real server does: the pieces must not arrive as one.
 // Two of the 200 carry a footnote, and every twentieth one ends a sentence. The word before it is another one in each
-// sentence: a model that says the same again and again is stopped, and the run would end with it.
+// sentence (closing): a model that says the same again and again is stopped, and the run would end with it.
 func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
@@ -115,7 +120,7 @@ func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 		case i%100 == 60:
 			word = " roof [1]"
 		case i%20 == 18:
-			word = supported[i/20%len(supported)]
+			word = closing[i/20]
 		case i%20 == 19:
 			word = " slates."
 		}

@@ -14,7 +14,7 @@ import (
 
 func openConn(t *testing.T, path string) *sql.Conn {
 	t.Helper()
-	pool, err := openPool(path, 1, "journal_mode(WAL)", "busy_timeout(5000)")
+	pool, err := openPool(path, 1, "journal_mode(WAL)", busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}

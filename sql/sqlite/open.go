@@ -33,8 +33,11 @@ import (
 // (sqlite.org/wal.html), in which a reader sees what was committed when it began. Four is a choice.
 const readerCount = 4
 
-// lockTime is how long a lock of another process on the file is waited for. It is the busy_timeout of each connection.
+// lockTime is how long a lock of another process on the file is waited for.
 const lockTime = 5 * time.Second
+
+// busyTimeout is the pragma that has each connection wait for so long.
+var busyTimeout = fmt.Sprintf("busy_timeout(%d)", lockTime.Milliseconds())
 
 // DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on. Two mutexes
 // are held for moments only: mu for the map of statements, and the writer's own.
@@ -77,7 +80,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	if db.writing, err = openPool(path, 1,
-		"journal_mode(WAL)", "busy_timeout(5000)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"journal_mode(WAL)", busyTimeout, "synchronous(NORMAL)", "foreign_keys(1)",
 		"cache_size(-8000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if err := migrateSchema(ctx, conn, log); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	if db.readers, err = openPool(path, readerCount, "busy_timeout(5000)", "query_only(1)"); err != nil {
+	if db.readers, err = openPool(path, readerCount, busyTimeout, "query_only(1)"); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if db.writer, err = startWriter(ctx, conn, log); err != nil {

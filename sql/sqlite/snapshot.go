@@ -33,7 +33,7 @@ func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	// With mode=ro closing does not even tidy up the log that a crash left.
 	dsn := url.URL{
 		Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/"),
-		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)"}}.Encode(),
+		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {busyTimeout}}.Encode(),
 	}
 	pool, err := sql.Open("sqlite", dsn.String())
 	if err != nil {

@@ -127,7 +127,8 @@ func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any)
 }
 
 // TakeQueued implements chat.Store. Two processes may take the same one: its key makes it one run. It is called after
-// every run, and nearly always nothing waits: one statement finds that out, and only what it found opens a transaction.
+// every run, and nearly always nothing waits: one statement finds that out, and a transaction is opened only if a
+// question waits.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	args := []any{session.ID, session.User}
 	const next = selectQueued + `WHERE s.name = $1 AND s.user_id = $2 AND` + ready
