@@ -52,7 +52,7 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 			r.yieldPart(call)
 		}
 	}
-	for _, notice := range r.m.leftOut(r.req) {
+	for _, notice := range r.known.leftOut(r.m.name, r.req) {
 		r.yieldPart(notice)
 	}
 	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage()})

@@ -237,7 +237,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 func TestLearnsWhatTheServerRefuses(t *testing.T) {
 	var requests atomic.Int32
 	var last atomic.Value
-	ok := scripted.NewServer(scripted.Config{})
+	server := refusingFields(1, "stream_options", "max_tokens", "temperature")
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		body, err := io.ReadAll(r.Body)
@@ -245,15 +245,8 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 			return
 		}
 		last.Store(string(body))
-		for _, field := range []string{"stream_options", "max_tokens", "temperature"} {
-			if strings.Contains(string(body), `"`+field+`"`) {
-				w.WriteHeader(http.StatusBadRequest)
-				_, _ = fmt.Fprintf(w, `{"error":{"message":"Unsupported parameter: '%s'"}}`, field)
-				return
-			}
-		}
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		ok.ServeHTTP(w, r)
+		server.ServeHTTP(w, r)
 	}))
 	t.Cleanup(web.Close)
 	m := newTestModel(t, Config{BaseURL: web.URL})
@@ -272,22 +265,7 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 
 // What the server refused to take is said with each reply that goes without it.
 func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
-	ok := scripted.NewServer(scripted.Config{})
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		for _, field := range []string{"seed", "temperature"} {
-			if strings.Contains(string(body), `"`+field+`"`) {
-				w.WriteHeader(http.StatusBadRequest)
-				_, _ = fmt.Fprintf(w, `{"error":{"message":"Unsupported parameter: '%s'"}}`, field)
-				return
-			}
-		}
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		ok.ServeHTTP(w, r)
-	}))
+	web := httptest.NewServer(refusingFields(1, "seed", "temperature"))
 	t.Cleanup(web.Close)
 	m := newTestModel(t, Config{BaseURL: web.URL})
 	temperature, seed := 0.5, int64(7)

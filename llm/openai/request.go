@@ -91,16 +91,15 @@ func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	return lesson
 }
 
-// leftOut says what a request asked for and the server has refused to take.
-func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
-	known := m.learnt.load()
-	if req.Seed != nil && known.noSeed {
+// leftOut says what a request to a model asked for and was written without, as the server refuses to take it.
+func (h habits) leftOut(model string, req llm.Request) (notices []llm.Notice) {
+	if req.Seed != nil && h.noSeed {
 		notices = append(
-			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
+			notices, llm.Notice(model+" takes no seed: the same seed does not give the same answer with it"),
 		)
 	}
-	if req.Temperature != nil && !req.DefaultTemperature && known.noTemperature {
-		notices = append(notices, llm.Notice(m.name+" takes no temperature: it was left out"))
+	if req.Temperature != nil && !req.DefaultTemperature && h.noTemperature {
+		notices = append(notices, llm.Notice(model+" takes no temperature: it was left out"))
 	}
 	return notices
 }

@@ -1,13 +1,26 @@
 package openai
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
 	"footnote/e2e/scripted"
 	"footnote/llm"
 )
+
+// refusingFields is a server that refuses requests which name a field, the first of the fields first; see
+// scripted.RefuseTogether for n.
+func refusingFields(n int, fields ...string) http.Handler {
+	var server http.Handler = scripted.NewServer(scripted.Config{})
+	for _, field := range slices.Backward(fields) {
+		server = scripted.RefuseTogether(server, n, field,
+			`{"error":{"message":"Unsupported parameter: '`+field+`'"}}`)
+	}
+	return server
+}
 
 // The first questions after a start often come together: each has to find out by itself what the server refuses.
 func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
@@ -16,8 +29,7 @@ func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 	for _, field := range []string{"temperature", "seed", "stream_options", "max_tokens"} {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
-			web := httptest.NewServer(scripted.RefuseTogether(scripted.NewServer(scripted.Config{}), n, field,
-				`{"error":{"message":"Unsupported parameter: '`+field+`'"}}`))
+			web := httptest.NewServer(refusingFields(n, field))
 			t.Cleanup(web.Close)
 			m := newTestModel(t, Config{BaseURL: web.URL})
 			req := llm.Request{Messages: hello.Messages, Temperature: new(0.5), Seed: new(int64(7)), MaxTokens: 10}

@@ -64,7 +64,7 @@ func (m *Model) streamOnce(
 		m.learnt.learn(func(now *habits) { now.tellsReading = true })
 	}
 	dog.Body = res.Body
-	r := &reply{m: m, req: req, yield: yield, dog: dog, events: newEventReader(dog)}
+	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEventReader(dog)}
 	failed = r.readEvents(ctx)
 	return r.yielded, failed
 }
@@ -103,6 +103,7 @@ func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Er
 type reply struct {
 	m       *Model
 	req     llm.Request
+	known   habits // that the request was written with
 	yield   func(llm.Part, error) bool
 	dog     *httpllm.Watchdog
 	events  *eventReader

@@ -15,13 +15,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"footnote/chat"
 	"footnote/sql/postings"
@@ -113,17 +114,15 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 // switch to WAL mode is refused at once, and SQLite does not wait by itself (sqlite.org/rescode.html#busy): each holds
 // a lock that the others need. So it is tried again, for as long as any lock is waited for.
 func (db *DB) connectWriter(ctx context.Context) (*sql.Conn, error) {
-	for began := time.Now(); ; {
+	pace := backoff.NewExponentialBackOff() // spreads each pause at random, so that they do not meet again
+	pace.InitialInterval, pace.MaxInterval = 5*time.Millisecond, 100*time.Millisecond
+	return backoff.Retry(ctx, func() (*sql.Conn, error) {
 		conn, err := db.writing.Conn(ctx)
-		if err == nil || !isBusy(err) || time.Since(began) > lockTime {
-			return conn, err
+		if err != nil && !isBusy(err) {
+			err = backoff.Permanent(err)
 		}
-		select {
-		case <-time.After(time.Millisecond + rand.N(10*time.Millisecond)):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+		return conn, err
+	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(lockTime))
 }
 
 // tellRebuild logs how far the index of words is, at every hundredth document.
