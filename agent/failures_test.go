@@ -2,6 +2,7 @@ package agent
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -284,6 +285,17 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 	}
 }
 
+func TestAnswerCutAtTokenLimit(t *testing.T) {
+	t.Parallel()
+	cut := says(goodAnswer)
+	cut.Finish = llm.FinishLength
+	h := newHouse(t, scripted.New(calls(search("holiday")), cut))
+	a := h.answer(asks("How many days of holiday are there?")).answer()
+	if a.StopReason != chat.StopLength || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "cut") {
+		t.Errorf("stop reason %q with notes %q, want %q and a note", a.StopReason, a.Notes, chat.StopLength)
+	}
+}
+
 func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
@@ -339,4 +351,29 @@ func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.wait(run.ID)
+}
+
+func TestARefusalSaysWhichLimitEndedItsSearch(t *testing.T) {
+	t.Parallel()
+	one := 1
+	for _, tt := range []struct {
+		name    string
+		budget  chat.RunConfig
+		replies []scripted.Reply
+		notes   []string
+	}{
+		{"of steps", chat.RunConfig{MaxSteps: &one}, []scripted.Reply{calls(search("unicorns"))},
+			[]string{"The search ended at max_steps (1)."}},
+		{"of retrieval calls", chat.RunConfig{MaxRetrievalCalls: &one},
+			[]scripted.Reply{calls(search("unicorns")), calls(search("horses"))},
+			[]string{"The search ended at max_retrieval_calls (1)."}},
+		{"none", chat.RunConfig{}, []scripted.Reply{calls(search("unicorns"))}, nil},
+	} {
+		h := newHouse(t, scripted.New(append(tt.replies, says(ground.RefusalSentence))...))
+		a := h.answer(chat.RunRequest{Message: "Where do the unicorns sleep?", Config: tt.budget}).answer()
+		if a.StopReason != chat.StopRefused || !slices.Equal(a.Notes, tt.notes) {
+			t.Errorf("%s: %s with the notes %q, want %s with %q", tt.name, a.StopReason, a.Notes, chat.StopRefused,
+				tt.notes)
+		}
+	}
 }

@@ -8,16 +8,27 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"footnote/agent/run"
 	"footnote/chat"
 	"footnote/e2e/scripted"
 	"footnote/llm"
+	"footnote/llm/offline"
+)
+
+// Replies beside the turns of a model: a plan of one part, and a judgement of the passages.
+var (
+	onePart = says(`{"sub_queries":[{"query":"roof condition","reasoning":"it is all that is asked"}]}`)
+	fits    = says(`{"evaluation":"They say it.","confidence":0.9}`)
 )
 
 func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
+		onePart,
 		calls(call("hybrid_search", `{"query":"roof condition"}`), call("hybrid_search", `{"query":"damp kitchen"}`)),
-		calls(call("read_document", `{"doc_id":"Survey.md"}`)), says("DONE"),
+		calls(call("read_document", `{"doc_id":"Survey.md"}`)), says("DONE"), fits,
 	)
 	h := newHouse(t, model)
 	got, err := h.runs.Gather(t.Context(), chat.LocalUser,
@@ -37,8 +48,8 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 		}
 	}
 	if want := []string{"hybrid_search", "hybrid_search", "read_document"}; !slices.Equal(tools, want) ||
-		len(model.Requests()) != 3 {
-		t.Errorf("tools %q, want %q", tools, want)
+		len(model.Requests()) != 5 {
+		t.Errorf("tools %q after %d requests, want %q after 5", tools, len(model.Requests()), want)
 	}
 	seen := map[string]bool{}
 	for _, r := range got.Results {
@@ -53,28 +64,83 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 	}
 }
 
-func TestGatherStopsAtItsBoundsAndFallsBack(t *testing.T) {
+func TestGatherPlansAndSearchesOnForWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(
+		says(`{"sub_queries":[{"query":"roof condition","reasoning":"the first half"},`+
+			`{"query":"who made the survey","reasoning":"the second half"}]}`), says("DONE"),
+		says(`{"evaluation":"The damp is missing.","confidence":0.2}`),
+		calls(call("hybrid_search", `{"query":"damp kitchen"}`)), says("DONE"),
+	)
+	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	got, err := h.runs.Gather(t.Context(), chat.LocalUser,
+		chat.RunRequest{Message: "Why is the roof poor, who made the survey, and where is damp?"}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []string
+	for _, s := range got.Steps {
+		steps = append(steps, strings.TrimSpace(s.Step+" "+s.Thought))
+		if s.Step == "plan" && (len(s.Result.Parts) != 2 || s.Cost == nil || *s.Cost <= 0) {
+			t.Errorf("the plan = %+v at %v, want 2 parts and a cost", s.Result, s.Cost)
+		}
+	}
+	want := []string{
+		"analyse", "plan", "parallel By the plan: roof condition; who made the survey", "hybrid_search the first half",
+		"hybrid_search the second half", "reflect", "refine", "hybrid_search",
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	requests := model.Requests()
+	if told := requests[3].Messages; !strings.Contains(told[len(told)-1].Text, "The damp is missing.") {
+		t.Errorf("after the judgement the model is told %q, want what is missing", told[len(told)-1].Text)
+	}
+	if judged := requests[2].Messages[1].Text; !strings.Contains(judged, "poor condition") {
+		t.Errorf("the model judges %q, want the passages", judged)
+	}
+}
+
+func TestGatherReturnsTheDocumentsThatPropertiesFind(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(onePart, fits))
+	h.add("Valuation.md", "---\ndate: 2024-03-01\n---\n# Valuation\n\nThe house is worth £400,000.\n")
+	h.add("Old.md", "---\ndate: 2019\n---\n# Old\n\nNothing to report.\n")
+	for _, model := range []llm.Model{scripted.New(onePart, fits), offline.New(nil)} {
+		h.hire(model)
+		got, err := h.runs.Gather(t.Context(), chat.LocalUser, asks("Find documents from 2024"), 5)
+		if err != nil || len(got.Results) != 1 || got.Results[0].Document.Filename != "Valuation.md" ||
+			!strings.Contains(got.Results[0].Passage.Text, "£400,000") || got.Results[0].Score != 1 {
+			t.Errorf("%s: found %+v, %v; want the valuation with the score 1", model.Name(), got.Results, err)
+		}
+	}
+	h.hire(scripted.New(onePart, calls(call("list_documents", `{}`)), says("DONE"), fits))
+	if got, err := h.runs.Gather(t.Context(), chat.LocalUser, chat.RunRequest{
+		Message: "Why and how is quantum entanglement?", Toolset: "cursor",
+	}, 5); err != nil || len(got.Results) > 0 {
+		t.Errorf("after a list of all documents: %+v, %v; want none", got.Results, err)
+	}
+}
+
+func TestGatherStopsAtItsBoundsAndFailsWithItsModel(t *testing.T) {
 	t.Parallel()
 	endless := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if len(r.Tools) == 0 {
+			return onePart
+		}
 		return calls(call("hybrid_search", `{"query":"roof `+strings.Repeat("x", r.N)+`"}`))
 	})
 	h := newHouse(t, endless)
 	req := chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}
-	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err != nil || len(endless.Requests()) != 3 {
-		t.Errorf("%d turns, %v; want 3", len(endless.Requests()), err)
+	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err != nil || len(endless.Requests()) != 4 {
+		t.Errorf("%d requests, %v; want a plan and 3 turns", len(endless.Requests()), err)
 	}
 	broken := scripted.NewScript(func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Err: &llm.Error{Kind: llm.KindAuth, Message: "the key is wrong"}}
 	})
 	h.hire(broken, withFallback)
-	got, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5)
-	if err != nil || len(got.Results) == 0 || len(got.Notes) != 1 {
-		t.Errorf("the fallback found %d, notes %q, %v; want some results and 1 note",
-			len(got.Results), got.Notes, err)
-	}
-	h.hire(broken)
-	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err == nil {
-		t.Error("a failed model is not told")
+	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); chat.CodeOf(orEmpty(err)) != chat.CodeModelFailed {
+		t.Errorf("with a model that fails: %v, want %s", err, chat.CodeModelFailed)
 	}
 }
 
@@ -115,7 +181,7 @@ func TestVerboseLoggingWritesTheStepsOfItsRunAlone(t *testing.T) {
 	h.wait(loud.ID)
 	h.stop()
 	log := out.String()
-	if strings.Contains(log, quiet.ID) {
+	if strings.Contains(log, "msg=step run="+quiet.ID) || strings.Contains(log, `msg="run over" run=`+quiet.ID) {
 		t.Errorf("a run that did not ask for it is logged:\n%s", log)
 	}
 	for _, want := range []string{

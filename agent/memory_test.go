@@ -36,11 +36,14 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
 		t.Errorf("the model was told:\n%s", system)
 	}
-	h.hire(scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence)),
-		remembering(run.Memory{Passages: -1}))
-	got = h.answer(req)
-	if got.answer(); strings.Contains(dump(got.log), "501") {
-		t.Error("it can't be switched off")
+	if strings.Contains(system, "conversation turn") || !strings.Contains(system, "Cite these passages") {
+		t.Errorf("the rules forbid the passages that they hand over:\n%s", system)
+	}
+	model = scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence))
+	h.hire(model, remembering(run.Memory{Passages: -1}))
+	h.answer(req).answer()
+	if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "[501]") {
+		t.Errorf("without passages of earlier answers the model was told:\n%s", system)
 	}
 }
 
@@ -53,12 +56,13 @@ func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	req := asks("How many days of holiday was that again?")
 	req.SessionID = session
 	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
-	h.hire(scripted.New(says(again), says(again)))
+	h.hire(scripted.New(says(again), says(again)).JudgeBy(no))
 	if a := h.answer(req).answer(); a.Markdown != again {
 		t.Errorf("what was said before: %q, want %q", a.Markdown, again)
 	}
 	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
-	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)))
+	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)).
+		JudgeBy(no))
 	got := h.answer(req)
 	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
 		t.Errorf("what nobody said before ended as %s: %q; want %s and no %q in it",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"footnote/agent/ground"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/e2e/scripted"
@@ -51,15 +52,9 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		{"look up what is not there", nil, call("lookup", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError,
 			"Looking into qqqq-wwww-zzzz", "", "There is no document"},
 		{"summarise passages by number", &found, call("summarize", `{"texts":["[1]"],"focus":"guarantee"}`),
-			chat.StatusComplete, "Summarised 1 passage", "key sentence", `guarantee is available for that work. [`},
-		{"summarise words", nil,
-			call("summarize", `{"texts":["The boiler was installed in March 2016 by the owner."]}`),
-			chat.StatusComplete, "Summarised 1 passage", "1 key sentence", `"summary":"The boiler was`},
+			chat.StatusComplete, "Summarised 1 passage", "", `"summary":"` + ground.RefusalSentence}, // by the model
 		{"summarise what was not shown", nil, call("summarize", `{"texts":["[9]"]}`), chat.StatusError,
 			"Summarising 1 passage", "", "number 9"},
-		{"summarise too little", nil, call("summarize", `{"texts":["Yes."]}`), chat.StatusComplete,
-			"Summarised 1 passage", "1 key sentence",
-			`"summary":"Yes.","notes":["The texts are so short that this is all of them."]`},
 		{"search by meaning without vectors", nil, call("semantic_search", `{"query":"roof"}`), chat.StatusComplete,
 			"Found 1 passage", "", "Semantic search is off"},
 		{"search both ways", nil, call("hybrid_search", `{"query":"roof","top_k":1}`), chat.StatusComplete,

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +98,25 @@ func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 		Message: "How many days of paid holiday are there?", Config: req.Config,
 	}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
 		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
+	}
+}
+
+func TestPlansAndJudgementsHaveTheTemperatureZero(t *testing.T) {
+	t.Parallel()
+	on, warm := true, 0.9
+	model := scripted.New(
+		says(`{"sub_queries":[{"query":"paid holiday"}]}`), calls(search("paid holiday")), says(goodAnswer),
+		says(`{"evaluation":"It is complete.","confidence":0.9}`),
+	)
+	h := newHouse(t, model)
+	h.answer(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: chat.RunConfig{
+		Temperature: &warm, EnableQueryDecomposition: &on, EnableSelfEvaluation: &on,
+	}}).answer()
+	var got []float64
+	for _, r := range model.Requests() {
+		got = append(got, *r.Temperature)
+	}
+	if want := []float64{0, warm, warm, 0}; !slices.Equal(got, want) {
+		t.Errorf("temperatures of plan, turns and judgement = %v, want %v", got, want)
 	}
 }

@@ -104,14 +104,15 @@ func TestSimilarityIsTheSameFromEverySearch(t *testing.T) {
 		}
 		return found
 	}
-	want := similar(false, "retrieve_documentation", `{"query":"roof condition","similarity_threshold":0.01}`)
+	want := similar(false, "retrieve_documentation",
+		`{"query":"roof condition, paid holiday","similarity_threshold":0.01}`)
 	if len(want) < 2 {
 		t.Fatalf("with a threshold: %v", want)
 	}
 	for name, got := range map[string]map[string]float64{
-		"without a threshold": similar(false, "retrieve_documentation", `{"query":"roof condition"}`),
-		"reranked":            similar(true, "retrieve_documentation", `{"query":"roof condition"}`),
-		"by both ways":        similar(true, "hybrid_search", `{"query":"roof condition"}`),
+		"without a threshold": similar(false, "retrieve_documentation", `{"query":"roof condition, paid holiday"}`),
+		"reranked":            similar(true, "retrieve_documentation", `{"query":"roof condition, paid holiday"}`),
+		"by both ways":        similar(true, "hybrid_search", `{"query":"roof condition, paid holiday"}`),
 	} {
 		same := 0
 		for id, s := range got {

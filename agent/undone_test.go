@@ -76,6 +76,16 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 	}
 }
 
+func TestDeniedCallIsNoChoiceAgainstDocuments(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, false)
+	h := newHouse(t, scripted.New(orders("slates"), says("The user denied this call.")), s.with)
+	got := h.deny(chat.RunRequest{Message: `Order them, please. #call shop__order {"what":"slates"}`}, "shop__order")
+	if a, want := got.answer(), "“Calling shop: order” was not done, because you denied it."; a.Markdown != want {
+		t.Errorf("got the answer %q, want %q:%s", a.Markdown, want, dump(got.log))
+	}
+}
+
 func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)

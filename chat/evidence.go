@@ -55,6 +55,7 @@ type EvidenceCitation struct {
 	Claimed    string `json:"claimed,omitempty"`
 	Check      Check  `json:"check"`
 	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
+	Added      bool   `json:"added,omitempty"`
 }
 
 // EvidenceStep is what was done, without its output.

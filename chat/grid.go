@@ -178,8 +178,14 @@ type GridStore interface {
 	ChangeGridCell(ctx context.Context, s Scope, id string, row, column int, change func(*GridCell) error,
 	) (GridCell, error)
 
-	// ClaimGrids returns up to limit grids of any user for which there is something to do now, longest due first: each
-	// to one caller only, until its DueAt, which it sets to the given time. A caller that dies leaves them to others
-	// then.
-	ClaimGrids(ctx context.Context, now, until time.Time, limit int) ([]Grid, error)
+	// DueGrids returns the users whose grids have work that is due.
+	DueGrids(ctx context.Context, now time.Time) (users []string, err error)
+
+	// ClaimGrid returns the grid of a user for which there is something to do since the longest time, to one caller
+	// only until its DueAt, which it sets to the given time; ok is false when no row is due. A caller that dies leaves
+	// it to others then.
+	ClaimGrid(ctx context.Context, user string, now, until time.Time) (g Grid, ok bool, err error)
+
+	// FreeGrids ends all claims that end within a time from now. No other process may use the store.
+	FreeGrids(ctx context.Context, now time.Time, within time.Duration) error
 }

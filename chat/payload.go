@@ -70,8 +70,9 @@ const (
 )
 
 // Step is one state of one reasoning step: a tool call or a phase. A tool call is emitted twice with one CallID, before
-// and after. Phases use the same event without the tool fields. The later state replaces the earlier; what it leaves
-// out (title, thought, parent, input) is taken over by Transcript.AddStep, so the second event is small.
+// and after. Phases use the same event without the tool fields; only a plan and dropped text have an output. The later
+// state replaces the earlier; what it leaves out (title, thought, parent, input) is taken over by Transcript.AddStep,
+// so the second event is small.
 type Step struct {
 	CallID     string  `json:"call_id"`             // The step's id in its run.
 	ParentID   string  `json:"parent_id,omitempty"` // The step that groups parallel calls.
@@ -83,9 +84,13 @@ type Step struct {
 	Timestamp  float64 `json:"timestamp"`           // When, in Unix seconds with a fraction.
 	ToolName   string  `json:"tool_name,omitempty"` // The tool.
 	// The tool's input.
-	ToolInput  json.RawMessage `json:"tool_input,omitempty"`  // an object
-	ToolOutput json.RawMessage `json:"tool_output,omitempty"` // The tool's output; {error} when it failed.
-	Status     Status          `json:"status" api:"shared"`   // How it stands.
+	ToolInput json.RawMessage `json:"tool_input,omitempty"` // an object
+	// The tool's output; {error} when it failed. A step named dropped has the output {text}: text that was removed from
+	// the model's reply, with the reason in message. In the output of a search, similarity_score of a document or chunk
+	// is the similarity of its best passage, 0 to 1, as in POST /search; without an embedding model
+	// retrieve_documentation has the score of the words there, and other tools leave it out.
+	ToolOutput json.RawMessage `json:"tool_output,omitempty"`
+	Status     Status          `json:"status" api:"shared"` // How it stands.
 	// The same as status.
 	ToolStatus Status `json:"tool_status"`
 	Summary    string `json:"summary,omitempty" api:"shared"` // What came of it, for people.
@@ -198,6 +203,8 @@ type Citation struct {
 	Score float64 `json:"score" api:"shared"` // How well it fits, 0 to 1.
 	// Of the file's bytes, in hex.
 	SHA256 string `json:"sha256" api:"shared"` // of the document version the offsets belong to
+	// Footnote added the footnote, because a passage that was read supports the sentence; the model placed none there.
+	Added bool `json:"added,omitempty" api:"shared"`
 }
 
 // PlaceWords is the place in words, empty without one.
@@ -243,6 +250,7 @@ const (
 	StopUnusableCalls     StopReason = "unusable_calls" // the model's calls could not be read, again and again
 	StopTimeout           StopReason = "timeout"
 	StopRefused           StopReason = "refused"
+	StopLength            StopReason = "length" // the model's reply was cut at its token limit
 )
 
 // Answer is the whole answer. Everything shown about it later is made from this event and the citations.
@@ -256,8 +264,9 @@ type Answer struct {
 	//
 	// They come without their [N].
 	Unsupported []string `json:"unsupported" api:"shared"`
-	// The share of sentences that passages bear out, 0 to 1, less where quotes are not word for word; the model's own
-	// number where it judged the answer and gave a lower one.
+	// The share of sentences that passages bear out, 0 to 1, less where quotes are not word for word. Where the model
+	// judged the answer, its own number lowers the confidence down to that number, or raises it by 0.1 at most if no
+	// sentence is unsupported.
 	//
 	// Only factual sentences count. Quotes that are not word for word take up to a fifth off. Without quotes the whole
 	// fifth is off, sentences are compared with the given text, the conversation, what tools returned or the passages,

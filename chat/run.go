@@ -125,6 +125,9 @@ type RunConfig struct {
 	// Write the steps of this run to the server's log at its usual level, rather than only when the log is set to
 	// debug. The steps themselves are the same.
 	VerboseLogging *bool `json:"verbose_logging,omitempty"`
+	// True lets the model call tools as it sees fit. False follows the fixed pipeline: search, read, answer. Left out,
+	// the server's setting decides. A model that is too weak for tools follows the pipeline in any case.
+	UseAgentMode *bool `json:"use_agent_mode,omitempty"`
 	// Who chooses the first tools; none: as the server is set.
 	Selection    string   `json:"selection,omitempty" api:"values=model|rules|auto"`
 	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // Only these tools, from any toolset.

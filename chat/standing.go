@@ -194,10 +194,13 @@ type StandingStore interface {
 	// DropStanding forgets a kept question.
 	DropStanding(ctx context.Context, s Scope, id string) error
 
-	// ClaimStanding returns up to limit questions of any user, those paused left out, for which there is something to
-	// do now, longest due first: each to one caller only, until its DueAt, which it sets to the given time. A caller
-	// that dies leaves them to others then.
-	ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]Standing, error)
+	// DueStanding returns the users who have questions for which there is something to do now, those paused left out.
+	DueStanding(ctx context.Context, now time.Time) (users []string, err error)
+
+	// ClaimStanding returns the question of a user for which there is something to do since the longest time, to one
+	// caller only until its DueAt, which it sets to the given time; ok is false when no row is due. A caller that dies
+	// leaves it to others then.
+	ClaimStanding(ctx context.Context, user string, now, until time.Time) (kept Standing, ok bool, err error)
 
 	// SetStandingFeed sets the hash of the token under which a user's changes can be read, nil for none.
 	SetStandingFeed(ctx context.Context, s Scope, hash *TokenHash) error

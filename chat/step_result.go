@@ -17,6 +17,7 @@ const (
 	CapabilityCalculate Capability = "calculate"
 	CapabilityQuery     Capability = "query" // asks tables
 	CapabilityCite      Capability = "cite"
+	CapabilityCheck     Capability = "check" // asks whether passages answer
 	CapabilityOpen      Capability = "open"
 	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
@@ -150,14 +151,17 @@ type Hit struct {
 	Page      int      `json:"page,omitempty"`       // from 1
 	Section   string   `json:"section,omitempty"`    // heading path
 	Score     *float64 `json:"score,omitempty"`      // of the search
-	// Nearness in meaning, 0 to 1, where it is known: from 0.7 on a passage probably answers.
+	// Nearness in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is the
+	// probability that the passage answers, from there on it rises with the cosine, to 1 for the same meaning.
 	Similarity *float64 `json:"similarity,omitempty"`
 	// The beginning of the text, or the part of it that answers the query.
 	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
 	// Where the snippet answers the query, in characters of it.
 	Matches [][2]int `json:"matches,omitempty"`
 	Note    string   `json:"note,omitempty"` // Why there is nothing to open.
-	Sub     bool     `json:"sub,omitempty"`  // It stands in the document of the hit before it.
+	// A language model read in it what the question asks for; of a check of passages.
+	Answers bool `json:"answers,omitempty"`
+	Sub     bool `json:"sub,omitempty"` // It stands in the document of the hit before it.
 	// with End: the part of the passage that was shown, in runes of the document's text, such as a row of a table; none
 	// where it was all of it
 	Start int `json:"start,omitempty"`
@@ -171,7 +175,7 @@ type Hit struct {
 func (h Hit) withoutTexts() Hit {
 	return Hit{
 		N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL, Start: h.Start,
-		End: h.End, Section: h.partSection(),
+		End: h.End, Section: h.partSection(), Answers: h.Answers,
 	}
 }
 

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -26,18 +25,6 @@ type SessionQuery struct {
 	Text   string // matched against titles and questions, without case; empty: all
 	Limit  int    // 0: DefaultPage, at most MaxPage
 	Cursor string // from a previous page
-}
-
-// sessionsLooked is how many of a user's conversations HasRuns looks through, last used first. A session moves to the
-// front when a run of it starts, so one that runs is among the first unless the user has begun more runs than that
-// since; then other work starts too early and nothing breaks.
-const sessionsLooked = 20
-
-// HasRuns reports whether a question of the user's own is being answered. Other work for the user gives way to it. It
-// guesses from one page of the list, which an index serves, rather than asking for each run.
-func HasRuns(ctx context.Context, store Store, s Scope) (bool, error) {
-	sessions, _, err := store.Sessions(ctx, s, SessionQuery{Limit: sessionsLooked})
-	return slices.ContainsFunc(sessions, func(s Session) bool { return s.Running }), err
 }
 
 // Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and sql/postgres
@@ -65,6 +52,10 @@ type Store interface {
 	// parallel starts get as many runs as there is room for, and no more. The returned Request names the session and
 	// has no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
+
+	// HasRuns reports whether a question of the scope's user is being answered. Runs that fill cells of grids do not
+	// count. Work in the background gives way to these runs.
+	HasRuns(ctx context.Context, s Scope) (bool, error)
 
 	// CheckWrites fails when a question could not be stored now: it stores one with its first event, and takes both
 	// back before anybody can see them.

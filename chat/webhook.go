@@ -16,6 +16,7 @@ type Webhook struct {
 	Origin string // where its user reached this server: links in what is sent begin with it
 	Secret []byte // signs what is sent
 	SetAt  time.Time
+	Local  bool // the local user set it, so it may be on the machine's own networks
 
 	SentAt   time.Time // when the address last took something; zero: never
 	FailedAt time.Time // when it last failed to; zero: not since it took something
@@ -74,10 +75,12 @@ type WebhookStore interface {
 	// Webhook returns the user's webhook.
 	Webhook(ctx context.Context, s Scope) (Webhook, error)
 
-	// ClaimNotices returns up to limit notices that are due now, one at most of each user and each user's longest due
-	// first: each to one caller only, until its DueAt, which it sets to the given time. A caller that dies leaves them
-	// to others then.
-	ClaimNotices(ctx context.Context, now, until time.Time, limit int) ([]Notice, error)
+	// DueNotices returns the users who have notices that are due now.
+	DueNotices(ctx context.Context, now time.Time) (users []string, err error)
+
+	// ClaimNotice returns the notice of a user that is due longest, to one caller only until its DueAt, which it sets
+	// to the given time; ok is false when none is due. A caller that dies leaves it to others then.
+	ClaimNotice(ctx context.Context, user string, now, until time.Time) (n Notice, ok bool, err error)
 
 	// SettleNotice notes what became of a notice that was claimed, with its webhook. Nothing is noted, and settled is
 	// false, once it is another's.

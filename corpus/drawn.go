@@ -15,17 +15,23 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/align"
+	"footnote/fair"
 )
 
 // A drawing holds the words of a document and its PDF, so that few are kept; they are made again in seconds.
 const (
-	maxDrawings  = 8 // documents whose PDF is kept
+	maxDrawings  = 1000     // documents whose drawing, or failure, is kept
+	drawingBytes = 64 << 20 // of memory that the drawings take together
 	drawPatience = 15 * time.Second
+	maxDrawn     = 2000    // pages of a drawing
 	maxAligned   = 300_000 // words of a text, which are found in a second and some 200 MiB that are free again then
 )
 
 var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "The pages of this file show no text, so its text is shown as it was read."}
+
+var overdrawn = &chat.Error{Code: chat.CodeUndrawable,
+	Message: "This file has too many pages to be drawn. Its text is shown, and the original can be downloaded."}
 
 var stillDrawing = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "The pages of this file are still being drawn. Until then its text is shown: look again in a moment."}
@@ -95,9 +101,9 @@ func (l *Library) DrawsOffice(d Document) bool {
 	return l.cfg.Office != nil && d.State == StateReady && l.cfg.Office.Draws(d.MIME)
 }
 
-// Drawn returns a document as it is printed. The first time that takes seconds; one document is drawn at a time, and
-// that goes on when the caller leaves. One that can't be drawn, or is not drawn yet after drawPatience, fails with
-// chat.CodeUndrawable.
+// Drawn returns a document as it is printed. The first time that takes seconds; one document is drawn at a time, users
+// take turns, and the work goes on when the caller leaves. One that can't be drawn, or is not drawn yet after
+// drawPatience, fails with chat.CodeUndrawable.
 func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -116,7 +122,7 @@ func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn
 		return kept, err
 	}
 	// The caller's scope is checked before, by Drawn, and again at the end of drawOffice.
-	work := l.drawings.begin(ctx, d.SHA256, func(ctx context.Context) (*Drawn, error) {
+	work := l.drawings.begin(ctx, d.User, d.SHA256, func(ctx context.Context) (*Drawn, error) {
 		return l.drawOffice(ctx, s, d)
 	})
 	patience := time.NewTimer(drawPatience)
@@ -168,6 +174,10 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if err != nil {
 		return nil, fmt.Errorf("read what was drawn of %s: %w", d.ID, err)
 	}
+	words := align.Words([]rune(x.Text))
+	if len(x.Sizes) > maxDrawn || len(words) > maxAligned {
+		return nil, overdrawn
+	}
 	text, err := l.cfg.Documents.Text(ctx, s, d.ID)
 	if err != nil {
 		return nil, err
@@ -180,8 +190,8 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		}
 		drawn.boxes = append(drawn.boxes, words...)
 	}
-	drawn.own, drawn.words = align.Words([]rune(text)), align.Words([]rune(x.Text))
-	if len(drawn.own) > maxAligned || len(drawn.words) > maxAligned {
+	drawn.own, drawn.words = align.Words([]rune(text)), words
+	if len(drawn.own) > maxAligned {
 		drawn.own = nil // what is cited is shown in the text
 	}
 	// Without words of its own nothing is placed, and Place returns none.
@@ -197,6 +207,11 @@ func printedFile(name string) File {
 	return File{Path: name, Filename: "drawn.pdf", MIME: "application/pdf", Printed: true}
 }
 
+// bytes is about the memory that a drawing takes. A word with its box and position counts 100 bytes.
+func (d *Drawn) bytes() int {
+	return len(d.Text) + 100*(len(d.own)+len(d.words)+len(d.boxes)) + 500*len(d.Blocks)
+}
+
 // formsOf are the words as they are compared.
 func formsOf(words []align.Word) []string {
 	forms := make([]string, len(words))
@@ -209,13 +224,15 @@ func formsOf(words []align.Word) []string {
 // drawings keeps the documents drawn last, with their PDFs in a directory. It is safe for concurrent use. Its directory
 // is temporary and goes with close.
 type drawings struct {
-	slot chan struct{} // holds a token while a document is drawn
-	life context.Context
-	stop context.CancelFunc // ends life
-	work sync.WaitGroup
+	// slots has one slot: each drawing starts a LibreOffice that may take 2 GiB.
+	slots *fair.Slots
+	life  context.Context
+	stop  context.CancelFunc // ends life
+	work  sync.WaitGroup
 
 	mu    sync.Mutex
 	dir   string // empty: none yet
+	bytes int    // of what is kept
 	kept  *simplelru.LRU[string, drawing]
 	begun map[string]*drawingWork
 }
@@ -229,11 +246,12 @@ type drawing struct {
 
 // newDrawings has no directory yet: most libraries never draw anything.
 func newDrawings() *drawings {
-	d := &drawings{slot: make(chan struct{}, 1), begun: map[string]*drawingWork{}}
+	d := &drawings{slots: fair.NewSlots(1, 1), begun: map[string]*drawingWork{}}
 	d.life, d.stop = context.WithCancel(context.Background())
 	// it fails only for sizes below 1
 	d.kept, _ = simplelru.NewLRU(maxDrawings, func(_ string, gone drawing) {
 		if gone.drawn != nil {
+			d.bytes -= gone.drawn.bytes()
 			_ = os.Remove(gone.drawn.file) // what stays goes with the directory
 		}
 	})
@@ -247,9 +265,9 @@ type drawingWork struct {
 	err   error
 }
 
-// begin has an original drawn unless that is under way. draw may go on when ctx ends, but not after close.
+// begin has an original drawn for a user unless that is under way. draw may go on when ctx ends, but not after close.
 func (d *drawings) begin(
-	ctx context.Context, sha256 string, draw func(context.Context) (*Drawn, error),
+	ctx context.Context, user, sha256 string, draw func(context.Context) (*Drawn, error),
 ) *drawingWork {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -263,27 +281,40 @@ func (d *drawings) begin(
 	d.work.Go(func() {
 		defer cancel()
 		defer stop()
-		select {
-		// Each drawing starts a LibreOffice, whose memory is not bounded from here: documents are drawn one after the
-		// other.
-		case d.slot <- struct{}{}:
-			work.drawn, work.err = draw(ctx)
-			<-d.slot
-		case <-ctx.Done():
-			work.err = ctx.Err()
-		}
+		work.drawn, work.err = d.inTurn(ctx, user, draw)
 		d.end(sha256, work)
 	})
 	return work
 }
 
-// end keeps what came of drawing an original, a failure only if the file is to blame.
+// inTurn draws when it is the user's turn.
+func (d *drawings) inTurn(
+	ctx context.Context, user string, draw func(context.Context) (*Drawn, error),
+) (*Drawn, error) {
+	if err := d.slots.Enter(ctx, user); err != nil {
+		return nil, err
+	}
+	defer d.slots.Leave(user)
+	return draw(ctx)
+}
+
+// end caches the result of drawing an original: a drawing replaces the least recently used ones, a failure expires.
 func (d *drawings) end(sha256 string, work *drawingWork) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.begun, sha256)
-	if work.err == nil || chat.CodeOf(work.err) == chat.CodeUndrawable {
-		d.kept.Add(sha256, drawing{work.drawn, work.err, time.Now().Add(restUndrawable)})
+	rest := restOther
+	if chat.CodeOf(work.err) == chat.CodeUndrawable {
+		rest = restUndrawable
+	}
+	// A failure that is no drawing's must not be shown to those who look again, such as the document's removal.
+	if code := chat.CodeOf(work.err); work.err == nil || code != chat.CodeNotFound && d.life.Err() == nil {
+		d.kept.Add(sha256, drawing{work.drawn, work.err, time.Now().Add(rest)})
+	}
+	if work.drawn != nil {
+		for d.bytes += work.drawn.bytes(); d.bytes > drawingBytes && d.kept.Len() > 1; {
+			d.kept.RemoveOldest()
+		}
 	}
 	// What was drawn is kept before the waiting ones go on, so that none of them begins anew.
 	close(work.done)

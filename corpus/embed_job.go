@@ -140,14 +140,18 @@ func (l *Library) embedSought(ctx context.Context, present Document) error {
 	return nil
 }
 
-// embedBatch makes the vectors of some passages and stores them. A batch is stored as a whole, so an interrupted job
-// goes on after the last one.
+// embedBatch makes the vectors of some passages and stores them. Users take turns, a batch at a time. A batch is stored
+// as a whole, so an interrupted job goes on after the last one.
 func (l *Library) embedBatch(
 	ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error,
 ) error {
 	if len(batch) == 0 {
 		return nil
 	}
+	if err := l.embedding.Enter(ctx, d.User); err != nil {
+		return err
+	}
+	defer l.embedding.Leave(d.User)
 	begun := time.Now()
 	vs, texts := make([]Vector, len(batch)), make([]string, len(batch))
 	for i, p := range batch {

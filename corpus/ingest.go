@@ -244,7 +244,7 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	if err != nil {
 		return File{}, nil, fmt.Errorf("open original: %w", err)
 	}
-	file = File{Filename: d.Filename, MIME: d.MIME, Bytes: d.Bytes}
+	file = File{User: d.User, Filename: d.Filename, MIME: d.MIME, Bytes: d.Bytes}
 	if f, ok := body.(interface{ Name() string }); ok {
 		// The reader opens the file by its name in another process, so that the name has to lead to these very bytes.
 		if info, err := os.Stat(f.Name()); err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes {

@@ -34,7 +34,8 @@ const (
 
 // Worker does the jobs of a kind. Do may be called by several goroutines.
 type Worker struct {
-	Jobs int // at once, at least 1
+	Jobs    int // at once, at least 1
+	PerUser int // of them, of one user; 0: all
 	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the
 	// cause ErrCancelled when the job was cancelled: then the job is over, whatever Do returns. ctx also ends when
 	// Work's ends, or when another replica took the job over: then the job comes again, in any process, and this
@@ -74,10 +75,11 @@ type Queue interface {
 	Enqueue(ctx context.Context, job Job) error
 	// Ensure is Enqueue unless the same job is at work.
 	Ensure(ctx context.Context, job Job) error
-	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns: of those who
-	// have jobs waiting, nobody's second job begins before everybody's first. A user's own come oldest first, but for
-	// hastened ones. Any number of processes may work on the same queue. Jobs that were at work in a process that died
-	// come first, each while no other of its kind is at work in its process, until an attempt ends.
+	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns in each process:
+	// the next job is of the user who has the fewest at work and, among equals, was served least recently. A user's own
+	// come oldest first, but for hastened ones. Any number of processes may work on the same queue. Jobs that were at
+	// work in a process that died come first, each while no other of its kind is at work in its process, until an
+	// attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
 	// Hasten gives a document's waiting job of a kind the place of its user's first waiting one, which gets its place.
 	// It does nothing where none waits.

@@ -13,6 +13,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus/text"
+	"footnote/fair"
 )
 
 // Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required. What is
@@ -68,6 +69,7 @@ type Library struct {
 	drawings  *drawings
 	similar   *similarities
 	waiting   unembedded
+	embedding *fair.Slots // batches of passages
 	pace      embedPace
 	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
 	analysers text.Analysers
@@ -105,8 +107,9 @@ func NewLibrary(cfg Config) (*Library, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	embeds := embedsAtOnce(cfg.Vectors)
 	return &Library{
-		cfg:      cfg,
+		cfg: cfg, embedding: fair.NewSlots(embeds, embeds),
 		purgeNow: make(chan struct{}, 1),
 		room:     semaphore.NewWeighted(textRoom),
 		parts: semaphore.NewWeighted(

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"footnote/chat"
+	"footnote/fair"
 )
 
 const (
@@ -56,11 +57,10 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if png, err := l.images.getImage(key); png != nil || err != nil {
 		return png, err
 	}
-	leave, err := l.images.enter(ctx, d.User)
-	if err != nil {
+	if err := l.images.slots.Enter(ctx, d.User); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer l.images.slots.Leave(d.User)
 	if png, err := l.images.getImage(key); png != nil || err != nil { // it may have been drawn meanwhile
 		return png, err
 	}
@@ -129,19 +129,12 @@ type images struct {
 	bytes   int
 	used    *simplelru.LRU[imageKey, []byte]
 	refused *simplelru.LRU[pageKey, refusal]
-	turns   map[string]*turn // of the users who have pages drawn
-}
-
-// turn is a user's right to have a page drawn. A user who scrolls through a book would otherwise keep all others
-// waiting.
-type turn struct {
-	taken chan struct{} // holds a token
-	users int           // who have it or wait for it
+	slots   *fair.Slots // one of each user, so that the workers behind it never hold two requests of one
 }
 
 // newImages is an empty cache. It is bounded by bytes (imageBytes), not by the number of images.
 func newImages() *images {
-	c := &images{turns: map[string]*turn{}}
+	c := &images{slots: fair.NewSlots(math.MaxInt, 1)}
 	// both fail only for sizes below 1
 	c.used, _ = simplelru.NewLRU(math.MaxInt32, func(_ imageKey, png []byte) { c.bytes -= len(png) })
 	c.refused, _ = simplelru.NewLRU[pageKey, refusal](maxRefused, nil)
@@ -182,31 +175,5 @@ func (c *images) putImage(key imageKey, png []byte, err error) {
 	c.used.Add(key, png)
 	for c.bytes += len(png); c.bytes > imageBytes; {
 		c.used.RemoveOldest()
-	}
-}
-
-// enter waits for a user's turn, which ends with leave. It fails with the error of ctx when that ends first.
-func (c *images) enter(ctx context.Context, user string) (leave func(), err error) {
-	c.mu.Lock()
-	t := c.turns[user]
-	if t == nil {
-		t = &turn{taken: make(chan struct{}, 1)}
-		c.turns[user] = t
-	}
-	t.users++
-	c.mu.Unlock()
-	gone := func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if t.users--; t.users == 0 {
-			delete(c.turns, user)
-		}
-	}
-	select {
-	case t.taken <- struct{}{}:
-		return func() { <-t.taken; gone() }, nil
-	case <-ctx.Done():
-		gone()
-		return nil, ctx.Err()
 	}
 }

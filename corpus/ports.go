@@ -264,6 +264,7 @@ type Blobs interface {
 
 // File is an original to extract. Only values are sent to the processes that read; Room stays here.
 type File struct {
+	User     string // whose turn it takes to read or draw it
 	Path     string // of the bytes on disk
 	Filename string
 	MIME     string // as sniffed from the bytes

@@ -53,9 +53,10 @@ type Result struct {
 	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
 	// words alone.
 	Cosine *float64
-	// Similarity is how probably the passage answers, 0–1, by its cosine and what the embedder's cosines mean: from
-	// 0.7 on it probably does, whatever the embedder. It is there where Cosine is.
+	// Similarity is search.Scale.Similarity of the cosine, 0–1: from 0.7 on the passage probably answers, whatever the
+	// embedder. It is set where Cosine is.
 	Similarity *float64
+	Doubt      float64 // search.Scale.Doubt of the query, 0–1
 	Snippet    search.Snippet
 	// Place is where the best words stand, in words: see Place.Label. Without Query.Places it says pages only.
 	Place string

@@ -30,7 +30,7 @@ func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 		se.query.Limit = max(se.query.Limit, mostScored)
 	}
 	found, err := se.runSearch(ctx)
-	if err != nil || len(found.Results) < 2 {
+	if err != nil || len(found.Results) == 0 {
 		return found, err
 	}
 	if err := se.addCosines(ctx, &found); err != nil {
@@ -68,7 +68,7 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		se.library.cfg.Log.WarnContext(ctx, "the reranker failed", "error", err)
+		se.library.cfg.Log.ErrorContext(ctx, "the reranker failed", "error", err)
 		found.Notes = append(slices.Clip(found.Notes), "The reranker did not answer: the order is that of the search.")
 		return nil
 	}
@@ -108,7 +108,7 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", near.err)
+		se.library.cfg.Log.ErrorContext(ctx, "semantic search failed", "error", near.err)
 		found.Partial = true
 		found.Notes = append(
 			slices.Clip(found.Notes), "The order is by words alone: searching by meaning did not answer.",
@@ -120,6 +120,7 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 		cosines[h.PassageID] = h.Cosine
 	}
 	for i := range found.Results {
+		found.Results[i].Doubt = se.doubt()
 		if c, ok := cosines[found.Results[i].Passage.ID]; ok && found.Results[i].Cosine == nil {
 			found.Results[i].Cosine = &c
 		}
@@ -136,12 +137,22 @@ func Rerank(query string, hits []Result) []Result {
 	for i := range out {
 		score := look.Score(out[i].Passage.Text, out[i].headingText(), out[i].Score)
 		if meaning && (out[i].Cosine != nil || out[i].Document.Semantic == SemanticReady) {
-			score = search.WithMeaning(score, out[i].Cosine)
+			score = search.WithMeaning(score, out[i].Cosine, out[i].Doubt)
 		}
 		out[i].Score = math.Round(score*1e4) / 1e4
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	return directoriesLast(out)
+}
+
+// leastFitting is the score of a closer look (Rerank, 0–1) below which a passage does not fit a query. No measurement
+// of it is recorded.
+const leastFitting = 0.15
+
+// Fitting returns the results that fit a query by a closer look at each, with that as their score. hits stay as they
+// are.
+func Fitting(query string, hits []Result) []Result {
+	return slices.DeleteFunc(Rerank(query, hits), func(r Result) bool { return r.Score < leastFitting })
 }
 
 // directoriesLast puts contents and indexes behind texts: they have the words of what they lead to.

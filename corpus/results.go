@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 
@@ -44,14 +45,23 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 			if !search.HasPhrases(p.Text, se.phrases) {
 				continue
 			}
-			seen[p.Text] = true
 			// An analyser is not for concurrent use, so that each search borrows its own for each language.
 			a := analysers[d.Language]
 			if a == nil {
 				a = se.library.analysers.Get(d.Language)
 				analysers[d.Language] = a
 			}
-			r := Result{Passage: p, Document: d, Score: f.score, Snippet: search.Snip(a, p.Text, words, se.seen)}
+			held := make(map[string]bool)
+			r := Result{Passage: p, Document: d, Score: f.score, Snippet: search.Snip(a, p.Text, words, held)}
+			if len(se.corrected) > 0 {
+				noteHeading(a, r.headingText(), words, held)
+			}
+			if se.onlyUnsure(held) && !se.foundByMeaning(f.Hit) {
+				continue
+			}
+			seen[p.Text] = true
+			maps.Copy(se.seen, held)
+			r.Doubt = se.doubt()
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}

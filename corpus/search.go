@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"footnote/chat"
 	"footnote/corpus/search"
@@ -32,6 +35,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	}
 	se := &activeSearch{
 		library: l, scope: s, query: q, seen: make(map[string]bool), corrected: make(map[string][]string),
+		unsure: make(map[string]bool),
 	}
 	if q.Filter != nil {
 		if q.Documents, err = l.selectedIDs(ctx, s, q); err != nil {
@@ -133,13 +137,7 @@ func intersectIDs(a, b []string) []string {
 	for _, s := range b {
 		in[s] = true
 	}
-	var out []string
-	for _, s := range a {
-		if in[s] {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !in[s] })
 }
 
 // activeSearch is one search under way. It is used by one search; the vectors are asked for in a goroutine beside it,
@@ -152,6 +150,7 @@ type activeSearch struct {
 	words     []text.Word
 	phrases   []string
 	corrected map[string][]string // of a word, the terms that correct or complete it
+	unsure    map[string]bool     // corrected words that count beside another one only
 	seen      map[string]bool     // words that a result holds
 	notes     []string
 	partial   bool // an index did not answer
@@ -162,6 +161,7 @@ type activeSearch struct {
 	vectorErr error
 	measure   sync.Once
 	scale     search.Scale // what cosines mean; set with the first hits by meaning
+	nonsense  float64      // the cosine of the query with its nonsense; 0 in semantic mode
 }
 
 // runSearch finds what has the quoted phrases, and when nothing has them, what has their words. The notes of the first
@@ -210,11 +210,12 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 		switch {
 		case found.err != nil && ctx.Err() != nil:
 			return Results{}, ctx.Err()
-		case found.err != nil && se.query.Mode == ModeSemantic:
-			return Results{}, unansweredError(found.err)
 		case found.err != nil:
+			se.library.cfg.Log.ErrorContext(ctx, "semantic search failed", "error", found.err)
+			if se.query.Mode == ModeSemantic {
+				return Results{}, unansweredError(found.err)
+			}
 			byMeaning, se.partial = false, true
-			se.library.cfg.Log.WarnContext(ctx, "semantic search failed", "error", found.err)
 			se.addNote("Semantic search is off: it did not answer. These results are found by words.")
 		}
 	}
@@ -248,6 +249,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 		if out.Results, err = se.readResults(ctx, se.rankHits(byWord, byVector, byWords, byMeaning)); err != nil {
 			return Results{}, err
 		}
+		se.noteCorrections(out.Corrected)
 	}
 	if !se.query.Typing {
 		se.hastenFound(ctx, out)
@@ -285,74 +287,8 @@ func unansweredError(err error) error {
 	}
 }
 
-// fused is a hit with its score, 0–1.
-type fused struct {
-	Hit
-	score float64
-}
-
-// rankHits orders what the indexes found: by both, by meaning, or by words. A hit of words that is not among the
-// nearest vectors is at most as near as the farthest of these, which is taken.
-func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
-	if !byWords {
-		out := make([]fused, len(byVector))
-		for i, h := range byVector {
-			out[i].Hit = h
-		}
-		return se.applyThreshold(out)
-	}
-	fits := make([]search.Fit, 0, len(byWord)+len(byVector))
-	hits, at := make(map[string]Hit), make(map[string]int)
-	for _, h := range byWord {
-		hits[h.PassageID], at[h.PassageID] = h, len(fits)
-		fits = append(fits, search.Fit{ID: h.PassageID, Words: h.Share, Unknown: true})
-	}
-	if byMeaning {
-		farthest := 0.0
-		for _, h := range byVector {
-			i, known := at[h.PassageID]
-			if !known {
-				i = len(fits)
-				fits = append(fits, search.Fit{ID: h.PassageID})
-			}
-			hits[h.PassageID] = h
-			farthest = se.scale.Nearness(h.Cosine)
-			fits[i].Meaning, fits[i].Unknown = farthest, false
-		}
-		for i, f := range fits { // those that are not among the nearest
-			if f.Unknown && len(byVector) > 0 && !se.library.waiting.hasDocument(hits[f.ID].DocumentID) {
-				fits[i].Meaning, fits[i].Unknown = farthest, false
-			}
-		}
-	}
-	out := make([]fused, 0, len(fits))
-	for _, r := range search.Fuse(fits) {
-		out = append(out, fused{hits[r.ID], r.Score})
-	}
-	if byMeaning {
-		return se.applyThreshold(out)
-	}
-	return out
-}
-
 // addNote adds a sentence for people about how the search was made.
 func (se *activeSearch) addNote(s string) { se.notes = append(se.notes, s) }
-
-// applyThreshold sets the scores of semantic mode and drops what lies under MinScore. A hit without a cosine falls
-// under any threshold.
-func (se *activeSearch) applyThreshold(ranked []fused) []fused {
-	kept := ranked[:0]
-	for _, f := range ranked {
-		similarity := se.scale.Similarity(f.Cosine)
-		if se.query.Mode == ModeSemantic {
-			f.score = similarity
-		}
-		if se.query.MinScore == 0 || f.Cosine != 0 && similarity >= se.query.MinScore {
-			kept = append(kept, f)
-		}
-	}
-	return kept
-}
 
 // vectorHits are what the index of vectors found, or why it did not answer.
 type vectorHits struct {
@@ -380,17 +316,32 @@ func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth 
 	return vectorHits{hits, err}
 }
 
-// queryVector returns the query's vector, made once: what failed once is not tried again.
+// queryVector returns the query's vector, made once: what failed once is not tried again. Where meaning is to be
+// weighed against words, the query's nonsense is embedded beside it.
 func (se *activeSearch) queryVector(ctx context.Context) ([]float32, error) {
 	se.embed.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 		defer cancel()
-		values, err := se.library.cfg.Embedder.EmbedQuery(ctx, se.query.Text)
-		if err != nil {
+		texts := []string{se.query.Text}
+		if se.query.Mode != ModeSemantic {
+			texts = append(texts, search.Nonsense(se.query.Text))
+		}
+		vectors := make([][]float32, len(texts))
+		embedding, ctx := errgroup.WithContext(ctx)
+		for i, text := range texts {
+			embedding.Go(func() (err error) {
+				vectors[i], err = se.library.cfg.Embedder.EmbedQuery(ctx, text)
+				return err
+			})
+		}
+		if err := embedding.Wait(); err != nil {
 			se.vectorErr = fmt.Errorf("embed the query: %w", err)
 			return
 		}
-		se.values = values
+		se.values = vectors[0]
+		if len(vectors) > 1 {
+			se.nonsense = search.Cosine(vectors[0], vectors[1])
+		}
 	})
 	return se.values, se.vectorErr
 }

@@ -3,6 +3,7 @@ package corpus_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -210,6 +211,78 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("found %q, %v", titles(found), err)
 		}
 	})
+}
+
+func TestAWordWithAnotherFirstLetterIsNoTypingError(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	sh.start(t)
+	sh.add(t, "tenants.md", "# Tenants\n\nTenants have rights and duties. That is the law of the house.")
+	sh.wait(t)
+	for _, typed := range []string{"upright", "what"} {
+		found := sh.search(t, corpus.Query{Text: typed + " piano"})
+		if len(found.Notes)+len(found.Corrected)+len(found.Results) > 0 {
+			t.Errorf("%q found %q with the notes %q, want nothing", typed, titles(found), found.Notes)
+		}
+	}
+	if found := sh.search(t, corpus.Query{Text: "rihgts"}); found.Corrected["rihgts"] != "rights" {
+		t.Errorf("corrected %v, want rights", found.Corrected)
+	}
+}
+
+func TestACorrectionThatIsNotSureNeedsAnotherWordBesideIt(t *testing.T) {
+	for mode, sh := range map[string]*shelf{"lexical": openShelf(t, t.TempDir(), nil), "hybrid": openSemantic(t)} {
+		if mode == "lexical" {
+			sh.start(t)
+		}
+		sh.add(t, "bike.md", "# Bike\n\n## Lights\n\nThe plug would come loose after rain.\n\n## Washers\n\n"+
+			"The washer breaks when the plant is wet.")
+		sh.add(t, "cups.md", "# Cups\n\n## Kitchen\n\nThe cups stand in the kitchen, beside the oven.")
+		sh.wait(t)
+		for _, tt := range []struct {
+			query string
+			want  int // results
+			meant map[string]string
+		}{
+			{"xyzzy plugh", 0, nil}, {"world cup", 1, nil}, {"weather", 0, nil}, {"bread", 0, nil}, {"planet", 0, nil},
+			{"kitchen planet", 1, nil}, // nothing has both words
+			{"washer planet", 1, map[string]string{"planet": "plant"}},
+			{"loose plugh", 1, map[string]string{"plugh": "plug"}},
+			{"kitchem", 1, map[string]string{"kitchem": "Kitchen"}},
+		} {
+			found := sh.search(t, corpus.Query{Text: tt.query})
+			if mode == "lexical" && len(found.Results) != tt.want || len(found.Notes) != len(tt.meant) ||
+				!maps.Equal(found.Corrected, tt.meant) {
+				t.Errorf("%s search for %q found %d passages, corrected %v, notes %q; want %d, %v",
+					mode, tt.query, len(found.Results), found.Corrected, found.Notes, tt.want, tt.meant)
+			}
+		}
+	}
+}
+
+func TestHybridSearchHasARelevanceFloor(t *testing.T) {
+	sh := openSemantic(t)
+	fill(t, sh)
+	for _, query := range []string{"xyzzy plugh", "quantum chromodynamics", "blargh"} {
+		found := sh.search(t, corpus.Query{Text: query, Limit: 50})
+		if len(found.Results) != 0 {
+			t.Errorf("%q found %q (similarity of the first: %v), want nothing",
+				query, titles(found), *found.Results[0].Similarity)
+		}
+	}
+	everything := sh.search(t, corpus.Query{Text: "slates", Limit: 50, Mode: corpus.ModeSemantic}).Results
+	found := sh.search(t, corpus.Query{Text: "slates", Limit: 50}).Results
+	if len(found) == 0 || len(found) == len(everything) {
+		t.Errorf("%d passages found for a word of one document, want some of %d", len(found), len(everything))
+	}
+	survey, err := sh.Find(t.Context(), chat.Local, "survey.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, err := sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: survey.ID, Focus: "xyzzy plugh"})
+	if err != nil || reading.Focused {
+		t.Errorf("reading about nothing in the document: focused %v, %v; want the document from its start",
+			reading.Focused, err)
+	}
 }
 
 func TestMinScoreHoldsWithVectors(t *testing.T) {

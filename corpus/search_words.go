@@ -135,8 +135,44 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 			}
 			out[w.Text] = meant.word
 			se.corrected[w.Text] = append(se.corrected[w.Text], meant.term)
-			se.addNote("No document has “" + w.Text + "”: “" + meant.word + "” was looked for as well.")
+			se.unsure[w.Text] = meant.sure == search.MaybeMeant
 		}
 	}
 	return out, nil
+}
+
+// onlyUnsure reports whether all that a passage holds of the query are words that may have been meant. Such a word
+// counts beside another one of the query only.
+func (se *activeSearch) onlyUnsure(held map[string]bool) bool {
+	for word := range held {
+		if !se.unsure[word] {
+			return false
+		}
+	}
+	return len(held) > 0
+}
+
+// noteHeading marks in held the words that stand over a passage: a passage is found by these too.
+func noteHeading(a *text.Analyser, heading string, words []text.Word, held map[string]bool) {
+	for _, span := range a.Spans(heading) {
+		for _, w := range words {
+			if slices.Contains(w.Terms, span.Term) {
+				held[w.Text] = true
+			}
+		}
+	}
+}
+
+// noteCorrections leaves the corrections that a result holds, and says each. One that nothing found has is of no use to
+// anybody.
+func (se *activeSearch) noteCorrections(corrected map[string]string) {
+	for _, w := range se.words {
+		meant, ok := corrected[w.Text]
+		switch {
+		case ok && se.seen[w.Text]:
+			se.addNote("No document has “" + w.Text + "”: “" + meant + "” was looked for as well.")
+		case ok:
+			delete(corrected, w.Text)
+		}
+	}
 }

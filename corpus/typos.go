@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -19,17 +20,20 @@ const maxSimilar = 8
 const maxLooked = 5
 
 // candidate is an indexed term and a word of a document that it was made from.
-type candidate struct{ term, word string }
+type candidate struct {
+	term, word string
+	sure       search.Meant
+}
 
 // meantWord returns the word that was likely meant by a word which no document has. Stems are too short to tell, so
-// that whole words of documents are compared with the typed one, by the typing errors between both. One error is
-// allowed, two in words of seven letters and more. Of several the one with fewest errors is meant. The zero candidate
-// means that none is near.
+// that whole words of documents are compared with the typed one, by the errors between both (search.MeantBy). A word
+// with another first letter is another word: people rarely mistype the first. Of several the one with the least errors
+// is meant. The zero candidate means that none is near.
 func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
-	allowed := 1
+	allowed := 2
 	if utf8.RuneCountInString(typed) >= 7 {
-		allowed = 2
+		allowed = 3
 	}
 	edits := make(map[string]int) // of the indexed terms that are near
 	for _, t := range w.Terms {
@@ -38,7 +42,7 @@ func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, 
 			return candidate{}, fmt.Errorf("similar words: %w", err)
 		}
 		for _, f := range found {
-			if d := search.Typos(t, f, allowed+1); d <= allowed+1 {
+			if d := search.Typos(t, f, allowed); d <= allowed {
 				edits[f] = min(d, cmp.Or(edits[f], d))
 			}
 		}
@@ -51,14 +55,25 @@ func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, 
 		return candidate{}, err
 	}
 	var best candidate
+	least := math.MaxInt
 	for _, c := range words {
 		for _, word := range search.Forms(text.Fold(c.word)) {
-			if d := search.Typos(typed, word, allowed); d <= allowed {
-				best, allowed = c, d-1
+			if !sameFirstLetter(typed, word) {
+				continue
+			}
+			if sure, cost := search.MeantBy(typed, word); sure != search.NotMeant && cost < least {
+				best, least = candidate{c.term, c.word, sure}, cost
 			}
 		}
 	}
 	return best, nil
+}
+
+// sameFirstLetter reports whether two folded words begin alike.
+func sameFirstLetter(a, b string) bool {
+	first, _ := utf8.DecodeRuneInString(a)
+	other, _ := utf8.DecodeRuneInString(b)
+	return first == other
 }
 
 // wordsOf finds for each term a word of a document that has it. Terms are stems; people must be shown a word.
@@ -86,7 +101,7 @@ func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidat
 	for _, p := range passages {
 		for _, t := range of[p.ID] {
 			if word := se.wordOf(p, t); word != "" {
-				out = append(out, candidate{t, word})
+				out = append(out, candidate{term: t, word: word})
 			}
 		}
 	}

@@ -15,18 +15,31 @@ const (
 	maxAttempts = 4                // of a job that fails for reasons of ours
 	// documents embedded at once when a server keeps the vectors: most of the time is waiting for it
 	embedsApart = 4
+	// documents of all users at work at once. They share what is scarce, which users take turns for: the processes that
+	// read files, text recognition by pages, and the embedding model by batches. So a long document keeps no other
+	// user's waiting.
+	jobsAtOnce = 16
 )
 
 // jobWorkers returns the workers for the library's background work, by kind of job.
 func (l *Library) jobWorkers() map[JobKind]Worker {
-	all := map[JobKind]Worker{JobIngest: {Jobs: l.cfg.Workers, Do: l.guardedWork(l.ingestDocument)}}
+	all := map[JobKind]Worker{
+		JobIngest: {Jobs: jobsAtOnce, PerUser: l.cfg.Workers, Do: l.guardedWork(l.ingestDocument)},
+	}
 	if l.Semantic() {
-		all[JobEmbed] = Worker{Jobs: 1, Do: l.guardedWork(l.embedDocument)}
-		if _, away := l.cfg.Vectors.(remoteVectors); away {
-			all[JobEmbed] = Worker{Jobs: embedsApart, Do: l.guardedWork(l.embedDocument)}
+		all[JobEmbed] = Worker{
+			Jobs: jobsAtOnce, PerUser: embedsAtOnce(l.cfg.Vectors), Do: l.guardedWork(l.embedDocument),
 		}
 	}
 	return all
+}
+
+// embedsAtOnce is how many batches of passages are embedded at once, and documents of one user.
+func embedsAtOnce(vectors Vectors) int {
+	if _, away := vectors.(remoteVectors); away {
+		return embedsApart
+	}
+	return 1
 }
 
 // guardedWork makes a Worker's Do of what may panic, and decides which errors end a job. Recording how a job ended must

@@ -65,6 +65,20 @@ describe('a conversation of several questions', () => {
     assert.equal(new Set(await found.allTextContents()).size, 2)
     await shot(page, 'namesakes-palette')
   }, { timezoneId: 'Asia/Tokyo' }))
+
+  it('keeps the number of a conversation whole behind a long name', at.tab(async page => {
+    const question = 'Which mortar is recommended for repointing the brickwork of the chimney above the slates?'
+    const body = JSON.stringify({ question })
+    await Promise.all(Array.from({ length: 8 }, async () => {
+      const answer = await fetch(`${at.server.url}/agent/query`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+      assert.equal(answer.status, 200, await answer.text())
+    }))
+    await page.goto('/')
+    const numbers = page.locator('#sessions a span.num')
+    await numbers.first().waitFor()
+    const cut = await numbers.evaluateAll(all => all.filter(e => e.scrollWidth > e.clientWidth || e.clientWidth === 0).map(e => e.textContent))
+    assert.deepEqual(cut, [], 'numbers that are cut')
+  }))
 })
 
 describe('the panel of a text', () => {

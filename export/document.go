@@ -200,6 +200,9 @@ func (d *document) footnote(n int, c chat.EvidenceCitation) {
 		if c.Check != chat.CheckVerified && c.Quote != "" {
 			d.run(" ("+strings.ReplaceAll(string(c.Check), "_", " ")+")", style{})
 		}
+		if c.Added {
+			d.run(" (added by Footnote)", style{})
+		}
 	})
 	fmt.Fprintf(&d.notes, `<w:footnote w:id="%d">%s</w:footnote>`, n, d.body.String())
 	d.body = outside

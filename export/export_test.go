@@ -268,3 +268,19 @@ func TestBracesInTitlesEndNoEntry(t *testing.T) {
 		t.Errorf("%d braces stay open:\n%s", depth, got)
 	}
 }
+
+func TestAddedFootnotesAreMarked(t *testing.T) {
+	e := answer()
+	e.Citations[0].Added = true
+	raw, err := Word("One answer", []chat.Evidence{e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"Word": parts(t, raw)["word/footnotes.xml"], "Markdown": string(Markdown([]chat.Evidence{e})),
+	} {
+		if n := strings.Count(text, "added by Footnote"); n != 1 {
+			t.Errorf("%s: got %d marks, want 1: %s", name, n, text)
+		}
+	}
+}

@@ -60,6 +60,9 @@ func noteText(c chat.EvidenceCitation) string {
 	case c.Check != chat.CheckVerified:
 		where += literal(" (" + strings.ReplaceAll(string(c.Check), "_", " ") + ")")
 	}
+	if c.Added {
+		where += literal(" (added by Footnote)")
+	}
 	return "“" + literal(c.Quote) + "” " + where
 }
 

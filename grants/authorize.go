@@ -35,11 +35,10 @@ var (
 	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 )
 
-// Check reads the parameters of an authorization request at a server with an issuer and a resource. A failure with a
-// Request may be told to its client, at Request.Back; without one it must be told to the user. The order is that of RFC
-// 6749, section 4.1.2.1: until client and address are known to belong together, nothing may be sent to that address, or
-// the server would forward people wherever a link says. PKCE with S256 is a must (OAuth 2.1), and “resource” is RFC
-// 8707's.
+// Check reads the parameters of an authorization request at a server with an issuer and a resource. It fails with
+// chat.CodeInvalid and a sentence for the user. No failure is sent to the client: every stranger can register an
+// address, so a link with a fault would forward people there without a click (RFC 9700, section 4.11.2). PKCE with S256
+// is a must (OAuth 2.1), and “resource” is RFC 8707's.
 func (b *Book) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
 	c, err := b.Client(ctx, get("client_id"))
 	if err != nil {
@@ -54,18 +53,25 @@ func (b *Book) Check(ctx context.Context, get func(string) string, resource stri
 		Client: c.ID, Redirect: get("redirect_uri"), Challenge: get("code_challenge"), State: get("state"),
 		Resource: resource,
 	}
+	var fault string
 	switch {
 	case len(q.State) > maxState:
-		q.State = ""
-		return c, q, &Error{"invalid_request", "state is too long"}
+		fault = "state is too long"
 	case get("response_type") != "code":
-		return c, q, &Error{"unsupported_response_type", "response_type must be code"}
+		fault = "response_type must be code"
 	case get("code_challenge_method") != "S256" || !challengeForm.MatchString(q.Challenge):
-		return c, q, &Error{"invalid_request", "PKCE with the method S256 is needed"}
+		fault = "PKCE with the method S256 is needed"
 	case get("scope") != "" && get("scope") != Scope:
-		return c, q, &Error{"invalid_scope", "the only scope is " + Scope}
+		fault = "the only scope is " + Scope
 	case get("resource") != "" && get("resource") != resource:
-		return c, q, &Error{"invalid_target", "the only resource is " + resource}
+		fault = "the only resource is " + resource
+	}
+	if fault != "" {
+		return c, nil, &chat.Error{
+			Code: chat.CodeInvalid,
+			Message: "The program's request can't be granted: " + fault +
+				". Update the program, then connect from it again.",
+		}
 	}
 	return c, q, nil
 }
@@ -96,6 +102,13 @@ func (q *Request) Origin() string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
+}
+
+// Pend notes that a user is asked about a client, which registrations of others don't push out meanwhile.
+func (b *Book) Pend(ctx context.Context, c Client) error {
+	return b.put(ctx, Record{
+		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: b.now().Add(consentLife),
+	}, nil, 1)
 }
 
 // Allow makes a grant of a user, who is signed in with key, and returns the code that its client turns into tokens. The

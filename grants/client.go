@@ -1,12 +1,16 @@
 package grants
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -64,17 +68,37 @@ func readRedirect(address string) (*url.URL, error) {
 			"fragment.",
 	}
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxRedirect || u.Host == "" || u.User != nil || strings.Contains(address, "#") ||
+	if err != nil || len(address) > maxRedirect || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(address, "#*") ||
 		strings.ContainsFunc(
 			address,
 			func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\\\"';,", r) },
 		) {
 		return nil, bad
 	}
+	port, err := strconv.Atoi(cmp.Or(u.Port(), "443"))
+	if err != nil || port < 1 || port > 65535 || strings.HasSuffix(u.Host, ":") || !isHost(u.Hostname()) {
+		return nil, bad
+	}
 	if u.Scheme == "https" || u.Scheme == "http" && onLoopback(u) {
 		return u, nil
 	}
 	return nil, bad
+}
+
+// hostForm is a name of the DNS in ASCII (RFC 1123): labels of letters, digits and hyphens.
+var hostForm = regexp.MustCompile(
+	`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// isHost reports whether a text is an IP address without a zone, or a name whose last label is no number: browsers take
+// such a name for an IPv4 address in another spelling.
+func isHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Zone() == ""
+	}
+	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
+	return len(host) <= 253 && hostForm.MatchString(host) && strings.Trim(last, "0123456789") != "" &&
+		!strings.HasPrefix(last, "0x")
 }
 
 // onLoopback reports whether an address is of this machine. “localhost” counts, as programs register it.

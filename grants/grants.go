@@ -34,6 +34,7 @@ const (
 	KindCode    Kind = "code"    // owned by its grant, as the rest
 	KindAccess  Kind = "access"  //
 	KindRefresh Kind = "refresh" //
+	KindConsent Kind = "consent" // owned by its client: a user is asked about it
 )
 
 // Record is what is kept of a client, a grant or a secret.
@@ -50,7 +51,7 @@ type Record struct {
 // Store keeps records. Times are UTC in whole microseconds. It is safe for concurrent use.
 type Store interface {
 	// Put stores a new record and drops the oldest of the same kind and owner beyond most, of clients only those that
-	// were never used.
+	// were never used and have no record of KindConsent.
 	Put(ctx context.Context, r Record, most int) error
 	// Get returns a record, whether it expired or not. It fails with chat.CodeNotFound.
 	Get(ctx context.Context, kind Kind, id string) (Record, error)
@@ -72,6 +73,7 @@ const (
 	refreshLife = 30 * 24 * time.Hour
 	codeLife    = time.Minute
 	clientLife  = 24 * time.Hour // without a grant
+	consentLife = 10 * time.Minute
 	usedLife    = 365 * 24 * time.Hour
 
 	mostClients = 1000 // without a grant

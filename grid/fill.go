@@ -23,6 +23,8 @@ var errPast = errors.New("the cell is not waiting for this run")
 type slice struct {
 	*Filler
 	grid    chat.Grid
+	until   time.Time // no cell is begun after that
+	workers sync.WaitGroup
 	mu      sync.Mutex
 	waiting []chat.GridCell // not taken by a worker yet
 	over    bool            // nothing more is to be taken
@@ -30,14 +32,14 @@ type slice struct {
 }
 
 // fill asks the waiting cells of a grid for one slice of time. The user's own runs come first: while there are some,
-// the grid waits. short ends the slice, not the runs: they go on without being watched, and the next slice finds them
-// by their keys.
+// the grid waits. Runs that last longer than a slice go on without being watched, and the next slice finds them by
+// their keys.
 func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	if g.State != chat.GridFilling {
 		_, err := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Time{} })
 		return err
 	}
-	busy, err := chat.HasRuns(ctx, f.cfg.Store, scope(g))
+	busy, err := f.cfg.Store.HasRuns(ctx, scope(g))
 	if err != nil || busy {
 		_, later := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Now().Add(giveWay) })
 		return errors.Join(err, later)
@@ -46,18 +48,44 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	if err != nil {
 		return err
 	}
-	s := &slice{Filler: f, grid: g, waiting: waiting}
-	short, cancel := context.WithTimeout(ctx, sliceTime)
+	s := &slice{Filler: f, grid: g, waiting: waiting, until: time.Now().Add(sliceTime)}
+	short, cancel := context.WithTimeout(ctx, sliceTime+runTime)
 	defer cancel()
-	var all sync.WaitGroup
+	claim, release := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() { f.renewClaim(claim, g) })
 	for range min(cellsAtOnce, len(waiting)) {
-		all.Go(func() { s.work(ctx, short) })
+		s.workers.Go(func() { s.work(ctx, short) })
 	}
-	all.Wait()
+	s.workers.Wait()
+	release()
+	renewing.Wait()
 	if ctx.Err() != nil {
 		return nil // the claim ends by itself
 	}
 	return s.end(ctx)
+}
+
+// renewClaim keeps the claim of a grid that is being filled until ctx ends. A claim that can't be renewed ends by
+// itself.
+func (f *Filler) renewClaim(ctx context.Context, g chat.Grid) {
+	tick := time.NewTicker(claimTime / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		_, err := f.change(ctx, g, func(g *chat.Grid) {
+			if !g.DueAt.IsZero() {
+				g.DueAt = time.Now().Add(claimTime)
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			f.cfg.Log.WarnContext(ctx, "the claim of a table could not be renewed", "table", g.ID, "error", err)
+		}
+	}
 }
 
 // toAsk are the cells that are to be asked, a row after the other. So the first rows are whole while the rest still
@@ -96,7 +124,7 @@ func (s *slice) work(ctx, short context.Context) {
 func (s *slice) take() (cell chat.GridCell, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || len(s.waiting) == 0 {
+	if s.over || len(s.waiting) == 0 || time.Now().After(s.until) {
 		return cell, false
 	}
 	cell, s.waiting = s.waiting[0], s.waiting[1:]
@@ -117,14 +145,23 @@ func (s *slice) stop(err error) {
 // filled; what concerns the cell alone is stored with it. A run that the slice does not see the end of goes on, and
 // the next slice finds it.
 func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
-	run, _, err := s.cfg.Runs.Start(ctx, s.grid.User, s.request(cell))
+	run, fresh, err := s.cfg.Runs.Start(ctx, s.grid.User, s.request(cell))
 	switch {
 	case err != nil && isOfCell(err):
 		return s.store(ctx, cell, chat.Run{}, failed(err))
 	case err != nil:
 		return err
+	case fresh:
+		s.begun.Store(run.ID, true)
+	case run.Status == chat.RunRunning:
+		// A run of a server that died rests until its lease ends, and must not keep the other cells waiting.
+		if _, ours := s.begun.Load(run.ID); !ours {
+			s.workers.Go(func() { s.work(ctx, short) })
+		}
 	}
-	run, err = s.await(short, run)
+	if run, err = s.await(short, run); short.Err() == nil {
+		s.begun.Delete(run.ID)
+	}
 	switch {
 	case short.Err() != nil:
 		return nil

@@ -8,19 +8,23 @@ package grid
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/fair"
 )
 
 // Times and bounds of the filling.
 const (
-	claimTime   = time.Minute      // a server that died has its grids filled by others after that
-	sliceTime   = 20 * time.Second // that a grid is filled before others have their turn
-	gridsAtOnce = 4                // of all users, by one server
+	claimTime   = 8 * time.Second  // unless it is renewed, after which another server fills the grid
+	sliceTime   = 2 * time.Second  // during which cells of a grid are begun before another grid has its turn
+	runTime     = 20 * time.Second // for which a slice waits for the runs that it began
+	gridsAtOnce = 16               // of all users, by one server
+	gridsOfUser = 4                // of them, of one user
 	cellsAtOnce = 2                // of one grid
 	giveWay     = 2 * time.Second  // until the next try while the user's own runs are under way
 	firstLook   = 10 * time.Millisecond
@@ -44,13 +48,14 @@ type Config struct {
 	Runs    Runs
 	Log     *slog.Logger
 	Every   time.Duration // between two looks for what is due; 0: 2 s
+	Alone   bool          // no other process uses the store: claims of an earlier one end when Run begins
 }
 
-// Filler makes grids and fills them. It is safe for concurrent use. Like a Keeper of kept questions it has all its
-// state in the store.
+// Filler makes grids and fills them. It is safe for concurrent use. Its durable state is in the store.
 type Filler struct {
-	cfg  Config
-	wake chan struct{} // holds one: something is due now
+	cfg   Config
+	loop  fair.Loop[chat.Grid]
+	begun sync.Map // the ids of runs under way that this process began
 }
 
 // New makes a Filler. Nothing is asked until Run.
@@ -59,56 +64,35 @@ func New(cfg Config) *Filler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Filler{cfg: cfg, wake: make(chan struct{}, 1)}
-}
-
-// Run fills what is due until ctx ends. While there is work it goes on without waiting for the tick.
-func (f *Filler) Run(ctx context.Context) {
-	tick := time.NewTicker(f.cfg.Every)
-	defer tick.Stop()
-	for {
-		more, err := f.Work(ctx)
-		if err != nil && ctx.Err() == nil {
-			f.cfg.Log.WarnContext(ctx, "tables could not be filled", "error", err)
-		}
-		if more && err == nil && ctx.Err() == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-f.wake:
-		}
-	}
-}
-
-// Work fills the grids that are due for one slice each, and reports whether there were any. It returns when the slices
-// are over, so a slow grid holds up the other gridsAtOnce-1 for sliceTime at most.
-func (f *Filler) Work(ctx context.Context) (some bool, err error) {
-	now := time.Now()
-	due, err := f.cfg.Store.ClaimGrids(ctx, now, now.Add(claimTime), gridsAtOnce)
-	if err != nil {
-		return false, err
-	}
-	var all sync.WaitGroup
-	for _, g := range due {
-		all.Go(func() {
-			if err := f.fill(ctx, g); err != nil && ctx.Err() == nil {
-				f.cfg.Log.WarnContext(ctx, "table could not be filled", "table", g.ID, "error", err)
+	f := &Filler{cfg: cfg}
+	f.loop = fair.Loop[chat.Grid]{
+		Slots: fair.NewSlots(gridsAtOnce, gridsOfUser), Every: cfg.Every,
+		Due: func(ctx context.Context) ([]string, error) { return cfg.Store.DueGrids(ctx, time.Now()) },
+		Claim: func(ctx context.Context, user string) (chat.Grid, bool, error) {
+			now := time.Now()
+			return cfg.Store.ClaimGrid(ctx, user, now, now.Add(claimTime))
+		},
+		Do: func(ctx context.Context, g chat.Grid) error {
+			if err := f.fill(ctx, g); err != nil {
+				return fmt.Errorf("fill the table %s: %w", g.ID, err)
 			}
-		})
+			return nil
+		},
+		Failed: func(ctx context.Context, err error) {
+			cfg.Log.WarnContext(ctx, "table could not be filled", "error", err)
+		},
 	}
-	all.Wait()
-	return len(due) > 0, nil
+	return f
 }
 
-// hurry has Run look at once.
-func (f *Filler) hurry() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
+// Run fills what is due until ctx ends.
+func (f *Filler) Run(ctx context.Context) {
+	if f.cfg.Alone {
+		if err := f.cfg.Store.FreeGrids(ctx, time.Now(), claimTime); err != nil && ctx.Err() == nil {
+			f.cfg.Log.WarnContext(ctx, "tables of an earlier process are filled later", "error", err)
+		}
 	}
+	f.loop.Run(ctx)
 }
 
 // scope is whose documents a grid is about.

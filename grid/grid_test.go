@@ -88,9 +88,7 @@ func (h *house) make(columns ...string) chat.Grid {
 func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 	h.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
-		if _, err := h.filler.Work(h.Context()); err != nil {
-			h.Fatal(err)
-		}
+		h.filler.loop.Once(h.Context())
 		var err error
 		if g, err = h.Chats.Grid(h.Context(), chat.Local, id); err != nil {
 			h.Fatal(err)
@@ -159,7 +157,7 @@ func TestAServerThatDiedIsFollowedByAnother(t *testing.T) {
 		}
 		return run, fresh, err
 	}))
-	_, _ = dying.Work(ctx)
+	dying.loop.Once(ctx)
 	if _, err := h.Chats.ChangeGrid(t.Context(), chat.Local, g.ID, func(g *chat.Grid) error {
 		g.DueAt = time.Now().Add(-time.Second) // its claim has ended
 		return nil
@@ -235,9 +233,7 @@ func TestACellThatIsEmptiedAsTheTableEndsIsAsked(t *testing.T) {
 			t.Error(err)
 		}
 	}}, Library: h.Library, Runs: h})
-	if _, err := other.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	other.loop.Once(t.Context())
 	g, cells := h.settle(g.ID)
 	if cell := cells[[2]int{0, 0}]; cell.State != chat.CellFound || g.Done != 1 {
 		t.Errorf("the table is %s with %d cells, and its cell %+v", g.State, g.Done, cell)
@@ -298,9 +294,7 @@ func TestLimitsAreWaitedFor(t *testing.T) {
 	h.filler = h.another(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
 		return chat.Run{}, false, over
 	}))
-	if _, err := h.filler.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.filler.loop.Once(t.Context())
 	g, err := h.Chats.Grid(t.Context(), chat.Local, g.ID)
 	if err != nil || g.State != chat.GridFilling || g.Trouble == "" || !g.DueAt.After(time.Now().Add(time.Second)) {
 		t.Errorf("grid = %+v, %v; want it to wait and to say why", g, err)

@@ -124,7 +124,7 @@ func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	}
 	g.DueAt = time.Now()
 	g, err = f.cfg.Store.KeepGrid(ctx, s, g)
-	f.hurry()
+	f.loop.Wake()
 	return g, err
 }
 
@@ -162,7 +162,7 @@ func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid
 		}
 		return nil
 	})
-	f.hurry()
+	f.loop.Wake()
 	return g, err
 }
 

@@ -63,6 +63,8 @@ type Call struct {
 	Name      string
 	Arguments json.RawMessage
 	Malformed string // empty for a call that may run
+	// The JSON that a provider sent along with the call and wants back with it; nil without any.
+	Extra json.RawMessage
 }
 
 // ToolSpec describes a tool to a model. Adapters may keep what they encoded of it under its name, and look at
@@ -83,11 +85,12 @@ type Request struct {
 	DefaultTemperature bool
 	MaxTokens          int // 0: the provider's default
 	Seed               *int64
+	TopLogprobs        int // alternatives of the reply's first token that are wanted in Done.First; 0: none
 }
 
 // Part is a piece of a reply: any number of Text, Quoted, Reasoning and Signature as they come, at most one Rethought,
-// each Call when it is whole (Malformed says why it must not run), exactly one Done last, Notices anywhere before it,
-// and Readings before all others.
+// each Call when it is whole (Malformed says why it must not run), exactly one Done last, Notices and Dropped anywhere
+// before it, and Readings before all others.
 type Part interface{ part() }
 
 // Text is the next piece of the visible reply.
@@ -121,6 +124,20 @@ type Notice string
 // Reading says how much of the request the model has read, 0–1, where its server tells.
 type Reading float64
 
+// Dropped is text that was removed from the reply, such as a turn in the user's name. Consecutive pieces with the same
+// Message form one text.
+type Dropped struct {
+	Text    string
+	Message string // the removed text and the reason, for people
+}
+
+// DroppedCall returns the Dropped of a call that must not run.
+func DroppedCall(c Call) Dropped {
+	return Dropped{
+		Text: c.Name + " " + string(c.Arguments) + "\n", Message: "Removed calls of tools that may not be made",
+	}
+}
+
 // Finish says why a reply ended. Servers have more words for it than these; each adapter has a table of them
 // (finishKind, finishOf).
 type Finish string
@@ -140,6 +157,15 @@ type Done struct {
 	Finish Finish
 	Usage  *Usage // nil when the provider did not say
 	Found  *Found // of a model that only quotes; nil: the reply is no set of quotes
+	// First holds the most likely first tokens of the reply, for a request with TopLogprobs. nil: the server tells
+	// none.
+	First []Logprob
+}
+
+// Logprob is a token with the natural logarithm of its probability.
+type Logprob struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
 }
 
 // Found is what a model that only quotes knows of its quotes.
@@ -158,6 +184,7 @@ func (Reasoning) part() {}
 func (Rethought) part() {}
 func (Call) part()      {}
 func (Done) part()      {}
+func (Dropped) part()   {}
 func (Notice) part()    {}
 func (Reading) part()   {}
 func (Signature) part() {}

@@ -126,7 +126,9 @@ var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
 	`^server/httpio/(strict|value|query|legible)\.go`)
 
 // The files whose functions return sentences.
-var returning = []string{"llm/offline/thought.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go"}
+var returning = []string{
+	"agent/run/spent.go", "llm/offline/thought.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go",
+}
 
 // fields hold sentences, and so do calls with these names, whose first argument is a format.
 var (

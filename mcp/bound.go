@@ -12,8 +12,18 @@ import (
 )
 
 // maxMessage is how many bytes one message of a server may have. A model is shown maxText of a result; the rest is for
-// pictures and sounds, which are only named. It is a choice.
-const maxMessage = 4 << 20
+// pictures and sounds, which are only named. maxNested is how many objects and arrays it may have: the SDK makes some
+// hundred bytes of each.
+const (
+	maxMessage = 4 << 20
+	maxNested  = 200_000
+)
+
+// nested counts what may begin an object or an array. Brackets in texts count as well, so that no part of an event can
+// hide others.
+func nested(message []byte) int {
+	return bytes.Count(message, []byte("{")) + bytes.Count(message, []byte("["))
+}
 
 // bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
 // the server had refused it: the connection serves other calls too. Why it is done here: docs/decisions.md, “Tools”.
@@ -41,7 +51,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > maxMessage {
+	if len(body) > maxMessage || nested(body) > maxNested {
 		body = instead
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -66,7 +76,8 @@ func makeRefusal(r *http.Request) []byte {
 		return nil
 	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":`+
-		`"The result is larger than %d MB, which is too much. Ask for less of it."}}`, call.ID, maxMessage>>20)
+		`"The result is larger than %d MB, or has more values than are read. Ask for less of it."}}`,
+		call.ID, maxMessage>>20)
 }
 
 // events passes server-sent events on, each when it is whole. One that is too large is left out; on a call's stream
@@ -104,10 +115,11 @@ func (e *events) Close() error { return e.from.Close() }
 // parts; begins tells whether a part begins its line, as only an empty line that begins is the end of an event.
 func (e *events) readEvent() {
 	e.ready = nil
-	begins, tooLarge := true, false // a line
+	begins, tooLarge, values := true, false, 0 // a line
 	for {
 		part, err := e.lines.ReadSlice('\n')
-		if tooLarge = tooLarge || len(e.ready)+len(part) > maxMessage; tooLarge {
+		values += nested(part)
+		if tooLarge = tooLarge || len(e.ready)+len(part) > maxMessage || values > maxNested; tooLarge {
 			e.ready = nil
 		} else {
 			e.ready = append(e.ready, part...)

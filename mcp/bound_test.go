@@ -65,3 +65,30 @@ func TestEventsPassButForThoseThatAreTooLarge(t *testing.T) {
 		})
 	}
 }
+
+func TestAResultOfTooManyValuesIsReplaced(t *testing.T) {
+	list := `{"jsonrpc":"2.0","id":7,"result":{"tools":[` + strings.Repeat("{},", maxNested) + `{}]}}`
+	for kind, body := range map[string]string{
+		"application/json": list, "text/event-stream": ": \"\ndata: " + list + "\n\n",
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, body)
+		}))
+		t.Cleanup(web.Close)
+		call := strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := bounded{http.DefaultTransport}.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || len(got) > 1000 || !strings.Contains(string(got), `"code":-32000`) {
+			t.Errorf("%s: %d bytes, %.200s, %v; want an error in its place", kind, len(got), got, err)
+		}
+	}
+}

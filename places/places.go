@@ -165,6 +165,8 @@ func StateOf(values ...any) string {
 const (
 	// MaxItems is how many items of one place are followed. List may end there: the engine takes no more, and says so.
 	MaxItems = 100_000
+	// ChecksAtOnce is how many connections of one user are under way at once while the user waits for them.
+	ChecksAtOnce = 4
 	// CallTime is how long a server may take to begin its reply, and to send anything more of it.
 	CallTime = 30 * time.Second
 )

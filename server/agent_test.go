@@ -63,7 +63,8 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 		result, _ := step.Observation.Result.(map[string]any)
 		if step.StepNumber != i+1 || step.Action.Tool != "read_document" ||
 			string(step.Action.ToolInput) != string(step.ToolInput) ||
-			!step.Observation.Success || step.Observation.Error != nil || result["text"] != hostile[i] {
+			step.Observation.Success == nil || !*step.Observation.Success || step.Observation.Error != nil ||
+			result["text"] != hostile[i] {
 			t.Errorf("step %d = %+v; want StepNumber %v, Action.Tool %q, %v, Observation.Success true",
 				i, step, i+1, "read_document", string(step.ToolInput))
 		}
@@ -71,6 +72,53 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	run, err := b.store.Run(t.Context(), chat.Local, response.ID)
 	if err != nil || len(run.Request.History) != 1 || run.Request.AddedContext == "" || run.Request.ContextText != "" {
 		t.Errorf("stored request: %+v, %v; want 1, something, ContextText nothing", run.Request, err)
+	}
+}
+
+func TestSourcesOfAgentChatAreItsMarkers(t *testing.T) {
+	cites := func(number int, document string) chat.Citation {
+		return chat.Citation{
+			Number: number, DocumentID: document, Title: "Title of " + document, Filename: document + ".pdf",
+			Section: "Roof", URL: "/d/" + document, SourceURL: "https://example.org/" + document,
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		answer chat.Answer
+		want   []chat.Source
+	}{
+		{
+			"two footnotes of one document, and a document that was only read",
+			chat.Answer{
+				Markdown: "It is sound [1], but old [2].", StopReason: chat.StopAnswered,
+				Citations: []chat.Citation{cites(1, "d1"), cites(2, "d1")},
+				Sources:   []chat.Source{{Number: 1, DocumentID: "d1", Cited: true}, {DocumentID: "d2"}},
+			},
+			[]chat.Source{
+				{Number: 1, DocumentID: "d1", Title: "Title of d1", Filename: "d1.pdf", Section: "Roof", URL: "/d/d1",
+					SourceURL: "https://example.org/d1", Cited: true},
+				{Number: 2, DocumentID: "d1", Title: "Title of d1", Filename: "d1.pdf", Section: "Roof", URL: "/d/d1",
+					SourceURL: "https://example.org/d1", Cited: true},
+			},
+		},
+		{
+			"a refusal after a document was read",
+			chat.Answer{
+				Markdown: "I couldn't find it.", StopReason: chat.StopRefused,
+				Sources: []chat.Source{{DocumentID: "d2"}},
+			},
+			[]chat.Source{},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.stage.play = []chat.Payload{tt.answer, chat.RunDone{Status: chat.RunCompleted}}
+			var got api.AgentAnswer
+			b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"}`).decode(t, &got)
+			if diff := cmp.Diff(tt.want, got.Sources); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -103,6 +103,17 @@ func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
 	}
 }
 
+func TestStoppedAnswerStaysInConversation(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Why?")
+	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled})
+	var history api.SessionHistory
+	b.send("GET", "/agent/session/"+run.SessionID, "").decode(t, &history)
+	if n := len(history.Messages); n != 2 || history.Messages[1].Content != "So far" {
+		t.Errorf("messages %+v, want the question and %q", history.Messages, "So far")
+	}
+}
+
 func TestDatesAndTimesOfFilters(t *testing.T) {
 	b := newBench(t)
 	b.added("Survey.md", survey)

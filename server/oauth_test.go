@@ -1,7 +1,9 @@
 package server
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -20,6 +22,62 @@ func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
 		if got := b.send(method, path, ""); got.status != 404 {
 			t.Errorf("%s = %d, want 404: %s", at, got.status, got.body)
 		}
+	}
+}
+
+// TestFaultyRequestsLeadNowhere covers authorization requests with a fault: the user reads of it, and no redirect
+// follows, before a click or after one.
+func TestFaultyRequestsLeadNowhere(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	var client struct {
+		ID string `json:"client_id"`
+	}
+	b.send("POST", "/oauth/register", `{"redirect_uris":["https://c.example/back"]}`, "Content-Type",
+		"application/json").decode(t, &client)
+	for name, wrong := range map[string]url.Values{
+		"client": {"client_id": {"x"}}, "address": {"redirect_uri": {"https://evil.example/"}},
+		"type": {"response_type": {"token"}}, "no PKCE": {"code_challenge": {""}},
+		"plain PKCE": {"code_challenge_method": {"plain"}}, "scope": {"scope": {"admin"}},
+		"resource": {"resource": {"https://evil.example/mcp"}}, "state": {"state": {strings.Repeat("s", 3000)}},
+	} {
+		ask := url.Values{
+			"response_type": {"code"}, "client_id": {client.ID}, "redirect_uri": {"https://c.example/back"},
+			"code_challenge":        {"_RpfHqw8pAZIomzVUE7sjRmHSM543WVdC4o-Kc4_3C0"},
+			"code_challenge_method": {"S256"},
+		}
+		maps.Copy(ask, wrong)
+		got := b.send("GET", "/oauth/authorize?"+ask.Encode(), "", "X-API-Key", given["anna"], "Accept", "text/html")
+		if got.status != 400 || got.header.Get("Location") != "" ||
+			strings.Contains(got.body, `href="https://c.example`) {
+			t.Errorf("%s: GET = %d to %q, want a page with 400", name, got.status, got.header.Get("Location"))
+		}
+		for _, answer := range []string{"allow", "refuse"} {
+			got = b.send("POST", "/oauth/authorize", ask.Encode()+"&answer="+answer, "Content-Type", formKind,
+				"X-API-Key", given["anna"], "Accept", "text/html")
+			if got.status != 400 || got.header.Get("Location") != "" {
+				t.Errorf("%s: %s = %d to %q, want 400", name, answer, got.status, got.header.Get("Location"))
+			}
+		}
+	}
+}
+
+func TestRegistrationsOfAnAddressAreLimited(t *testing.T) {
+	b, _, _ := keyed(t, "anna")
+	register := func() reply {
+		return b.send("POST", "/oauth/register", `{"redirect_uris":["https://c.example/"]}`, "Content-Type",
+			"application/json", "X-Forwarded-For", rand.Text())
+	}
+	made := 0
+	for range 100 {
+		got := register()
+		if got.status == 201 {
+			made++
+		} else if got.status != 429 || got.header.Get("Retry-After") == "" {
+			t.Fatalf("register = %d %s, want 201 or 429 with Retry-After", got.status, got.body)
+		}
+	}
+	if made != 60 {
+		t.Errorf("%d of 100 registrations were taken, want 60", made)
 	}
 }
 

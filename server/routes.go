@@ -26,7 +26,7 @@ func (s *Server) buildRoutes() *httpio.Router {
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
 	e.Use(httpio.Observe(
 		s.metrics, s.log,
-	), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin, s.guard.IdentifyUser, httpio.CheckQuery(
+	), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin(s.inAPI), s.guard.IdentifyUser, httpio.CheckQuery(
 		openapi.QueryNames,
 	), httpio.Compress(neverCompressed))
 
@@ -140,6 +140,11 @@ func (s *Server) buildRoutes() *httpio.Router {
 	s.pageRoutes(pages)
 	s.directory = newDirectory(programs, httpio.Routes(pages))
 	return e
+}
+
+// inAPI reports whether a method and the path of a route are one that programs call.
+func (s *Server) inAPI(method, path string) bool {
+	return slices.Contains(s.directory.programs, method+" "+openapi.TemplatePath(path))
 }
 
 // pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.

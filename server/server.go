@@ -80,7 +80,7 @@ type Config struct {
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
 	Checks     []api.Check
 	Hosts      []string             // further names the server is reached by; see httpio.Guard
-	Origins    []string             // further origins whose pages may post, such as "https://ask.example.org"
+	Origins    []string             // whose pages may call the API, such as "https://app.example.org"; nil: only ours
 	Metrics    *prometheus.Registry // nil: one of its own
 	Limits     httpio.Limits
 	UserLimits chat.Limits  // what each user may do; the store and the library hold to most of it themselves
@@ -94,6 +94,8 @@ type Config struct {
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool
+	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gather.
+	FallbackScore float64
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules func(chat.Budget) string
 	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
@@ -208,8 +210,8 @@ func (s *Server) makeRooms(cfg Config) error {
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
 		Tables:   cfg.Tables,
-		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone,
-		Places: cfg.Places, Pages: &addpage.Adder{Library: cfg.Library, Net: cfg.Pages}, Models: cfg.Desk,
+		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore,
+		Places: cfg.Places, Pages: addpage.New(cfg.Library, cfg.Pages), Models: cfg.Desk,
 		Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
@@ -240,12 +242,18 @@ func buildLine(cfg Config) string {
 // Handler answers every request, for a test server or another mux.
 func (s *Server) Handler() http.Handler { return s.handler }
 
+// ListenOn sets the server's address before Serve does, so that LocalUserAlone is right in between.
+func (s *Server) ListenOn(addr net.Addr) { s.guard.ListenOn(addr) }
+
+// LocalUserAlone reports whether only the user of this machine uses the server; see httpio.Guard.
+func (s *Server) LocalUserAlone() bool { return s.guard.LocalUserAlone() }
+
 // Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
 //
-// An address that is not a TCP one, as in tests, counts as one that only this machine reaches. Any other error than
+// Any other error than
 // that of Shutdown is returned as it is.
 func (s *Server) Serve(ln net.Listener) error {
-	s.guard.OnNetwork.Store(!isLoopback(ln.Addr()))
+	s.ListenOn(ln.Addr())
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -268,10 +276,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return errors.Join(err, s.http.Close())
 	}
 	return nil
-}
-
-// isLoopback reports whether only this machine reaches an address.
-func isLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return !ok || tcp.IP.IsLoopback()
 }

@@ -122,11 +122,11 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
 	cfg.Tables = grid.New(grid.Config{Store: store, Library: cfg.Library, Runs: runs})
 	cfg.Webhooks = webhook.New(webhook.Config{
-		Store: store, Client: func(string) *http.Client { return &http.Client{Transport: nowhere{}} },
+		Store: store, Client: func(bool) *http.Client { return &http.Client{Transport: nowhere{}} },
 	})
 	cfg.Places = follow.New(follow.Config{
 		Store: db.Places(), Library: cfg.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
-		Net: func(string, places.Kind, bool) places.Net {
+		Net: func(places.Kind, bool) places.Net {
 			return places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 		},
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 
 	"footnote/chat"
 	v1 "footnote/server/v1"
@@ -101,6 +102,45 @@ func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 	}
 	if !strings.Contains(thoughts, "Reading") {
 		t.Errorf("thoughts = %s, want %q in it", thoughts, "Reading")
+	}
+}
+
+func TestAnswerCutAtTokenLimit(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = script()
+	for i, p := range b.stage.play {
+		if answer, ok := p.(chat.Answer); ok {
+			answer.StopReason = chat.StopLength
+			b.stage.play[i] = answer
+		}
+	}
+	client := b.sdk()
+	got, err := client.Chat.Completions.New(t.Context(), completion("Is the roof sound?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, last := client.Chat.Completions.NewStreaming(t.Context(), completion("Is the roof sound?")), ""
+	for stream.Next() {
+		for _, choice := range stream.Current().Choices {
+			last = choice.FinishReason
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if whole := got.Choices[0].FinishReason; whole != "length" || last != "length" {
+		t.Errorf("finish reasons %q and %q, want length", whole, last)
+	}
+	response, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
+		Model: v1.ModelName,
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Is the roof sound?")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Status != "incomplete" || response.IncompleteDetails.Reason != "max_output_tokens" {
+		t.Errorf("response %s with details %q, want it incomplete for its tokens", response.Status,
+			response.IncompleteDetails.Reason)
 	}
 }
 

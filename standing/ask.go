@@ -41,7 +41,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	if until := nextHour(kept.Recent); !until.IsZero() {
 		return k.later(ctx, kept, until)
 	}
-	if busy, err := chat.HasRuns(ctx, k.cfg.Store, scope(kept)); err != nil || busy {
+	if busy, err := k.cfg.Store.HasRuns(ctx, scope(kept)); err != nil || busy {
 		return errors.Join(err, k.later(ctx, kept, time.Now().Add(giveWay)))
 	}
 	return k.start(ctx, kept, version)

@@ -78,7 +78,7 @@ func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest)
 	kept, err := k.cfg.Store.KeepStanding(ctx, s, chat.Standing{
 		Request: req, SeenAt: now(), Wanted: true, DueAt: time.Now(),
 	})
-	k.hurry()
+	k.loop.Wake()
 	return kept, err
 }
 
@@ -122,7 +122,7 @@ func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Stan
 		}
 		return nil
 	})
-	k.hurry()
+	k.loop.Wake()
 	return kept, err
 }
 
@@ -132,7 +132,7 @@ func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool
 		kept.Paused = paused
 		return nil
 	})
-	k.hurry()
+	k.loop.Wake()
 	return kept, err
 }
 
@@ -143,12 +143,4 @@ func (k *Keeper) See(ctx context.Context, s chat.Scope, id string) error {
 		return nil
 	})
 	return err
-}
-
-// hurry has Run look at once.
-func (k *Keeper) hurry() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
 }

@@ -7,17 +7,19 @@ package standing
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/fair"
 )
 
 // Times and bounds of the work on kept questions.
 const (
 	claimTime  = time.Minute     // a server that died has its work done by others after that
-	atOnce     = 8               // questions that are claimed together
+	atOnce     = 4               // questions looked after at a time, each of another user
 	pollTime   = 2 * time.Second // between two looks at a run under way
 	giveWay    = 5 * time.Second // until the next try while the user's own runs are under way
 	quietMost  = 2 * time.Minute // changes that go on are waited for no longer
@@ -49,7 +51,7 @@ type Config struct {
 // over one store do no harm to each other.
 type Keeper struct {
 	cfg  Config
-	wake chan struct{} // holds one: something is due now
+	loop fair.Loop[chat.Standing]
 }
 
 // New makes a Keeper. Nothing is asked until Run.
@@ -58,46 +60,31 @@ func New(cfg Config) *Keeper {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{cfg: cfg, wake: make(chan struct{}, 1)}
-}
-
-// Run does what is due until ctx ends. A failure is logged and tried again at the next tick: the loop ends with ctx
-// only.
-func (k *Keeper) Run(ctx context.Context) {
-	tick := time.NewTicker(k.cfg.Every)
-	defer tick.Stop()
-	for {
-		if err := k.Work(ctx); err != nil && ctx.Err() == nil {
-			k.cfg.Log.WarnContext(ctx, "kept questions could not be looked after", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-k.wake:
-		}
-	}
-}
-
-// Work takes one step for each question for which something is due. A claim holds for claimTime and ends by itself, so
-// a server that dies needs no one to clean up after it. Questions of one claim are taken one after another: each step
-// is short.
-func (k *Keeper) Work(ctx context.Context) error {
-	now := time.Now()
-	due, err := k.cfg.Store.ClaimStanding(ctx, now, now.Add(claimTime), atOnce)
-	if err != nil {
-		return err
-	}
-	for _, kept := range due {
-		if err := k.step(ctx, kept); err != nil {
-			if ctx.Err() != nil {
-				return err // the claim ends by itself
+	k := &Keeper{cfg: cfg}
+	k.loop = fair.Loop[chat.Standing]{
+		Slots: fair.NewSlots(atOnce, 1), Every: cfg.Every,
+		Due: func(ctx context.Context) ([]string, error) { return cfg.Store.DueStanding(ctx, time.Now()) },
+		Claim: func(ctx context.Context, user string) (chat.Standing, bool, error) {
+			now := time.Now()
+			return cfg.Store.ClaimStanding(ctx, user, now, now.Add(claimTime))
+		},
+		Do: func(ctx context.Context, kept chat.Standing) error {
+			if err := k.step(ctx, kept); err != nil {
+				return fmt.Errorf("look after the kept question %s: %w", kept.ID, err)
 			}
-			k.cfg.Log.WarnContext(ctx, "kept question could not be looked after", "question", kept.ID, "error", err)
-		}
+			return nil
+		},
+		Failed: func(ctx context.Context, err error) {
+			cfg.Log.WarnContext(ctx, "kept question could not be looked after", "error", err)
+		},
 	}
-	return nil
+	return k
 }
+
+// Run does what is due until ctx ends. A failure is logged and tried again when the claim has ended. A claim holds for
+// claimTime and ends by itself, so a server that dies needs no one to clean up after it. Users take turns, and one
+// user's questions are looked after one at a time.
+func (k *Keeper) Run(ctx context.Context) { k.loop.Run(ctx) }
 
 // step does the next thing for a question. A run under way comes before all else; then what is wanted or was noticed;
 // else it is only looked.

@@ -88,9 +88,7 @@ func (h *house) settle(id string) (kept chat.Standing) {
 	h.Helper()
 	h.until("the question to be settled", func() bool {
 		h.hasten(id)
-		if err := h.keeper.Work(h.Context()); err != nil {
-			h.Fatal(err)
-		}
+		h.keeper.loop.Once(h.Context())
 		var err error
 		if kept, err = h.Chats.Standing(h.Context(), chat.Local, id); err != nil {
 			h.Fatal(err)
@@ -179,9 +177,7 @@ func TestAnotherServerGoesOn(t *testing.T) {
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
 	h.Add(t, "Lease.md", strings.ReplaceAll(lease, "3 months", "6 months"))
-	if err := h.keeper.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.keeper.loop.Once(t.Context())
 	noticed, err := h.Chats.Standing(t.Context(), chat.Local, kept.ID)
 	if err != nil || noticed.Noticed.IsZero() {
 		t.Fatalf("Noticed = %v, %v", noticed.Noticed, err)
@@ -214,9 +210,7 @@ func TestManyChangesAreOneAsking(t *testing.T) {
 	for _, months := range []string{"4 months", "5 months", "6 months"} {
 		h.Add(t, "Lease.md", strings.ReplaceAll(lease, "3 months", months))
 		h.hasten(kept.ID)
-		if err := h.keeper.Work(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		h.keeper.loop.Once(t.Context())
 	}
 	kept = h.settle(kept.ID)
 	if kept.Turn != 1 || len(kept.Changes) != 1 || kept.Changes[0].Differences[0].Now != "6 months" {
@@ -267,9 +261,7 @@ func TestItWaitsWhilePausedAndForItsUsersOwnRuns(t *testing.T) {
 	if _, err := h.keeper.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.keeper.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.keeper.loop.Once(t.Context())
 	if now, _ := h.Chats.Standing(t.Context(), chat.Local, kept.ID); now.Asking != "" || !now.Wanted {
 		t.Errorf("asked as %q, want it to wait", now.Asking)
 	}
@@ -293,9 +285,7 @@ func TestFailuresAreToldAndTriedAgainLater(t *testing.T) {
 	if _, err := h.keeper.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.keeper.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.keeper.loop.Once(t.Context())
 	now, err := h.Chats.Standing(t.Context(), chat.Local, kept.ID)
 	if err != nil || now.Trouble != "The model rests." || time.Until(now.DueAt) < firstWait/2 {
 		t.Errorf("trouble = %q, due at %v, %v; want the reason, and a minute", now.Trouble, now.DueAt, err)

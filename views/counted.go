@@ -47,6 +47,7 @@ var (
 		"days after its last question.")
 
 	searchedAndOpened = locale.N("Searched {n} document, opened {opened}", "Searched {n} documents, opened {opened}")
+	searchedOnly      = locale.N("Searched {n} document", "Searched {n} documents")
 	openedOnly        = locale.N("Opened {n} document", "Opened {n} documents")
 	pagesRead         = locale.N("read {n} page", "read {n} pages")
 	searchesEmpty     = locale.N("{n} search found nothing", "{n} searches found nothing")

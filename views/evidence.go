@@ -182,6 +182,9 @@ func evidenceFacts(c chat.EvidenceCitation) []pair {
 	if c.Claimed != "" && c.Quote != "" {
 		facts = append(facts, pair{"As the model put it", c.Claimed})
 	}
+	if c.Added {
+		facts = append(facts, pair{"Added by", "Footnote"})
+	}
 	return append(facts, pair{"Check", strings.ReplaceAll(string(c.Check), "_", " ")})
 }
 

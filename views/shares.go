@@ -76,6 +76,7 @@ type SharedQuote struct {
 	Title, Filename, Place, Section string
 	Quote, Claimed                  string // Claimed: what the model said it quotes, when that was not found
 	Check                           chat.Check
+	Added                           bool // by Footnote
 }
 
 // sharedMarkdown draws answers whose links lead where they say. Those into the library are none of the web's: they are

@@ -138,6 +138,9 @@ var (
 	txtNoSource    = locale.T("no source")
 	txtNotInSource = locale.T("not in its source")
 	txtDoubted     = locale.T("A sentence that cites this is not supported by it.")
+	txtPlacedHere  = locale.T("Added by Footnote")
+	txtPlacedWhy   = locale.T("The model cited no source here. Footnote added one, because this passage supports " +
+		"the sentence.")
 	txtStarting    = locale.T("Starting")
 	txtTheModel    = locale.T("the model")
 	txtWriting     = locale.T("Writing the answer")
@@ -347,8 +350,11 @@ func coverageText(ctx context.Context, c chat.Coverage) string {
 		return nothingSearched.In(ctx)
 	}
 	s := searchedAndOpened.Count(ctx, c.Searched, c.Opened)
-	if c.Searched == 0 {
+	switch {
+	case c.Searched == 0:
 		s = openedOnly.Count(ctx, c.Opened)
+	case c.Opened == 0: // a step may have opened one for the reader all the same
+		s = searchedOnly.Count(ctx, c.Searched)
 	}
 	if c.PagesRead > 0 {
 		s = andThen.Say(ctx, s, pagesRead.Count(ctx, c.PagesRead))

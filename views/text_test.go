@@ -144,13 +144,25 @@ func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
 	}
 }
 
+func TestSourceCountsNameOnlyWhatWasRead(t *testing.T) {
+	for opened, want := range map[int]string{0: "1 cited", 1: "1 cited · 1 read", 3: "1 cited · 3 read"} {
+		turn := Turn{Final: &chat.Answer{
+			Sources: []chat.Source{{Number: 1, Cited: true}}, Coverage: chat.Coverage{Searched: 4, Opened: opened},
+		}}
+		if got := turn.sourceCounts(t.Context()); got != want {
+			t.Errorf("%d documents opened: %q, want %q", opened, got, want)
+		}
+	}
+}
+
 func TestCoverageOfAnAnswerWithoutASearch(t *testing.T) {
 	for _, tt := range []struct {
 		coverage chat.Coverage
 		want     string
 	}{
 		{chat.Coverage{}, "Nothing was searched."},
-		{chat.Coverage{Searched: 2}, "Searched 2 documents, opened 0."},
+		{chat.Coverage{Searched: 2}, "Searched 2 documents."},
+		{chat.Coverage{Searched: 2, Opened: 1}, "Searched 2 documents, opened 1."},
 	} {
 		if got := coverageText(t.Context(), tt.coverage); got != tt.want {
 			t.Errorf("coverageText(t.Context(), %+v) = %q, want %q", tt.coverage, got, tt.want)

@@ -276,11 +276,13 @@ func (t *Turn) usualInstead(ctx context.Context) string {
 	return modelGone.Say(ctx, modelName(ctx, t.Model), modelName(ctx, t.Usual))
 }
 
-// sourceCounts says how many documents were cited and how many read.
+// sourceCounts returns the number of documents cited and, if any were, of those read.
 func (t *Turn) sourceCounts(ctx context.Context) string {
-	cited := len(t.Final.Sources) - len(t.uncited())
-	return timesCited.Count(ctx, cited) + " · " +
-		timesRead.Count(ctx, max(len(t.Final.Sources), t.Final.Coverage.Opened))
+	cited := timesCited.Count(ctx, len(t.Final.Sources)-len(t.uncited()))
+	if t.Final.Coverage.Opened == 0 {
+		return cited
+	}
+	return cited + " · " + timesRead.Count(ctx, t.Final.Coverage.Opened)
 }
 
 // uncited returns the sources that were read and not cited.

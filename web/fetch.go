@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -101,14 +102,14 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	}
 	page.Filename = pageFilename(resp.Request.URL, extension)
 	if resp.ContentLength > MaxPage {
-		return Page{}, tooLarge()
+		return Page{}, TooLarge(MaxPage)
 	}
 	body, err := readUnpacked(resp)
 	if err != nil {
 		return Page{}, f.explainError(err)
 	}
 	if extension != ".pdf" {
-		body, err = InUTF8(body, params["charset"])
+		body, err = InUTF8(body, params["charset"], MaxPage)
 		if err != nil {
 			return Page{}, f.explainError(err)
 		}
@@ -134,30 +135,38 @@ func readUnpacked(resp *http.Response) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(sent, MaxPage+1))
 	if len(body) > MaxPage {
-		return nil, tooLarge()
+		return nil, TooLarge(MaxPage)
 	}
 	return body, err
 }
 
-// InUTF8 decodes a text whose server names its encoding, and marks it as UTF-8; one that says so itself is left to who
-// reads it. The mark (U+FEFF) tells readers of the text that its encoding is settled, whatever its own meta element
-// says. Four bytes for one are more than any encoding needs.
-func InUTF8(body []byte, label string) ([]byte, error) {
+// InUTF8 decodes a text whose server names its encoding and puts a byte order mark (U+FEFF) in front, which settles the
+// encoding for its reader. A text with a mark of its own keeps that one. It fails with [chat.CodeTooLarge] for more
+// than most bytes of UTF-8.
+func InUTF8(body []byte, label string, most int) ([]byte, error) {
 	if label == "" {
 		return body, nil
 	}
-	r, err := charset.NewReaderLabel(label, strings.NewReader(string(body)))
+	r, err := charset.NewReaderLabel(label, bytes.NewReader(body))
 	if err != nil {
-		return body, nil //nolint:nilerr // an encoding that nobody knows: guessed from the text
+		return body, nil //nolint:nilerr // an unknown encoding is guessed from the text
 	}
-	text, err := io.ReadAll(io.LimitReader(r, 4*int64(len(body))+4))
 	const mark = "\xef\xbb\xbf"
-	return append([]byte(mark), strings.TrimPrefix(string(text), mark)...), err
+	text := bytes.NewBuffer(make([]byte, 0, len(mark)+len(body)+bytes.MinRead))
+	text.WriteString(mark)
+	n, err := text.ReadFrom(io.LimitReader(r, int64(most)+1))
+	if n > int64(most) {
+		return nil, TooLarge(most)
+	}
+	if own := text.Bytes()[len(mark):]; bytes.HasPrefix(own, []byte(mark)) {
+		return own, err
+	}
+	return text.Bytes(), err
 }
 
-// tooLarge is the error for a page beyond MaxPage.
-func tooLarge() error {
-	return failedWith(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", MaxPage>>20)
+// TooLarge returns the error for a page of more than most bytes.
+func TooLarge(most int) error {
+	return failedWith(chat.CodeTooLarge, "The page is larger than %d MiB, so it is not read.", most>>20)
 }
 
 // explainError turns what went wrong into a sentence that names no address of the inside.

@@ -22,13 +22,35 @@ import (
 var inside = []string{
 	"127.0.0.1", "127.0.0.53", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1",
 	"169.254.169.254", "169.254.170.2",
-	"100.100.100.200", "0.0.0.0", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255",
+	"100.100.100.200", "0.0.0.0", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255", "168.63.129.16",
+	"192.80.8.124",
 }
 
 var inside6 = []string{
 	"::1", "::", "::127.0.0.1", "::7f00:1", "fe80::1", "fe80::1%25lo", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1",
 	"64:ff9b:1::7f00:1", "100::1",
 	"2001:db8::1", "2001::7f00:1", "2002:7f00:1::1", "3fff::1", "::ffff:0:127.0.0.1",
+	// A translator of the provider, or ISATAP, makes the last four bytes an IPv4 address.
+	"2606:4700::a9fe:a9fe", "2606:4700::5efe:168.63.129.16", "2606:4700::168.63.129.16",
+}
+
+// clouds are the addresses of metadata services, as their vendors document them.
+var clouds = []string{
+	"169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.42.42", "169.254.0.23", "169.254.10.10",
+	"168.63.129.16", "100.100.100.200", "192.0.0.192", "192.80.8.124",
+	"fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd00:a9fe:a9fe::1",
+	"fd00:100::100:200", "fe80::a9fe:a9fe",
+}
+
+// embeddings are the IPv6 addresses that carry an IPv4 address to whatever translates them.
+func embeddings(ip string) []string {
+	a := netip.MustParseAddr(ip).As4()
+	hex := fmt.Sprintf("%02x%02x:%02x%02x", a[0], a[1], a[2], a[3])
+	return []string{
+		"::ffff:" + hex, "64:ff9b::" + hex, "64:ff9b:1::" + hex, "2002:" + hex + "::1", "::" + hex, "::ffff:0:" + hex,
+		"fd12:3456::" + hex, "fd12:3456::5efe:" + hex, "fd12:3456::200:5efe:" + hex, "2606:4700::" + hex,
+		fmt.Sprintf("2001:0:4136:e378:8000:63bf:%02x%02x:%02x%02x", ^a[0], ^a[1], ^a[2], ^a[3]),
+	}
 }
 
 // spellings are ways to write an IPv4 address as the host of a URL, many of which are host names to a URL parser.

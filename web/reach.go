@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -34,18 +33,6 @@ const (
 	maxReachIdle = 4                // connections that wait
 )
 
-// never are addresses that tell who can reach them the secrets of a machine of a cloud, and those that lead there by
-// another way. Link-local addresses hold the metadata services of clouds (169.254.169.254; AWS also has fd00:ec2::254,
-// Alibaba Cloud 100.100.100.200). 64:ff9b::/96, 2002::/16 and 2001::/32 carry IPv4 addresses inside (NAT64, 6to4,
-// Teredo). The rest is for no host: “this network”, multicast, reserved.
-var never = []netip.Prefix{
-	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"),
-	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("100.100.100.200/32"),
-	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("::/128"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("ff00::/8"), netip.MustParsePrefix("240.0.0.0/4"),
-}
-
 // shared is the network behind a provider's or a private network's translation of addresses. It is RFC 6598's; private
 // networks of several vendors use it too.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
@@ -54,31 +41,15 @@ var shared = netip.MustParsePrefix("100.64.0.0/10")
 var errReach = &chat.Error{
 	Code: chat.CodeForbidden,
 	Message: "This address is not on the public internet, and this server may not reach it. Whoever runs the server " +
-		"can allow it (FOOTNOTE_PLACES_ALLOW).",
+		"can allow it (FOOTNOTE_PLACES_ALLOW). On a server without keys, enter it again on the server's own machine.",
 }
 
-// control returns what asks about each address that is about to be dialled, after names were resolved. The order
-// matters: never comes before what is private, so no setting opens a metadata service. An IPv4 address inside an IPv6
-// one is unwrapped first.
+// control checks addresses before they are dialed. With private, the networks of this machine are allowed too.
 func (r Reach) control(private bool) control {
-	guard := ssrf.New(ssrf.WithAnyPort())
-	return func(network, address string, c syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return errors.Join(errReach, err)
-		}
-		ip := at.Addr().Unmap().WithZone("")
-		if slices.ContainsFunc(never, func(p netip.Prefix) bool { return p.Contains(ip) }) {
-			return errReach
-		}
-		if private && (ip.IsPrivate() || ip.IsLoopback() || shared.Contains(ip)) {
-			return nil
-		}
-		if err := guard.Safe(network, address, c); err != nil {
-			return errors.Join(errReach, err)
-		}
-		return nil
-	}
+	return guard(errReach, func(at netip.AddrPort) bool {
+		ip := at.Addr()
+		return private && (ip.IsPrivate() || ip.IsLoopback() || shared.Contains(ip))
+	}, ssrf.WithAnyPort())
 }
 
 // listed reports whether a host and port, as they are dialled, are in Hosts.

@@ -61,11 +61,47 @@ func TestTheOwnNetworkHasNoSecretsOfClouds(t *testing.T) {
 		}
 	}
 	for _, ip := range []string{
-		"169.254.169.254", "169.254.170.2", "::ffff:169.254.169.254", "fd00:ec2::254", "fe80::1%lo", "100.100.100.200",
-		"192.0.0.192", "0.0.0.0", "::", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001::1", "224.0.0.1", "ff02::1",
-		"255.255.255.255",
+		"fe80::1%lo", "fd00:ec2::123", "0.0.0.0", "::", "2001::1", "224.0.0.1", "ff02::1", "255.255.255.255",
 	} {
 		wantRefused(t, ip, dialled(Reach{}, true, ip))
+	}
+	for _, ip := range clouds {
+		wantRefused(t, ip, dialled(Reach{}, true, ip))
+		if !netip.MustParseAddr(ip).Is4() {
+			continue
+		}
+		for _, spelling := range embeddings(ip) {
+			wantRefused(t, ip+" as "+spelling, dialled(Reach{}, true, spelling))
+		}
+	}
+}
+
+func TestReachRefusesNamesAndRedirectsToMetadata(t *testing.T) {
+	t.Parallel()
+	names := newNames(t)
+	known := hops(t)
+	r := Reach{Own: true, Hosts: []string{"nas.example"}, Resolver: names.resolver()}
+	client := r.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	refused := func(address string) {
+		resp, err := client.Get(address)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		wantRefused(t, address, err)
+	}
+	for _, ip := range clouds {
+		host := ip
+		if strings.Contains(ip, ":") {
+			host = "[" + ip + "]"
+		}
+		names.answer(netip.MustParseAddr(ip))
+		for _, at := range []string{
+			"http://" + host + "/", "http://" + host + ":32526/", "http://metadata.example/", "http://nas.example/",
+		} {
+			refused(at)
+			refused(known.URL + "/?to=" + url.QueryEscape(at))
+		}
 	}
 }
 

@@ -54,6 +54,17 @@ func (c *Citer) resetNumbers() {
 	c.Citations, c.SourceNumbers, c.StrayNumbers = nil, nil, nil
 }
 
+// ByModel returns how many footnotes the model placed.
+func (c *Citer) ByModel() int {
+	n := 0
+	for _, cite := range c.Citations {
+		if !cite.Added {
+			n++
+		}
+	}
+	return n
+}
+
 // citeSource returns the footnote for source n that quotes its words, or what bears a claim out when there are none,
 // and the new citation if it is one. A number without a passage has none. A footnote is a source with a range of its
 // text: the same words cited twice are one footnote. An error is one of the store; a number that no passage has is

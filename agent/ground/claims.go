@@ -118,7 +118,7 @@ func (p paragraph) appendSentences(out []Claim) []Claim {
 
 // itemText is an item of a list as it reads, without its mark.
 func (p paragraph) itemText() string {
-	return readEscapes(strings.Join(strings.Fields(itemMark.ReplaceAllString(p.text, "")), " "))
+	return readEscapes(strings.Join(strings.Fields(listItem.ReplaceAllString(p.text, "")), " "))
 }
 
 // isName reports whether an item of a list is one of some names.

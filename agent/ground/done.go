@@ -15,6 +15,7 @@ var (
 	firstPerson = regexp.MustCompile(`(?i)\b(?:I|we)\b['’]?`)
 	wholeOf     = regexp.MustCompile(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
 	searchWords = regexp.MustCompile(`(?i)\b(?:search|look)`)
+	readWords   = regexp.MustCompile(`(?i)\b(?:search|look|read|open|check)`)
 	theWeb      = regexp.MustCompile(`(?i)\b(?:web|internet|online)\b`)
 	negation    = regexp.MustCompile(`(?i)\b(?:not|cannot|never|without|unable)\b|n['’]t\b`)
 	noneOf      = regexp.MustCompile(
@@ -43,7 +44,8 @@ func (e *Evidence) isDenied(said string) bool {
 }
 
 // deniesLog reports whether a sentence in the first person says that something was done which the run's log does not
-// hold: a web that was not searched, all documents though some were not looked into, a number that nothing counted.
+// hold: a web that was not searched, all documents though some were not looked into, a number of them that nothing
+// counted.
 func (e *Evidence) deniesLog(said string) bool {
 	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
 		return false
@@ -58,12 +60,29 @@ func (e *Evidence) deniesLog(said string) bool {
 		}
 	}
 	numbers := Numeral.FindAllString(said, -1)
-	if len(numbers) == 0 {
+	if len(numbers) == 0 || !readWords.MatchString(said) && !speaksOfDocuments(said) {
 		return false
 	}
 	known := append(e.knownNumbers(), strconv.Itoa(len(readDocs)), strconv.Itoa(pages), strconv.Itoa(searches))
 	return slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) })
 }
+
+// Denied returns the sentences of an answer about the run that its log contradicts. Sentences that a footnote's
+// passage holds are not among them: they quote the first person of a document.
+func (e *Evidence) Denied(answer string) (denied []string) {
+	if e.given != "" {
+		return nil
+	}
+	for _, c := range e.ClaimsOf(answer) {
+		if !c.isCode && c.heading == 0 && e.deniesLog(c.Text) && !e.quotesPerson(c) {
+			denied = append(denied, c.Text)
+		}
+	}
+	return denied
+}
+
+// quotesPerson reports whether the passages behind a sentence's footnotes hold it as a quotation.
+func (e *Evidence) quotesPerson(c Claim) bool { return len(c.Numbers) > 0 && e.IsSupported(c) }
 
 // mostSaidOfLog is how many content words a sentence has at most that says no more than what was not done.
 const mostSaidOfLog = 4

@@ -8,7 +8,7 @@
 // a judgement of each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go and
 // writer_code.go stream; markdown.go, claims.go, quotation.go and heading.go say what the sentences of an answer are;
 // support.go, factual_claim.go, compare.go, tool_results.go, done.go, code.go and doubt.go say what holds them;
-// placed_footnotes.go, without_denied.go and follow_ups.go change or complete an answer. Whether words hold a claim is
+// placed_footnotes.go and follow_ups.go complete an answer. Whether words hold a claim is
 // corpus/support's to say.
 //
 // A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be judged is
@@ -44,6 +44,7 @@ type Evidence struct {
 	// was asked about and found there
 	Doubted, Confirmed []string
 
+	passages  passageIndex
 	claimed   []Claim // of the answer that was looked at last
 	claimedOf string
 	quotes    []string // of its footnotes
@@ -85,7 +86,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 			continue
 		case e.QuotesOnly && len(c.Numbers) == 0:
 			continue
-		case e.isDenied(c.Text):
+		case e.isDenied(c.Text) && !e.quotesPerson(c):
 			without++
 		case len(c.Numbers) == 0 && e.confirmsLog(c.Text):
 			continue

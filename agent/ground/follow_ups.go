@@ -11,13 +11,38 @@ import (
 // mostFollowUps is how many questions are suggested under an answer.
 const mostFollowUps = 3
 
-// FollowUps makes up to three questions from sections that were seen but not cited, in their documents' languages; when
-// all were cited, from those that were cited last. No model is asked: what was seen is sure to be in the documents. A
-// question that was asked or answered is not suggested again, whatever its case.
+// FollowUps makes up to three questions from sections that were seen but not cited, of documents that the answer cites;
+// when all were cited, from those that were cited last. Each section bears on the question: its text or its heading has
+// a content word of it, or it is next to a cited passage. Documents in another language than the question's are left
+// out, if both are known. No model writes the questions, so the documents have an answer to each. A question that was
+// asked or answered is not suggested again, whatever its case.
 func FollowUps(all []Source, cited []int, question string) []string {
+	language := text.Detect(question)
+	var languages []string
+	near := map[string]map[int]bool{} // of a cited document, the passages that are cited or next to one
+	for _, src := range all {
+		languages = text.AppendNew(languages, src.Document.Language)
+		if !slices.Contains(cited, src.N) {
+			continue
+		}
+		if near[src.Document.ID] == nil {
+			near[src.Document.ID] = map[int]bool{}
+		}
+		for _, at := range []int{-1, 0, 1} {
+			near[src.Document.ID][src.Passage.Ordinal+at] = true
+		}
+	}
+	words := text.QueryWords(question, languages)
 	questions := make(map[int]string, len(all))
 	for _, src := range all {
-		questions[src.N] = corpus.QuestionOf(src.Document, src.Passage)
+		beside, cites := near[src.Document.ID]
+		if !cites || language != "" && src.Document.Language != language {
+			continue
+		}
+		// The title of a document covers all of its sections, so a word of it relates no section to the question.
+		if (corpus.Result{Passage: src.Passage}).ShareOf(words) > 0 || beside[src.Passage.Ordinal] {
+			questions[src.N] = corpus.QuestionOf(src.Document, src.Passage)
+		}
 	}
 	var out []string
 	was := map[string]bool{"": true, text.Fold(strings.TrimSpace(question)): true}

@@ -5,13 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"footnote/corpus/text"
 )
 
 // minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it. It is
 // the same scale as Judge.Quote's score, a share of the sentence's weight in words.
 const minHeld = 0.7
+
+// minHeldWords is the same share of a sentence's words without its numbers, in the same sentence of the passage. A
+// number weighs three words, so a shared one alone would come to minHeld.
+const minHeldWords = 0.5
 
 // underTable is the line below the names of a table's columns.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
@@ -51,7 +53,7 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, stated int) {
 	plain, _ := liftFootnotes(piece)
 	runes := []rune(plain)
-	spans := text.Sentences(plain)
+	spans := sentenceSpans(plain)
 	if strings.HasPrefix(strings.TrimSpace(plain), "|") {
 		spans = [][2]int{{0, len(runes)}}
 	}
@@ -82,6 +84,7 @@ func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, state
 // does. No model says that they belong together, so one sentence of the passage has to hold most of what is said.
 // Passages are compared in the order of their numbers, so the first of equals stays.
 func (e *Evidence) bestPassage(said string) int {
+	said = e.withoutReferences(said)
 	if CountContentWords(said) < minPart {
 		return 0
 	}
@@ -91,7 +94,13 @@ func (e *Evidence) bestPassage(said string) int {
 		if !e.citer.Judge.Resembles(said, about+aboutSource(src), src.Passage.Text) {
 			continue
 		}
-		if _, _, score := e.citer.Judge.Quote(src.Passage.Text, said); score >= minHeld && score > most {
+		start, end, score := e.citer.Judge.Quote(src.Passage.Text, said)
+		if score < minHeld || score <= most {
+			continue
+		}
+		held := string([]rune(src.Passage.Text)[start:end])
+		_, _, inWords := e.citer.Judge.Quote(held, writtenNumber.ReplaceAllString(said, " "))
+		if inWords >= minHeldWords {
 			best, most = src.N, score
 		}
 	}

@@ -55,6 +55,7 @@ type Sources struct {
 	latest        string                   // the last search for passages
 	scores        map[string]float64       // the best one of each passage that searches found
 	hits          map[string]corpus.Result // the last hit of each
+	answers       map[int]bool             // of checked passages by number: whether one of its quotes answers
 }
 
 // NewSources makes those of a run that was shown nothing yet.
@@ -62,8 +63,23 @@ func NewSources() *Sources {
 	return &Sources{
 		byNumber: map[int]*Source{}, byPassage: map[PassageRange]*Source{},
 		documents: map[string]corpus.Document{}, readParts: map[string]struct{}{}, scores: map[string]float64{},
-		hits: map[string]corpus.Result{},
+		hits: map[string]corpus.Result{}, answers: map[int]bool{},
 	}
+}
+
+// NoteChecked notes whether words of a passage answer the question, as a language model judged them.
+func (s *Sources) NoteChecked(n int, answers bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[n] = s.answers[n] || answers
+}
+
+// Answers reports whether checked words of a passage answer the question. known is false for one that was not checked.
+func (s *Sources) Answers(n int) (answers, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answers, known = s.answers[n]
+	return answers, known
 }
 
 // Number returns the passage's number, a new one if it has none. Tools call it when they make their output, in the
@@ -102,6 +118,13 @@ func (s *Sources) Reserve(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, n)
+}
+
+// count returns how many passages have a number.
+func (s *Sources) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byNumber)
 }
 
 // IsEmpty reports whether no passage was shown yet in this run.

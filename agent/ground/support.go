@@ -36,10 +36,23 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 		quotes = append(quotes, c.Quote)
 	}
 	if e.claimed == nil || e.claimedOf != markdown || !slices.Equal(e.quotes, quotes) {
-		e.claimed, e.unchecked = e.statingClaims(splitClaims(markdown, e.citer.Citations, e.Results.titles))
+		e.claimed, e.unchecked = e.statingClaims(
+			splitClaims(e.withoutReferences(markdown), e.citer.Citations, e.Results.titles),
+		)
 		e.claimedOf, e.quotes = markdown, quotes
 	}
 	return e.claimed
+}
+
+// CountCited returns how many sentences of an answer have a footnote.
+func (e *Evidence) CountCited(markdown string) int {
+	n := 0
+	for _, c := range e.ClaimsOf(markdown) {
+		if len(c.Numbers) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part

@@ -2,6 +2,7 @@ package ground
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -24,8 +25,10 @@ type ToolResults struct {
 	prose []string // what tools of other servers say
 	Facts string   // values of calculations and of the library's list
 	sums  string   // those of calculations alone
-	names string   // the fields that facts stand in. They prove nothing
-	tools []string // that returned it, each once
+	// what calculations were made of
+	inputs string
+	names  string   // the fields that facts stand in. They prove nothing
+	tools  []string // that returned it, each once
 	// something of it was not computed
 	listed bool
 	// words with which answers speak of facts: "The library holds …", "12 times 4"
@@ -74,6 +77,7 @@ func (r *ToolResults) Keep(call Returned) {
 	if call.Computed {
 		before := len(r.Facts)
 		defer func() { r.sums += r.Facts[before:] }()
+		r.inputs += string(call.Input) + "\n\n"
 	}
 	decoder := json.NewDecoder(bytes.NewReader(output[:min(room, len(output))]))
 	decoder.UseNumber()
@@ -132,7 +136,7 @@ func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
 	}
-	return e.isResult(said) || e.isListed(said)
+	return e.IsResult(said) || e.isListed(said)
 }
 
 // ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
@@ -140,19 +144,26 @@ func (e *Evidence) ResemblesTools(said string) bool {
 	return e.isReturned(said, e.citer.Judge.Resembles)
 }
 
-// isResult reports whether a sentence says the result of a calculation.
-func (e *Evidence) isResult(said string) bool {
+// IsResult reports whether a sentence gives the result of a calculation in the words of the question, the operation and
+// the passages that it was made from.
+func (e *Evidence) IsResult(said string) bool {
 	if e.Results.sums == "" {
 		return false
 	}
+	said = e.withResults(said)
 	about := support.SumMetaWords + e.Results.vocabulary
 	if e.hasResult(said) {
-		about += e.question
+		about += e.question + " " + e.Results.inputs
+		inputs := e.numbersOf(e.Results.inputs)
 		for _, src := range e.sources.All() {
-			about += " " + src.Passage.Text
+			if len(inputs) == 0 || slices.ContainsFunc(e.numbersOf(src.Passage.Text), func(n string) bool {
+				return slices.Contains(inputs, n)
+			}) {
+				about += " " + src.Passage.Text
+			}
 		}
 	}
-	return e.citer.Judge.States(said, about, e.Results.names, e.Results.sums)
+	return e.citer.Judge.States(cmp.Or(e.languageOf(said), "en"), said, about, e.Results.names, e.Results.sums)
 }
 
 // isTotal reports whether a text with footnotes says what was computed of the rows behind them: each is a row of a
@@ -168,9 +179,10 @@ func (e *Evidence) isTotal(said string, numbers []int) bool {
 		known += "\n" + src.Passage.Text
 	}
 	there := Numeral.FindAllString(known, -1)
+	said = e.withResults(said)
 	return len(numbers) > 0 && e.hasResult(said) && !slices.ContainsFunc(
 		Numeral.FindAllString(said, -1), func(n string) bool { return !slices.Contains(there, n) },
-	) && e.isResult(said)
+	) && e.IsResult(said)
 }
 
 // isListed reports whether a sentence says what the library's list holds. A title counts only as a whole: its words
@@ -192,7 +204,7 @@ func (e *Evidence) isListed(said string) bool {
 	if e.Listing {
 		about += e.question
 	}
-	return e.citer.Judge.States(rest, about, e.Results.names, e.Results.Facts) ||
+	return e.citer.Judge.States("", rest, about, e.Results.names, e.Results.Facts) ||
 		named && !negation.MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
 }
 

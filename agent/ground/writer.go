@@ -2,9 +2,6 @@ package ground
 
 import (
 	"context"
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,10 +10,6 @@ import (
 	"footnote/chat"
 	"footnote/corpus/text"
 )
-
-// RefusalSentence is how an answer begins when the documents do not hold one. It is the one refusal of an answer:
-// prompts quote it, IsRefusal knows it, and clients get it word for word.
-const RefusalSentence = "I couldn't find relevant information about that in your documents."
 
 // How text is merged before it is stored. Under load, when storing takes long, it is merged more.
 const (
@@ -49,14 +42,24 @@ type Writer struct {
 	known     bool
 	open      bool // raw begins with backticks of which it is not known yet whether they open a code span
 	plain     bool // no footnotes: the answer comes from a given text
-	words     bool // nothing in raw is a footnote
+	origin    origin
 	isRefusal bool // no footnotes either
+	added     addedFootnotes
 	last      time.Time
 	took      time.Duration // the last storing
 	timer     *time.Timer
 	err       error // of the timer's storing
 	started   bool
 }
+
+// origin is whose text is written, and who placed the footnotes in it.
+type origin int
+
+const (
+	fromModel   origin = iota
+	fromProgram        // nothing in it is a footnote
+	withAdded          // of the model, with footnotes of the program
+)
 
 // NewWriter makes the writer of a run. plain says that the answer gets no footnotes.
 func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
@@ -65,25 +68,28 @@ func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
 
 // Write adds what the model said next. The first text is stored at once, later text when it is worth it. It fails with
 // what storing failed with, also if that was in the timer since the last call.
-func (w *Writer) Write(ctx context.Context, s string) error { return w.write(ctx, s, false) }
+func (w *Writer) Write(ctx context.Context, s string) error { return w.write(ctx, s, fromModel) }
 
 // WriteWords is Write for text in which nothing is a footnote, whatever it looks like: those of what it says are added
 // by Quote.
-func (w *Writer) WriteWords(ctx context.Context, s string) error { return w.write(ctx, s, true) }
+func (w *Writer) WriteWords(ctx context.Context, s string) error { return w.write(ctx, s, fromProgram) }
+
+// WriteAdded is Write for the model's text with footnotes that the program placed.
+func (w *Writer) WriteAdded(ctx context.Context, s string) error { return w.write(ctx, s, withAdded) }
 
 // The first text is stored at once, since a reader waits for it. While a code span may be open and nothing in the new
 // text can close it, the text only grows.
-func (w *Writer) write(ctx context.Context, s string, words bool) error {
+func (w *Writer) write(ctx context.Context, s string, from origin) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
-	if w.words != words { // what is held back is of the other kind
-		if err := w.rewriteRaw(ctx, true); err != nil {
+	if w.origin != from { // what is held back is of the other kind
+		if err := w.finishText(ctx); err != nil {
 			return err
 		}
-		w.words = words
+		w.origin = from
 	}
 	w.said.WriteString(s)
 	waits := w.open && !strings.HasSuffix(w.raw, "`") && !strings.ContainsAny(s, "`\n")
@@ -93,8 +99,12 @@ func (w *Writer) write(ctx context.Context, s string, words bool) error {
 	if err := w.rewriteRaw(ctx, false); err != nil {
 		return err
 	}
-	waiting := w.text.Len() - w.stored
-	if waiting == 0 {
+	if err := w.addToEndedBlocks(ctx); err != nil {
+		return err
+	}
+	w.holdCopied()
+	waiting := w.storable() - w.stored
+	if waiting <= 0 {
 		return nil
 	}
 	if !w.started || waiting >= w.mergeSize() || time.Since(w.last) >= w.mergePause() {
@@ -124,7 +134,7 @@ func (w *Writer) mergeSize() int { return int(mergeBytes * w.mergePause() / merg
 // caller holds w.mu.
 func (w *Writer) storeText(ctx context.Context) error {
 	w.stopTimer()
-	ps := w.takeUnstored()
+	ps := w.takeUnstored(w.storable())
 	if len(ps) == 0 {
 		return nil
 	}
@@ -143,13 +153,13 @@ func (w *Writer) stopTimer() {
 	}
 }
 
-// takeUnstored returns the citations and the text that are not stored yet, in the order in which they must be, and
-// takes them as stored. The caller holds w.mu. A citation always comes before the delta that holds its "[".
-func (w *Writer) takeUnstored() []chat.Payload {
+// takeUnstored returns the citations and the text up to end that are not stored yet, in the order in which they must
+// be, and takes them as stored. The caller holds w.mu. A citation always comes before the delta that holds its "[".
+func (w *Writer) takeUnstored(end int) []chat.Payload {
 	ps := w.queued
-	if w.text.Len() > w.stored {
-		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:]})
-		w.stored = w.text.Len()
+	if end > w.stored {
+		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:end]})
+		w.stored = end
 	}
 	w.queued = nil
 	return ps
@@ -164,10 +174,18 @@ func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	if w.err != nil {
 		return "", w.err
 	}
-	if err := w.rewriteRaw(ctx, true); err != nil {
+	if err := w.finishText(ctx); err != nil {
 		return "", err
 	}
 	return w.text.String(), nil
+}
+
+// finishText takes over what is held back, as it is. The caller holds w.mu.
+func (w *Writer) finishText(ctx context.Context) error {
+	if err := w.rewriteRaw(ctx, true); err != nil {
+		return err
+	}
+	return w.addFootnotes(ctx, nil)
 }
 
 // Rest returns what is left to store. The writer stores nothing on its own any more until the next write.
@@ -175,7 +193,7 @@ func (w *Writer) Rest() []chat.Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
-	return w.takeUnstored()
+	return w.takeUnstored(w.text.Len())
 }
 
 // Original returns the text since the last reset with the markers that the model wrote: written again, it gets the
@@ -196,6 +214,7 @@ func (w *Writer) Reset() (text string, wasStored bool) {
 	w.said.Reset()
 	w.raw, w.stored, w.queued, w.started = "", 0, nil, false
 	w.lines, w.line, w.begin, w.known, w.isRefusal = lineReader{}, 0, 0, false, false
+	w.added = addedFootnotes{evidence: w.added.evidence}
 	w.text.Reset()
 	w.cite.resetNumbers()
 	return text, wasStored
@@ -216,7 +235,7 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
 		return nil
 	}
-	if w.words {
+	if w.origin == fromProgram {
 		w.moveBytes(len(w.raw))
 	}
 	for w.raw != "" {
@@ -236,10 +255,10 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 		}
 		var held bool
 		var err error
-		switch w.raw[i] {
-		case '`':
+		switch {
+		case w.raw[i] == '`':
 			held = w.readBackticks(i, code, final)
-		case '\\':
+		case w.raw[i] == '\\' && !strings.HasPrefix(w.raw[i:], `\[`):
 			held = w.readBackslash(i, code, final)
 		default:
 			held, err = w.readBracket(ctx, i, code, final)
@@ -251,11 +270,13 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	return nil
 }
 
-// readBracket deals with a "[" at i. held means that more text must come first. The order of the questions: is it code,
-// is it running text, is it a formula, is it a marker, is it a link.
+// readBracket deals with a "[", "【" or `\[` at i. held means that more text must come first. The order of the
+// questions: is it code, is it running text, is it a marker, is it a formula, is it a link.
 func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
-	if code || !text.IsRunning(w.text.String()[w.line:]+w.raw[:i]) {
+	before := w.text.String()[w.line:] + w.raw[:i]
+	m := text.ReadMarker(w.raw[i:])
+	if code || !text.IsRunning(before) || w.raw[i] == '\\' && !w.isEscapedMarker(m, before) {
 		w.moveBytes(i + open)
 		return false, nil
 	}
@@ -266,7 +287,6 @@ func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held
 		w.moveBytes(i + open)
 		return false, nil
 	}
-	m := text.ReadMarker(w.raw[i:])
 	end := i + m.Size
 	if !final && (m.Partial || m.Size > 0 && end == len(w.raw)) {
 		w.putBytes(i, final)
@@ -278,72 +298,7 @@ func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held
 	}
 	w.moveBytes(i)
 	w.raw = w.raw[m.Size:]
-	return false, w.writeFootnotes(ctx, m.Numbers, "", nil)
-}
-
-// Quote adds a footnote to a passage, by its number, whose words the model names; matched are those of them that the
-// question asks with.
-func (w *Writer) Quote(ctx context.Context, passage int, words string, matched []string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err != nil {
-		return w.err
-	}
-	if err := w.rewriteRaw(ctx, true); err != nil { // text before a footnote can't go on as a marker
-		return err
-	}
-	return w.writeFootnotes(ctx, []int{passage}, words, matched)
-}
-
-var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
-
-// wouldJoin reports whether two texts without a marker between them would make a footnote, or another run of backticks.
-// Without a space between them the page would draw something that neither text says.
-func wouldJoin(before, after string) bool {
-	return openNumber.MatchString(before) ||
-		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
-}
-
-// writeFootnotes writes the footnotes of one marker: for the words, or, without any, for the sentence before it.
-// Numbers without a passage are dropped, and the space before them. The claim is read once for all numbers of a marker.
-// A marker of which nothing is left takes the space before it along.
-func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, words string, matched []string) error {
-	claim, seen, written := "", map[int]bool{}, false
-	for _, n := range numbers {
-		if w.plain || w.isRefusal {
-			break
-		}
-		if claim == "" && words == "" {
-			claim = claimBefore(w.text.String())
-		}
-		number, fresh, err := w.cite.citeSource(ctx, n, claim, words)
-		if err != nil {
-			return fmt.Errorf("cite passage %d: %w", n, err)
-		}
-		if number == 0 || seen[number] {
-			continue
-		}
-		if fresh != nil {
-			fresh.Matched = matched
-			w.queued = append(w.queued, *fresh)
-		}
-		seen[number], written = true, true
-		w.text.WriteString("[" + strconv.Itoa(number) + "]")
-	}
-	if text := w.text.String(); !written && strings.HasSuffix(text, " ") && w.stored < len(text) {
-		w.text.Reset()
-		w.text.WriteString(text[:len(text)-1])
-		if w.raw != "" && !strings.ContainsRune(" .,;:!?)\n", rune(w.raw[0])) {
-			w.text.WriteByte(' ')
-		}
-	}
-	if !written {
-		w.known = false // without the marker the line may begin as a fence does
-		if before := w.text.String()[w.line:]; wouldJoin(before, w.raw) {
-			w.text.WriteByte(' ')
-		}
-	}
-	return nil
+	return false, w.writeFootnotes(ctx, m.Numbers, citedWords{added: w.origin == withAdded})
 }
 
 // moveBytes takes n bytes over as they are. Lines that are whole are read, so that the kind of the next one is known.
@@ -357,8 +312,12 @@ func (w *Writer) moveBytes(n int) {
 		}
 		w.text.WriteString(piece[:at])
 		piece = piece[at:]
-		before := w.lines.last
-		if !w.lines.readLine(w.text.String()[w.line:]).continuesBlock(before) {
+		before, line := w.lines.last, w.text.String()[w.line:]
+		if kind := w.lines.readLine(line); !kind.continuesBlock(before) {
+			if kind == ruleLine && isUnderline(line) {
+				before = headingLine
+			}
+			w.added.ended = append(w.added.ended, endedBlock{w.line, before})
 			w.begin = w.line
 		}
 		w.line, w.known = w.text.Len(), false
@@ -373,23 +332,3 @@ func (w *Writer) putBytes(n int, final bool) {
 	}
 	w.moveBytes(n)
 }
-
-// holdPossibleRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
-// refusal has no footnotes. Apostrophes of both kinds are the same here, as models write either.
-func (w *Writer) holdPossibleRefusal(final bool) bool {
-	trimmed := strings.TrimLeft(w.raw, " \n")
-	plain := strings.ReplaceAll(trimmed, "’", "'")
-	switch {
-	case strings.HasPrefix(plain, RefusalSentence):
-		w.raw = RefusalSentence + strings.TrimPrefix(plain, RefusalSentence)
-		w.isRefusal = true
-		return false
-	case final || plain == "":
-		return false
-	default:
-		return strings.HasPrefix(RefusalSentence, plain)
-	}
-}
-
-// IsRefusal reports whether the text is a refusal.
-func IsRefusal(text string) bool { return strings.HasPrefix(text, RefusalSentence) }

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"slices"
 	"strings"
 
 	"footnote/corpus/text"
@@ -94,6 +95,13 @@ func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 		w.moveBytes(i + escapeLength(w.raw[i:]))
 	}
 	return false
+}
+
+// isEscapedMarker reports whether `\[` begins a marker, or may begin one. It is a formula where it begins a line or has
+// a number of no passage.
+func (w *Writer) isEscapedMarker(m text.Marker, before string) bool {
+	return strings.TrimSpace(before) != "" && (m.Partial || m.Size > 0) &&
+		!slices.ContainsFunc(m.Numbers, func(n int) bool { _, ok := w.cite.sources.At(n); return !ok })
 }
 
 // inFormula reports whether a bracket at i stands in a formula. It is not known as long as what has begun before it may

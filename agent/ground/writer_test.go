@@ -121,6 +121,11 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 			"The wall is damp:\n\n\\[ x = 1. 5 \\] [1]", []string{"The wall is damp."}},
 		{"after the full stop", "The wall is damp. [2] The roof leaks. [1]",
 			"The wall is damp. [1] The roof leaks. [2]", []string{"The wall is damp.", "The roof leaks."}},
+		{"as a link", "Damp [[2]](https://x.org/a_(b)#c), damp [[Source 2, 1]] and [[2]](see below).",
+			"Damp [1], damp [1][2] and [[1]](see below).", []string{"The wall is damp.", "The roof leaks."}},
+		{"escaped", `The wall is damp \[2\]. It is \[4\] and \[2 m\] and \[2, 1\]`,
+			`The wall is damp [1]. It is \[4\] and \[2 m\] and [1][2]`,
+			[]string{"The wall is damp.", "The roof leaks."}},
 		{"an open bracket at the end stays", "Odd [1", "Odd [1", nil},
 		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.",
 			RefusalSentence + " Sorry.", nil},
@@ -152,6 +157,7 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
 	for _, s := range []string{
 		"The wall [2]. `a[1]` 【3】", "[1, 2][3]\n```\n[1]\n```", "I couldn’t find", " [9] [8", "[Sources 1-3] é[2]",
+		"[[2]](http://x) [[1]] [[", `\[2\] \[9\] \[x`,
 	} {
 		f.Add(s)
 	}

@@ -45,6 +45,7 @@ type Analysis struct {
 	Tools      []string `json:"suggested_tools"`
 
 	Reference reference `json:"-"` // to the last answer
+	Undecided bool      `json:"-"` // rules can't tell whether documents are needed: a model decides
 }
 
 // MaxAnalysed bounds how much of a long question is looked at, in bytes.
@@ -61,8 +62,9 @@ var (
 		`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`,
 	)
 	talk = regexp.MustCompile(
-		`^(?i:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank ` +
-			`you|who are you|what can you do|how are you|bye|goodbye|ok(?:ay)?|great|danke)(?: there)?[\s!.?]*$`,
+		`^(?i:(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank ` +
+			`you|who are you|what can you do|how are you|can you help me|bye|goodbye|ok(?:ay)?|great|danke)` +
+			`(?: there)?(?:[\s,!.?]+|$))+$`,
 	)
 	transform = regexp.MustCompile(
 		`^(?i:(?:please |can you |could you ` +
@@ -125,7 +127,9 @@ func Analyse(question string, followsUp bool) Analysis {
 			a.Reference = Rework
 		}
 	}
-	return a.WithType(typeOf(q, a, followsUp), q)
+	a = a.WithType(typeOf(q, a, followsUp), q)
+	a.Undecided = a.NeedsDocuments() && (bringsWords(q) || isAddressed(q))
+	return a
 }
 
 // WithType is the analysis of a question that is of a type.
@@ -142,7 +146,7 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
 	case talk.MatchString(q):
 		return General
-	case followsUp && transform.MatchString(q), a.Reference == Rework, text.OwnText.MatchString(q):
+	case followsUp && transform.MatchString(q), a.Reference == Rework, text.OwnText.MatchString(q), OrdersOwnText(q):
 		return General
 	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return Calculation

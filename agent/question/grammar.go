@@ -24,6 +24,7 @@ type grammar struct {
 	articles    []string // definite
 	manner      []string // that begin how something is to be said
 	you         []string
+	self        []string // that stand for who speaks
 	polite      []string
 	things      []string // question words that ask for a thing
 	persons     []string // question words that ask for a person
@@ -35,7 +36,8 @@ var grammars = []grammar{
 		language: "en", conjunctions: wordList("and but or also"),
 		questions: wordList("what who whom whose when where why how which"), reasons: wordList("what why so"),
 		back: wordList("that this it them those these"), determiners: wordList("that this those these"),
-		articles: wordList("the"), manner: wordList("as in into to"), you: wordList("you your"),
+		articles: wordList("the"), manner: wordList("as in into to"),
+		you: wordList("you your"), self: wordList("i me my we us our"),
 		polite: wordList("please hey hi hello"),
 		things: wordList("what which"), persons: wordList("who whom whose"), turns: wordList(
 			"not no nor t before after since until above below without more most few than only all both any other same",
@@ -50,6 +52,7 @@ var grammars = []grammar{
 		reasons:  wordList("was warum wieso weshalb"),
 		back:     wordList("das dies es sie ihn davon dazu damit darüber daraus"),
 		articles: wordList("der die das den dem des"), manner: wordList("als in auf"), you: wordList("du dein deine"),
+		self:   wordList("ich mir mich mein meine wir uns"),
 		polite: wordList("bitte"), things: wordList("was welche welcher welches welchen welchem"),
 		persons: wordList("wer wen wem wessen"),
 		turns: wordList(
@@ -62,7 +65,8 @@ var grammars = []grammar{
 		reasons:   wordList("quoi pourquoi comment qu"),
 		back:      wordList("cela ça ceci là"), articles: wordList("le la les l du au aux"),
 		manner: wordList("en comme sous"),
-		you:    wordList("tu te toi vous"), polite: wordList("plaît plait"),
+		you:    wordList("tu te toi vous"), self: wordList("je j me m moi nous"),
+		polite: wordList("plaît plait"),
 		things: wordList("quoi quel quelle quels quelles lequel laquelle qu"), persons: wordList("qui"),
 		turns: wordList("pas sans jamais aucun aucune avant après plus moins sous"),
 	},
@@ -72,7 +76,8 @@ var grammars = []grammar{
 		reasons:   wordList("qué cómo"),
 		back:      wordList("eso esto ello lo"), articles: wordList("el la los las del al"),
 		manner: wordList("en como"),
-		you:    wordList("tú te usted quieres"), polite: wordList("favor"), things: wordList("qué cuál cuáles"),
+		you:    wordList("tú te usted quieres"), self: wordList("yo me mí nos"),
+		polite: wordList("favor"), things: wordList("qué cuál cuáles"),
 		persons: wordList("quién quiénes"), turns: wordList("no ni sin antes después más menos todos todas"),
 	},
 	{
@@ -81,7 +86,8 @@ var grammars = []grammar{
 		reasons:   wordList("cosa perché come"),
 		back:      wordList("questo quello ciò"),
 		articles:  wordList("il lo la i gli le l del dello della dei degli delle al alla nel nella sul sulla"),
-		manner:    wordList("in come"), you: wordList("tu ti vuoi"), polite: wordList("favore"),
+		manner:    wordList("in come"), you: wordList("tu ti vuoi"), self: wordList("io mi ci noi"),
+		polite: wordList("favore"),
 		things: wordList("cosa quale quali qual"), persons: wordList("chi"),
 		turns: wordList("non senza mai prima dopo più meno"),
 	},

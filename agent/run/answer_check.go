@@ -68,6 +68,8 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 // Nothing is held back for it: the confidence and the list of unsupported sentences say it.
 func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
+	case w.judgedTalk && !w.asked.NeedsDocuments():
+		return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 	case !w.asked.NeedsDocuments():
 		return w.evaluateTalk(markdown)
 	case !w.mustCite():

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 		}
 		id = past.ParentID
 		var known runMemory
-		if past.Answer != "" && !past.Unreadable {
+		if (past.Answer != "" || past.Status == chat.RunCancelled) && !past.Unreadable {
 			known, err = k.readRunMemory(ctx, past)
 		}
 		if past.Unreadable || errors.Is(err, chat.ErrDamaged) {
@@ -135,9 +136,11 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 			}
 			out.addPassages(known.passages, k.cfg.Memory.Passages)
 		} else {
-			out.messages = append(
-				out.messages, llm.Message{Role: llm.RoleAssistant, Text: "(This question was not answered.)"},
+			begun := cmp.Or(
+				clipTokens(ground.WithoutMarkers(known.begun), left), "(This question was not answered.)",
 			)
+			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: begun})
+			left -= estimateTokens(begun)
 		}
 		// a question is never left out: without it the answer before makes no sense
 		question := clipTokens(past.Request.Message, max(left, 50))

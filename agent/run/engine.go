@@ -95,6 +95,8 @@ type Engine struct {
 	decisions *lru.Cache[string, decision]
 	memories  *lru.Cache[string, runMemory] // of finished runs, which never change
 	counts    *lru.Cache[string, int]       // of documents that can be searched
+	// of a language model on passages, by model, question and text
+	verdicts *lru.Cache[string, llm.Verdict]
 }
 
 // NewEngine checks the wiring.
@@ -128,7 +130,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 	e := &Engine{
 		Registry: registry, guard: stops, stats: newStats(), results: newCache[tools.Result](maxCached),
 		decisions: newCache[decision](maxDecisions), memories: newCache[runMemory](maxMemories),
-		counts: newCache[int](maxCached),
+		counts: newCache[int](maxCached), verdicts: newCache[llm.Verdict](maxVerdicts),
 	}
 	e.cfg.Store(&cfg)
 	return e, nil
@@ -180,6 +182,9 @@ func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error
 // maxCached is how many results of tools are kept, and how many counts of documents. No measurement of either is
 // recorded: a call that is made again is mostly one of the same conversation, so the last ones are enough.
 const maxCached = 256
+
+// maxVerdicts is how many verdicts on passages are kept: those of some 300 questions. A key has about 1 KB.
+const maxVerdicts = 2000
 
 // newCache returns a cache of the values used last, for all runs. It is safe for concurrent use.
 func newCache[V any](most int) *lru.Cache[string, V] {

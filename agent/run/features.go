@@ -32,7 +32,11 @@ type Features struct {
 	Selection tools.Selection // of requests without one; empty: the toolset's own
 	Without   []string        // features that are switched off
 	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
-	NoRescue  bool            // a model that can't use its tools is not helped by the fixed pipeline
+	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces a model that
+	// can't use its tools.
+	FallbackScore float64
+	Checks        CheckMode // when a language model checks passages
+	NoRescue      bool      // a model that can't use its tools is not helped by the fixed pipeline
 
 	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0:
 	// 60,000.
@@ -56,6 +60,14 @@ func (t Features) Check() error {
 		return chat.Invalid("The tokens of a context can't be negative.")
 	}
 	return nil
+}
+
+// usesAgent reports whether the model may call tools as it sees fit: as the request says, else as the settings do.
+func (k *knowledge) usesAgent() bool {
+	if asked := k.run.Request.Config.UseAgentMode; asked != nil {
+		return *asked
+	}
+	return !k.cfg.Features.Pipeline
 }
 
 // isEnabled reports whether a feature is on.

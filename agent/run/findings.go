@@ -55,12 +55,16 @@ func (k *knowledge) onePassageSuffices() bool {
 // restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
 // At least one sentence must say so, or no sentence states anything and the run has searched the documents. A list of
 // documents or a sum is such an answer: what it says is checked against the stored output of the call instead of a
-// passage.
+// passage. Where passages were shown, each sentence must give the result of a calculation.
 func (k *knowledge) restsOnTools(markdown string) bool {
-	if k.evidence.Results.IsEmpty() || !k.toolContext.Sources.IsEmpty() && k.asked.Type != question.Metadata {
+	if k.evidence.Results.IsEmpty() {
 		return false
 	}
 	said := k.evidence.FactualClaims(markdown)
+	if !k.toolContext.Sources.IsEmpty() && k.asked.Type != question.Metadata {
+		isOther := func(c ground.Claim) bool { return !k.evidence.IsResult(c.Text) }
+		return len(said) > 0 && !slices.ContainsFunc(said, isOther)
+	}
 	if len(said) == 0 {
 		return k.searchedDocuments() // a word on what was searched is true of a search only
 	}
@@ -89,7 +93,7 @@ func (k *knowledge) statesResult(said string) bool {
 		return false
 	}
 	result, _ := v.Decimal()
-	return k.cite.Judge.States(said, ground.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
+	return k.cite.Judge.States("", said, ground.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
 }
 
 // speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes
@@ -146,7 +150,7 @@ func (k *knowledge) sourcesOf(citations []chat.Citation) []chat.Source {
 
 // rankedResults puts what all calls found in one order by a closer look at each passage. It is for Gather, which
 // returns results of several tools with several queries: only a score by the run's own question can be compared between
-// them. Results below leastGathered are left out.
+// them. Results that do not fit are left out.
 func (k *knowledge) rankedResults(most int) []corpus.Result {
 	var hits []corpus.Result
 	for _, s := range k.toolContext.Sources.All() {
@@ -155,9 +159,43 @@ func (k *knowledge) rankedResults(most int) []corpus.Result {
 		hit.Cosine, hit.Similarity = nil, nil
 		hits = append(hits, hit)
 	}
-	hits = corpus.Rerank(k.run.Request.Message, hits)
-	hits = slices.DeleteFunc(hits, func(h corpus.Result) bool { return h.Score < leastGathered })
+	hits = corpus.Fitting(k.run.Request.Message, hits)
 	return hits[:min(most, len(hits))]
+}
+
+// addListed adds the first passage of each document that a call found by its properties, as far as there is room and
+// none of its passages is among the results. Such a document has all of the properties that were asked for: its score
+// is 1, or that of the last passage where passages were found by their words.
+func (k *knowledge) addListed(
+	ctx context.Context, results []corpus.Result, steps []chat.Step, most int,
+) ([]corpus.Result, error) {
+	score := 1.0
+	if len(results) > 0 {
+		score = results[len(results)-1].Score
+	}
+	for _, s := range steps {
+		if s.Capability != chat.CapabilityList || s.Result == nil || s.Result.Query == "" {
+			continue
+		}
+		for _, hit := range s.Result.Hits {
+			if len(results) == most {
+				return results, nil
+			}
+			doc, known := k.toolContext.Sources.Document(hit.DocumentID)
+			if !known || slices.ContainsFunc(results, func(r corpus.Result) bool { return r.Document.ID == doc.ID }) {
+				continue
+			}
+			read, err := k.cfg.Library.Read(ctx, k.toolContext.ReadScope(), corpus.ReadRequest{Document: doc.ID})
+			if err != nil {
+				return results, fmt.Errorf("read a listed document: %w", err)
+			}
+			if len(read.Passages) > 0 {
+				first := read.Passages[0]
+				results = append(results, corpus.Result{Passage: first, Document: doc, Score: score, Page: first.Page})
+			}
+		}
+	}
+	return results, nil
 }
 
 // restoreSources gives passages, and parts of them, their numbers back. Passages that are gone by now lose theirs,

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/llm"
 )
 
-//go:embed gather.md
-var gatherPrompt string
-
-const (
-	gatherSeconds = 20 // of the 30 that a caller waits: the rest is for a plain search
-
-	// leastGathered is the score of a closer look (corpus.Rerank, 0–1) below which a passage is left out. No
-	// measurement of it is recorded.
-	leastGathered = 0.15
+var (
+	//go:embed gather.md
+	gatherPrompt string
+	//go:embed reflect_found.md
+	reflectFoundDoc string
 )
+
+const gatherSeconds = 20 // of the 30 that a caller waits: the rest is for a plain search
 
 // Gathered is what an agent found for a query.
 type Gathered struct {
@@ -31,14 +31,16 @@ type Gathered struct {
 }
 
 // Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
-// stored. It fails when the model does and there is no fallback; what was found until then comes with the error. Its
-// store of events is a function that collects steps, so all else of a run is as always.
+// stored. It fails when the model does: the caller falls back to a search. What was found until then comes with the
+// error. Its store of events is a function that collects steps, so all else of a run is as always.
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
 	ctx, c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)
 	defer w.Wait()
 	defer c.Close()
 	w.budget.limits.Seconds = min(w.budget.limits.Seconds, gatherSeconds)
+	cfg := *w.cfg
+	cfg.Fallback, w.cfg = nil, &cfg
 	place := map[string]int{}
 	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
 		w.countEvents(ctx, ps)
@@ -56,21 +58,19 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		return nil
 	}
 	err = w.gatherPassages(ctx)
-	out.Results, out.Notes = w.rankedResults(most), []string{}
+	out.Results = w.rankedResults(most)
+	if err == nil {
+		out.Results, err = w.addListed(ctx, out.Results, out.Steps, most)
+	}
 	out.Spent = chat.Spent{Tokens: w.budget.tokens, Cost: w.budget.cost}
 	// a run without run_done is counted here, or its tokens would be in no sum
 	e.stats.countGathered(&w.budget)
-	for _, s := range out.Steps {
-		if s.Step == "fallback" {
-			out.Notes = append(out.Notes, s.Message+".")
-		}
-	}
 	return out, err
 }
 
-// gatherPassages lets the model call tools until it has enough. It is answerLoop without an answer: the text of a turn
-// is dropped, and a spent budget ends it without an error. Rules may choose here as in any run; where they do, the
-// phase is not gathering any more and no model is asked.
+// gatherPassages has the model plan, call tools until it has enough, and judge what it found. It is answerLoop without
+// an answer: the text of the last turn is dropped, and a spent budget ends it without an error. Rules may choose here
+// as in any run; where they do, the phase is not gathering any more and no model chooses.
 func (w *Runner) gatherPassages(ctx context.Context) error {
 	if err := w.beginRun(ctx); err != nil {
 		return err
@@ -79,9 +79,38 @@ func (w *Runner) gatherPassages(ctx context.Context) error {
 		return err
 	}
 	w.messages.list[0].Text += "\n\n" + strings.TrimSpace(gatherPrompt)
+	if plans := &w.run.Request.Config.EnableQueryDecomposition; *plans == nil && w.set.Reflective &&
+		!w.model.isRuleBased() && !w.model.isSmall() {
+		on := true
+		*plans = &on
+	}
+	if err := w.makePlan(ctx); err != nil {
+		return err
+	}
+	if err := w.searchParts(ctx); err != nil {
+		return err
+	}
+	// the model made of rules reads questions for their words, not for properties of documents
+	if c, ok := w.byProperties(choice{}); ok && w.model.isRuleBased() && w.asked.Type == question.Metadata {
+		return w.makeChosenCalls(ctx, c)
+	}
 	if err := w.preselectTools(ctx); err != nil {
 		return err
 	}
+	for again := true; again; {
+		if err := w.callTools(ctx); err != nil {
+			return err
+		}
+		var err error
+		if again, err = w.reconsiderFound(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callTools lets the model call tools until a turn has no calls or the budget is spent.
+func (w *Runner) callTools(ctx context.Context) error {
 	for w.phase == gathering {
 		if w.budget.checkLimits(); w.budget.stop != "" {
 			return nil
@@ -92,11 +121,57 @@ func (w *Runner) gatherPassages(ctx context.Context) error {
 		}
 		w.log.writer.Reset()
 		if len(r.calls) == 0 {
-			return nil
+			if strings.Trim(r.text, ". \n") == "DONE" {
+				return nil
+			}
+			return w.log.emitDropped(ctx, llm.Dropped{
+				Text: r.text, Message: "Removed an answer: only passages were asked for",
+			})
 		}
 		if err := w.runTurnCalls(ctx, r); err != nil {
 			return fmt.Errorf("gather: %w", err)
 		}
 	}
 	return nil
+}
+
+// reconsiderFound has the model judge, once, whether the passages that were found hold what is asked for. True means
+// that its confidence was low and that it searches on, as far as the budget goes. Nothing is judged where one passage
+// holds all that the question is about.
+func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
+	if w.remedies[foundJudged] || w.budget.stop != "" || w.toolContext.Sources.IsEmpty() || !w.shouldJudge("") ||
+		w.asked.Complexity == "simple" && w.onePassageSuffices() {
+		return false, nil
+	}
+	w.remedies[foundJudged] = true
+	var b strings.Builder
+	b.WriteString("Question: " + w.run.Request.Message + "\n")
+	rules := strings.ReplaceAll(reflectFoundDoc, "{{nonce}}", w.nonce)
+	room := w.cfg.Features.ContextTokens*8/10 - estimateTokens(rules) - estimateTokens(b.String()) - completeTokens
+	w.showPassages(&b, &room)
+	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusComplete, "Judged what was found")
+	judged, err := w.askJudgement(ctx, &step, []llm.Message{
+		{Role: llm.RoleSystem, Text: rules}, {Role: llm.RoleUser, Text: fenceData(w.nonce, b.String())},
+	}, nil)
+	if err != nil {
+		return false, err
+	}
+	if judged.text == "" {
+		step.Status, step.Message = chat.StatusSkipped, "The model did not judge what was found"
+		step.ToolStatus = step.Status
+	}
+	if err := w.log.emitEvents(ctx, step); err != nil || judged.score == nil || *judged.score >= lowConfidence ||
+		!w.budget.mayCall() || w.set.SearchTool() == nil {
+		return false, err
+	}
+	w.phase = gathering
+	w.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: fmt.Sprintf(
+		"A check of what you found gives it a confidence of %.2f. What it says stands below, as data. Search for what "+
+			"is missing.\n%s", *judged.score, fenceData(w.nonce, judged.text),
+	)}}
+	step = w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
+		"Judged at %.2f: searching for what is missing", *judged.score,
+	))
+	step.Summary = judged.text
+	return true, w.log.emitEvents(ctx, step)
 }

@@ -46,6 +46,8 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 	}{
 		{"the model doubts", new(0.2), 0.9, false, true, 0.2},
 		{"the passages do not bear it out", new(0.95), 0.4, false, true, 0.4},
+		{"the model is surer", new(0.95), 0.72, true, true, 0.82},
+		{"the model is a little surer", new(0.75), 0.72, true, true, 0.75},
 		{"the model gave no number", nil, 0.9, false, true, 0.9},
 		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, true, false, 0.95},
 		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, true, false, 0.3},
@@ -53,6 +55,9 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 		{"a sentence is held by nothing, and the rest is", new(0.95), 0.8, false, false, 0.8},
 	} {
 		found := evaluation{confidence: tt.found, explained: "Found.", faultless: tt.faultless}
+		if !tt.faultless {
+			found.unsupported = []string{"It is so."}
+		}
 		if got, _ := (judgement{text: "Said.", score: tt.model}).combineWith(found, tt.cited); got != tt.want {
 			t.Errorf("%s: confidence = %v, want %v", tt.name, got, tt.want)
 		}

@@ -37,6 +37,7 @@ type reply struct {
 	reasoning string
 	signature string
 	calls     []llm.Call
+	dropped   []llm.Dropped // text that is no part of it
 	finish    llm.Finish
 	tokens    chat.Tokens // as its server counts them, else estimated
 	cost      *float64    // in the currency of the settings; nil: there is no price for the model
@@ -51,6 +52,7 @@ type modelCaller struct {
 
 	model   llm.Model
 	role    modelRole // of model
+	judge   llm.Model // checks passages: the cheaper model, else the run's own; nil: none does
 	chooser llm.Model // a cheaper model that only chooses tools; nil without one, and when it failed
 
 	quoted         *llm.Found // what the model's last reply said of its quotes; nil: it is more than quotes
@@ -75,6 +77,13 @@ func (m *modelCaller) useRequested() {
 	}
 	if m.model = model; model.Name() == offlineName {
 		m.role = ruleBasedModel
+		return
+	}
+	if m.judge = m.cfg.Select; m.judge == nil {
+		m.judge = model
+	}
+	if m.cfg.Features.Checks == CheckAlways {
+		m.offerCheck()
 	}
 }
 
@@ -90,6 +99,9 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 		}
 		m.budget.checkLimits()
 		r, err := m.streamReply(ctx)
+		if unstored := m.log.emitDropped(ctx, r.dropped...); unstored != nil {
+			return reply{}, unstored
+		}
 		if err == nil {
 			m.messages.ephemeral = nil
 			if m.budget.stop == "" {
@@ -111,7 +123,12 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			m.budget.stop = map[bool]chat.StopReason{true: chat.StopAnswerNow, false: chat.StopTimeout}[errors.Is(
 				err, errAnswerNow,
 			)]
-			m.log.writer.Reset()
+			begun, _ := m.log.writer.Reset()
+			if err := m.log.emitDropped(ctx, llm.Dropped{
+				Text: begun, Message: "Removed the beginning of a reply: the answer was wanted at once",
+			}); err != nil {
+				return reply{}, err
+			}
 		case !errors.As(err, &e):
 			return reply{}, err // the store, not the model
 		// text that readers see can't be begun again without a word, so there the fallback takes over at once
@@ -208,7 +225,14 @@ func (m *modelCaller) readParts(
 		}
 	}()
 	defer func() { r.text, r.reasoning = text.String(), reasoning.String() }()
-	thought := false
+	thought := 0 // bytes of reasoning that steps show
+	showThought := func() error {
+		rest := reasoning.String()[thought:]
+		if thought = reasoning.Len(); strings.TrimSpace(rest) == "" {
+			return nil
+		}
+		return m.log.emitEvents(ctx, m.thinkingStep(rest))
+	}
 	for part, err := range parts {
 		if err != nil {
 			return nil, err
@@ -221,16 +245,15 @@ func (m *modelCaller) readParts(
 		switch p := part.(type) {
 		case llm.Text:
 			// what was thought is shown once it is over, as one step
-			if !thought && reasoning.Len() > 0 {
-				thought = true
-				if err := m.log.emitEvents(ctx, m.thinkingStep(reasoning.String())); err != nil {
+			if thought == 0 {
+				if err := showThought(); err != nil {
 					return nil, err
 				}
 			}
-			said, over, repeated := string(p), false, false
+			said, dropped, over := string(p), llm.Dropped{}, false
 			write := m.log.writer.WriteWords // the rules' footnotes are all llm.Quoted
 			if !m.isRuleBased() {
-				said, over, repeated = watch.takePiece(said)
+				said, dropped, over = watch.takePiece(said)
 				write = m.log.writer.Write
 			}
 			text.WriteString(said)
@@ -240,10 +263,8 @@ func (m *modelCaller) readParts(
 				}
 			}
 			if over {
-				if repeated {
-					err = m.noteRepetition(ctx)
-				}
-				return &llm.Done{Finish: llm.FinishStop}, err
+				r.dropped = append(r.dropped, dropped)
+				return &llm.Done{Finish: llm.FinishStop}, showThought()
 			}
 		case llm.Quoted:
 			text.WriteString(p.Marker())
@@ -257,11 +278,14 @@ func (m *modelCaller) readParts(
 			reasoning.WriteString(string(p))
 		case llm.Rethought:
 			// what seemed an answer was a thought without its opening mark
+			if err := showThought(); err != nil {
+				return nil, err
+			}
 			reasoning.WriteString(text.String())
 			text.Reset()
 			watch = replyWatch{}
 			if !r.chooses {
-				thought = true
+				thought = reasoning.Len()
 				if err := m.log.takeAnswerBack(ctx, m.thinkingStep("")); err != nil {
 					return nil, err
 				}
@@ -271,6 +295,9 @@ func (m *modelCaller) readParts(
 				r.signature = string(p)
 			}
 		case llm.Call:
+			if r.chooses {
+				p.Extra = nil
+			}
 			r.calls = append(r.calls, p)
 		case llm.Reading:
 			if err := progress.showProgress(ctx, float64(p)); err != nil {
@@ -286,11 +313,15 @@ func (m *modelCaller) readParts(
 			); err != nil {
 				return nil, err
 			}
+		case llm.Dropped:
+			r.dropped = append(r.dropped, p)
 		case llm.Done:
 			done, m.quoted = &p, p.Found
 		}
 	}
-	if rest := watch.heldRest(); rest != "" {
+	rest, dropped := watch.endReply()
+	r.dropped = append(r.dropped, dropped)
+	if rest != "" {
 		text.WriteString(rest)
 		if !r.chooses {
 			if err := m.log.writer.Write(ctx, rest); err != nil {
@@ -298,15 +329,10 @@ func (m *modelCaller) readParts(
 			}
 		}
 	}
-	return done, nil
-}
-
-// noteRepetition says that a reply was ended because the model said the same again. Without it the answer would seem to
-// break off.
-func (m *modelCaller) noteRepetition(ctx context.Context) error {
-	return m.log.emitEvents(ctx, m.log.newStep(
-		"notice", chat.ActionThinking, chat.StatusComplete, "The model said the same again: its reply ends there",
-	))
+	if thought == 0 && len(r.calls) > 0 {
+		return done, nil // it is the thought of the calls
+	}
+	return done, showThought()
 }
 
 // thinkingStep shows what a model thought, at most 4,000 characters of it. The bound is for the event: a thought can be

@@ -84,10 +84,12 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
 	if m.isRuleBased() || m.cfg.Fallback == nil {
-		m.cfg.Log.WarnContext(ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e)
+		m.cfg.Log.ErrorContext(
+			ctx, "model failed", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e,
+		)
 		return failed
 	}
-	m.cfg.Log.WarnContext(
+	m.cfg.Log.ErrorContext(
 		ctx, "model failed, falling back", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e,
 	)
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusError,
@@ -97,6 +99,9 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 		))
 	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
 	step.Details = map[string]any{"kind": e.Kind, "instead": m.cfg.Fallback.Name()}
+	if e.Kind != llm.KindEmpty && e.Kind != llm.KindTooLong {
+		m.judge = nil // it would fail at checks as well
+	}
 	return m.goOnWithFallback(ctx, step)
 }
 

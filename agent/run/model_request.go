@@ -7,16 +7,18 @@ import (
 	"fmt"
 	"strings"
 
+	"footnote/agent/question"
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/llm"
 )
 
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
-// shown what it says. The run's own model writes the answer. A chooser of the same name would only say the same twice.
+// shown what it says. The run's own model writes the answer, and talk is left to it alone. A chooser of the same name
+// would only say the same twice.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
-	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() ||
+	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() || m.asked.Type == question.General ||
 		s.Name() == m.model.Name() {
 		return m.model, false
 	}
@@ -74,7 +76,7 @@ func (k *knowledge) chosenTemperature() *float64 {
 // toolset.
 func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
-	case m.cfg.Features.Pipeline, m.cfg.usesPipeline(m.model), m.isSmall():
+	case !m.usesAgent(), m.cfg.usesPipeline(m.model), m.isSmall():
 		return tools.SelectRules
 	case asked != "":
 		return asked
@@ -87,18 +89,21 @@ func (m *modelCaller) toolSelection() tools.Selection {
 
 // answerIfDeclined makes the next turn the answer when the model that only chooses tools wants no further ones, and
 // reports whether it did. Both turns count as one: the budget gets the chooser's turn back, and what was said aside to
-// it is said to the model that answers.
-func (m *modelCaller) answerIfDeclined(r reply, aside []llm.Message) bool {
+// it is said to the model that answers. The text of the chooser is dropped.
+func (m *modelCaller) answerIfDeclined(ctx context.Context, r reply, aside []llm.Message) (bool, error) {
 	if !r.chooses {
-		return false
+		return false, nil
 	}
-	if _, _, ends := m.answerInCall(r); !ends && len(r.calls) > 0 {
-		return false
+	answer, _, ends := m.answerInCall(r)
+	if !ends && len(r.calls) > 0 {
+		return false, nil
 	}
 	m.answerNext()
 	m.messages.ephemeral = aside
 	m.budget.turns--
-	return true
+	return true, m.log.emitDropped(ctx, llm.Dropped{
+		Text: r.text + "\n" + answer, Message: "Removed the words of the model that only chooses tools",
+	})
 }
 
 // chooseAlone lets the run's own model choose from now on, and says why. It stays so for the rest of the run: a chooser
@@ -106,7 +111,7 @@ func (m *modelCaller) answerIfDeclined(r reply, aside []llm.Message) bool {
 func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	m.chooser = nil
 	name := m.cfg.Select.Name()
-	m.cfg.Log.WarnContext(
+	m.cfg.Log.ErrorContext(
 		ctx, "the model that chooses tools failed", "run", m.run.ID, "model", name, "kind", e.Kind, "error", e,
 	)
 	step := m.log.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf(

@@ -8,6 +8,7 @@ const (
 	gathering            phase = ""           // the model may call tools
 	answering            phase = "answering"  // the model answers: it has what it needs, or can't call tools
 	answeringPreselected phase = "from rules" // the model answers from what the program chose to gather
+	answeringTalk        phase = "talk"       // rules see nothing to search for; the model may call tools all the same
 )
 
 // modelRole is the part that the model of a run plays. The offline model is made of rules (llm/offline). A run has it
@@ -21,9 +22,12 @@ const (
 	ruleBasedModel modelRole = "fallback" // it quotes: asked for as "offline", or in the place of a model that failed
 )
 
+// isChosen reports whether rules chose what the model answers from.
+func (p phase) isChosen() bool { return p == answeringPreselected || p == answeringTalk }
+
 // mayCallTools reports whether the next turn may call tools.
 func (m *modelCaller) mayCallTools() bool {
-	return m.phase == gathering && m.budget.stop == "" && !m.isSmall()
+	return (m.phase == gathering || m.phase == answeringTalk) && m.budget.stop == "" && !m.isSmall()
 }
 
 // answerNext makes the next turn the answer, also when rules chose what was gathered.
@@ -37,7 +41,10 @@ func (s *state) answerNext() {
 func (m *modelCaller) isRuleBased() bool { return m.role == ruleBasedModel }
 
 // switchToFallback gives the rest of the run to Config.Fallback, which is the offline model wherever it is set.
-func (m *modelCaller) switchToFallback() { m.model, m.role = m.cfg.Fallback, ruleBasedModel }
+func (m *modelCaller) switchToFallback() {
+	m.model, m.role = m.cfg.Fallback, ruleBasedModel
+	m.offerCheck()
+}
 
 // remedy is something that a run does at most once to get on. Its value is what the model is told, for those that tell
 // it something.
@@ -48,6 +55,9 @@ const (
 	reformulation remedy = "reformulation" // it was searched in other words
 	translation   remedy = "translation"   // what is searched for was translated, or could not be
 	pipelineRun   remedy = "pipeline"      // the fixed pipeline took over
+	foundChecked  remedy = "check"         // the small model judged the passages that it is to answer from
+	needJudged    remedy = "need"          // the judge was asked whether the message needs documents
+	foundJudged   remedy = "judgement"     // what was found was judged, to search for what is missing
 )
 
 // remedies are those that a run has used.

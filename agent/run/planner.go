@@ -27,7 +27,8 @@ var planDoc string
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
-	case w.givenText(), wanted != nil && !*wanted, wanted == nil && w.model.isSmall(), !w.asked.NeedsDocuments(),
+	case w.givenText(), wanted != nil && !*wanted, wanted == nil && w.model.isSmall(),
+		!w.asked.NeedsDocuments(), w.asked.Undecided,
 		w.set.SearchTool() == nil, !w.isEnabled(featurePlan):
 		return nil
 	case wanted == nil && w.asked.Complexity != "complex" && !w.modelPlans():
@@ -44,7 +45,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 		spent = &used
 		switch made, why := readPlan(said, w.run.Request.Message); {
 		case err != nil:
-			w.cfg.Log.WarnContext(ctx, "model made no plan", "run", w.run.ID, "error", err)
+			w.cfg.Log.ErrorContext(ctx, "model made no plan", "run", w.run.ID, "error", err)
 			note = "The model did not answer: the parts are those that rules see."
 		default:
 			parts, by, note = made, "model", why

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -148,6 +149,24 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	}
 }
 
+// explainCalls gives each call its thought, and logs which tools were selected, by whom and why. The thought is the
+// reason that the plan has for its part, else that of the turn. A selection without a reason is logged with what its
+// first call is about to do. A logged reason is at most 300 characters: a model may quote what it read.
+func (c *toolCaller) explainCalls(ctx context.Context, r reply, thought string, attempts []*toolCall) {
+	for _, a := range attempts {
+		a.step.Thought = thought
+		if i, ok := c.plan.calls[a.call.ID]; ok && r.byProgram {
+			a.step.Thought = cmp.Or(c.plan.parts[i].Reasoning, thought)
+		}
+	}
+	by := "model"
+	if r.byProgram {
+		by = "rules"
+	}
+	c.cfg.Log.InfoContext(ctx, "tools selected", "run", c.run.ID, "tools", namesOf(r.calls), "by", by,
+		"reason", text.Shorten(cmp.Or(thought, attempts[0].step.Message), 300))
+}
+
 // detailUnfit marks a call that named no tool or had arguments that don't fit: it is charged to no budget, unlike one
 // that its tool did not take (tools.Result.WhyRefused). It is stored with the step, since recountCall has nothing else
 // to know it by.
@@ -203,6 +222,13 @@ func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 		Role: llm.RoleUser, Aside: true,
 		Text: "Your last reply was cut at its length limit, so none of its tool calls ran. Repeat it, shorter.",
 	}}
+	var dropped []llm.Dropped
+	for _, call := range r.calls {
+		dropped = append(dropped, llm.DroppedCall(call))
+	}
+	if err := c.log.emitDropped(ctx, dropped...); err != nil {
+		return err
+	}
 	return c.log.takeAnswerBack(ctx, step)
 }
 

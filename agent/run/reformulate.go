@@ -78,12 +78,18 @@ func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
 }
 
 // fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline. The
-// budgets that stopped the model do not stop these calls: one more step is allowed for them, and both are put back
-// afterwards. It does nothing once passages were shown, without time, or when the settings say so. It reports whether
-// it searched; then the model's next turn is the answer.
+// search is by meaning, with the threshold of the settings, where the toolset has one. The budgets that stopped the
+// model do not stop these calls: one more step is allowed for them, and both are put back afterwards. It does nothing
+// once passages were shown, without time, or when the settings say so. It reports whether it searched; then the model's
+// next turn is the answer.
 func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
-	tool := w.set.SearchTool()
-	if w.remedies[pipelineRun] || w.model.isRuleBased() || w.givenText() || tool == nil || w.cfg.Features.NoRescue ||
+	call, ok := w.calls.programCall(
+		"semantic_search", map[string]any{"query": w.searchWords(), "min_score": w.cfg.Features.FallbackScore}, 0,
+	)
+	if !ok {
+		call, ok = w.searchCall(0)
+	}
+	if w.remedies[pipelineRun] || w.model.isRuleBased() || w.givenText() || !ok || w.cfg.Features.NoRescue ||
 		!w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||
 		w.budget.retrievals >= w.budget.limits.RetrievalCalls || w.control.now.Err() != nil || w.budget.isLate() {
 		return false, nil
@@ -93,7 +99,7 @@ func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"The model did not use its tools: searching by the fixed pipeline",
 	)
-	step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "pipeline", "tools": []string{tool.Name}}
+	step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "pipeline", "tools": []string{call.Name}}
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
 	}
@@ -101,9 +107,5 @@ func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 	w.budget.stop, w.budget.limits.Steps = "", w.budget.turns+1 // the program's own calls are no turns of the model
 	defer func() { w.budget.stop, w.budget.limits.Steps = stop, steps }()
 	w.budget.badTurns, w.budget.cutTurns = 0, 0
-	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0)
-	if !ok {
-		return false, nil
-	}
 	return true, w.makeChosenCalls(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})
 }

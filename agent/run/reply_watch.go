@@ -1,10 +1,12 @@
 package run
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
 	"footnote/agent/ground"
+	"footnote/llm"
 )
 
 // repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in
@@ -18,45 +20,67 @@ type replyWatch struct {
 	said   strings.Builder
 	passed int            // bytes of said that were passed on
 	begun  int            // where the sentence that is not whole begins in said
-	before string         // the sentence before it
+	before string         // the sentence before it, empty for a short one
 	times  map[string]int // how often each was said
+	twice  []string       // sentences in the reply twice
 	fenced bool           // within a code block, where lines may repeat
 }
 
-// takePiece adds a piece and returns what of the reply is to be passed on now. over means that the rest is not wanted;
-// repeated says that this is because of a repetition, of which nothing is passed on. Text that may still become the
-// refusal sentence is held until it can't; everything else passes at once. Why the rest of a refusal is dropped:
-// docs/decisions.md, “A model's refusal is the sentence alone”.
-func (w *replyWatch) takePiece(piece string) (pass string, over, repeated bool) {
+// takePiece adds a piece and returns the text to pass on now. over reports that the reply ends here, and dropped is the
+// received text after that end. It holds text that may still become the refusal sentence or a repetition. See “A
+// model's refusal is the sentence alone” in docs/decisions.md.
+func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, over bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
 	lead := len(all) - len(strings.TrimLeft(all, " \n"))
-	if plain := strings.ReplaceAll(all[lead:], "’", "'"); strings.HasPrefix(plain, ground.RefusalSentence) {
-		return ground.RefusalSentence, true, false
-	} else if len(plain) < len(ground.RefusalSentence) && strings.HasPrefix(ground.RefusalSentence, plain) {
-		return "", false, false
+	plain := strings.ReplaceAll(all[lead:], "’", "'")
+	if rest, ok := strings.CutPrefix(plain, ground.RefusalSentence); ok {
+		return ground.RefusalSentence, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
+	} else if strings.HasPrefix(ground.RefusalSentence, plain) {
+		return "", dropped, false
 	}
 	for {
 		end := sentenceEnd(all[w.begun:])
 		if end < 0 {
 			break
 		}
-		whole := all[w.begun : w.begun+end]
-		if w.noteSentence(whole) {
-			return all[w.passed:max(w.passed, w.begun)], true, true
+		if w.noteSentence(all[w.begun : w.begun+end]) {
+			return w.passUntil(w.begun), repetition(all[w.begun:]), true
 		}
 		w.begun += end
 	}
-	w.passed, pass = len(all), all[w.passed:]
-	return pass, false, false
+	if w.mayRepeat(all[w.begun:]) {
+		return w.passUntil(w.begun), dropped, false
+	}
+	return w.passUntil(len(all)), dropped, false
 }
 
-// heldRest is what waited for more when the reply ended.
-func (w *replyWatch) heldRest() string {
+// endReply returns the held text at the end of the reply: text to pass on, or a repetition to drop.
+func (w *replyWatch) endReply() (pass string, dropped llm.Dropped) {
 	all := w.said.String()
-	rest := all[w.passed:]
-	w.passed = len(all)
-	return rest
+	if w.passed <= w.begun && w.noteSentence(all[w.begun:]) {
+		return w.passUntil(w.begun), repetition(all[w.begun:])
+	}
+	return w.passUntil(len(all)), dropped
+}
+
+// passUntil marks the reply as passed on up to an offset, and returns the part that was new.
+func (w *replyWatch) passUntil(end int) string {
+	pass := w.said.String()[w.passed:max(w.passed, end)]
+	w.passed += len(pass)
+	return pass
+}
+
+// repetition returns the Dropped for text that repeats a sentence.
+func repetition(text string) llm.Dropped {
+	return llm.Dropped{Text: text, Message: "Removed a repetition: the reply ends before it"}
+}
+
+// mayRepeat reports whether an incomplete sentence is the beginning of one whose repetition ends the reply.
+func (w *replyWatch) mayRepeat(begun string) bool {
+	key := strings.Join(strings.Fields(begun), " ")
+	return key != "" && !w.fenced && (strings.HasPrefix(w.before, key) ||
+		slices.ContainsFunc(w.twice, func(said string) bool { return strings.HasPrefix(said, key) }))
 }
 
 // noteSentence notes a sentence or line, and reports whether it is said twice in a row, or the third time. Twice is
@@ -74,15 +98,18 @@ func (w *replyWatch) noteSentence(whole string) bool {
 	if letters == 0 || w.fenced {
 		return false
 	}
-	again := key == w.before
-	w.before = key
 	if letters < repeatedLeast {
+		w.before = ""
 		return false
 	}
+	again := key == w.before
+	w.before = key
 	if w.times == nil {
 		w.times = map[string]int{}
 	}
-	w.times[key]++
+	if w.times[key]++; w.times[key] == 2 {
+		w.twice = append(w.twice, key)
+	}
 	return again || w.times[key] > 2
 }
 

@@ -202,7 +202,7 @@ func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 		if err != nil {
 			return err
 		}
-		ended, message, err := w.calls.finishCall(a, o)
+		ended, message, err := w.calls.finishCall(a, w.calls.checkResult(ctx, a, w.calls.rewriteResult(ctx, a, o)))
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,6 @@ type review struct {
 	author    author
 	judgement judgement // the model's
 	earlier   *draft    // the best answer so far, while a better one is looked for
-	denied    []string  // sentences about the run that its log denies, left out of the answer
 }
 
 // Reviews of an answer that is not good enough yet, as the model is told them. Each is made once in a run: a model that
@@ -49,6 +48,9 @@ const nudgeSupport remedy = "None of your sentences is supported by the passages
 // order of the checks matters: an empty reply before a refusal, a refusal before its footnotes, what a person rejected
 // before a further search. Each retry is remembered in remedies, so a model that repeats itself ends the loop.
 func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again bool, err error) {
+	if err := w.acceptUnsearched(ctx, text); err != nil {
+		return false, err
+	}
 	if strings.TrimSpace(text) == "" || !w.model.isRuleBased() && w.needsFootnotes() &&
 		saysNothing(text, w.run.Request.Message) {
 		if w.remedies[nudgeEmpty] {
@@ -57,7 +59,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
 	// rules chose what it answers from, and that did not suffice: the model chooses for itself now
-	if w.phase == answeringPreselected && !w.remedies[pipelineRun] && w.budget.stop == "" &&
+	if w.phase.isChosen() && !w.remedies[pipelineRun] && w.budget.stop == "" &&
 		w.model.toolSelection() != tools.SelectRules &&
 		(ground.IsRefusal(text) ||
 			len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) &&
@@ -91,7 +93,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	// another language has other words than the passages
-	if len(w.cite.Citations) > 0 && w.asked.Reference != question.Rework {
+	if w.cite.ByModel() > 0 && w.asked.Reference != question.Rework {
 		return w.validateFootnotes(ctx, r, text)
 	}
 	if !w.needsFootnotes() || w.restsOnTools(text) {
@@ -183,6 +185,9 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 	if placed == 0 || 2*placed < stated {
 		return false, nil
 	}
+	if w.cite.ByModel() == 0 && w.evidence.CountCited(answer) >= placed {
+		return true, nil
+	}
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
 		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(
 			stated,
@@ -192,7 +197,7 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 		return false, err
 	}
 	w.cite.StrayNumbers = stray // the sentences are the model's, and so were the numbers that are left out
-	return true, w.log.writer.Write(ctx, marked)
+	return true, w.log.writer.WriteAdded(ctx, marked)
 }
 
 // lastReply returns the answer that was written, as the last reply of the run, unless writing it failed. It is for
@@ -209,40 +214,13 @@ func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payloa
 	return reply{text: text, finish: llm.FinishStop}, last, err
 }
 
-// finishAnswer returns the answer that stands, without what it says of the run that the run's log denies: a model that
-// read two files may say that it searched the web and read fourteen. When nothing else is left, the answer is the
-// refusal sentence, which the program writes from the log.
+// finishAnswer returns the final answer. A bare refusal is extended by the searches of the run.
 func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
 	text, err := w.log.writer.Finish(ctx)
 	if err == nil && ground.IsRefusal(text) {
 		return w.explainInRefusal(ctx, text)
 	}
-	if err != nil || w.model.isRuleBased() {
-		return text, err
-	}
-	left, denied := w.evidence.WithoutDenied(text)
-	if len(denied) == 0 {
-		return text, nil
-	}
-	w.review.denied = denied
-	if ground.CountContentWords(left) == 0 {
-		if err := w.replaceByRefusal(ctx, "The answer only said what the run did not do: taken back"); err != nil {
-			return "", err
-		}
-		return w.explainInRefusal(ctx, ground.RefusalSentence)
-	}
-	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
-		"Left out "+english.Count(len(denied), "sentence")+" about the run that its log does not hold")
-	step.Summary = strings.Join(denied, " ")
-	stray := w.cite.StrayNumbers
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
-		return "", err
-	}
-	w.cite.StrayNumbers = stray
-	if err := w.log.writer.Write(ctx, left); err != nil {
-		return "", err
-	}
-	return w.log.writer.Finish(ctx)
+	return text, err
 }
 
 // lastEvents is what ends an answered run's log, but for run_done. They are stored together with run_done, so that no
@@ -275,6 +253,12 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 	if stop == "" {
 		stop = chat.StopAnswered
 	}
+	var cut []string
+	if finish == llm.FinishLength {
+		stop, cut = chat.StopLength, []string{
+			"The model's answer was cut at its length limit. Ask for a shorter one, or for the rest.",
+		}
+	}
 	a := chat.Answer{
 		Markdown: markdown, Citations: append([]chat.Citation{}, w.cite.Citations...), Unsupported: []string{},
 		Coverage:  w.searchCoverage(),
@@ -282,9 +266,15 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 		LatencyMS:  time.Since(w.budget.begun).Milliseconds(),
 		StopReason: stop,
 	}
+	if w.calls.unchecked {
+		cut = append(cut, "The language model could not check the passages, so rules decide what was found.")
+	}
 	if ground.IsRefusal(markdown) {
+		if note := w.budget.spentNote(); note != "" { // the reason to stop does not say it
+			cut = append(cut, note)
+		}
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
-		a.SelfEvaluation, a.Notes = w.explainRefusal(), w.cite.StrayNotes()
+		a.SelfEvaluation, a.Notes = w.explainRefusal(), append(cut, w.cite.StrayNotes()...)
 		return append(ps, a)
 	}
 	a.Sources = w.sourcesOf(a.Citations)
@@ -300,9 +290,11 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 	if e := w.run.Request.Config.EnableSelfEvaluation; e != nil && !*e {
 		a.SelfEvaluation = ""
 	}
-	a.Notes = append(w.cite.StrayNotes(), w.sumNotes(a.Unsupported)...)
-	for _, said := range w.review.denied {
-		a.Notes = append(a.Notes, "Left out, for the run did no such thing: “"+said+"”")
+	a.Notes = append(append(cut, w.cite.StrayNotes()...), w.sumNotes(a.Unsupported)...)
+	if !w.model.isRuleBased() {
+		for _, said := range w.evidence.Denied(markdown) {
+			a.Notes = append(a.Notes, "The run did no such thing: “"+said+"”")
+		}
 	}
 	w.rememberDecision(a)
 	a.FollowUps = ground.FollowUps(w.toolContext.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)

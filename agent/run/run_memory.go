@@ -27,6 +27,7 @@ type runMemory struct {
 	sources   []chat.Source
 	citations []chat.Citation
 	passages  []string // ids, those of cited ones first
+	begun     string   // what was written of an answer that a user stopped
 
 	isSupported bool     // the confidence in its answer is above 0
 	unsupported []string // sentences of its answer
@@ -47,6 +48,9 @@ func (k *knowledge) readRunMemory(ctx context.Context, run chat.Run) (runMemory,
 		return runMemory{}, fmt.Errorf("read an earlier answer: %w", err)
 	}
 	var out runMemory
+	if run.Status == chat.RunCancelled {
+		out.begun = transcript.Text()
+	}
 	if a := transcript.Answer; a != nil {
 		out.sources, out.citations = a.Sources[:min(len(a.Sources), 20)], a.Citations
 		out.isSupported, out.unsupported = a.Confidence > 0, a.Unsupported

@@ -17,8 +17,9 @@ import (
 // two parts that act on it, of which one has models speak and the other makes calls. What decides what comes next, and
 // needs both of them, are Runner's own methods: the plan, the choice of tools, reviews of the answer, recovery. The
 // parts point to the state and never to each other, so a Runner is not copied. Its goroutine alone touches it. Its
-// methods lie by subject: the plan in planner.go, the first tools in select_tools.go and short_paths.go, other words in
-// reformulate.go, the answer in review.go and refusal.go, recovery in resume.go and rerun.go.
+// methods lie by subject: the plan in planner.go, the first tools in select_tools.go and short_paths.go, what needs no
+// documents in own_text.go, other words in reformulate.go, the answer in review.go and refusal.go, recovery in
+// resume.go and rerun.go.
 type Runner struct {
 	state
 	model modelCaller
@@ -29,6 +30,7 @@ type Runner struct {
 	remedies   remedies   // that were used
 	chosenBy   string     // who chose the first tools; empty: the model
 	firstCalls []llm.Call // that the model chose by itself
+	judgedTalk bool       // a model judged that the message needs no documents
 	unstored   error      // why an earlier end of the run could not be stored here; nil: none
 }
 
@@ -56,8 +58,14 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	// tests, and Gather, put another store in the place of this one
 	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
 	s.log.writer = ground.NewWriter(s.log.emitEvents, s.cite, s.givenText())
+	if s.mustCite() {
+		s.log.writer.AddFootnotes(s.evidence)
+	}
 	w.model = newModelCaller(s)
-	w.calls = toolCaller{state: s, slots: make(chan struct{}, maxParallel), made: map[string]int{}}
+	w.calls = toolCaller{
+		state: s, slots: make(chan struct{}, maxParallel), made: map[string]int{}, ask: w.model.askBeside,
+		judge: w.model.judgeTexts,
+	}
 	return w
 }
 
@@ -117,6 +125,9 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 	if err := w.preselectTools(ctx); err != nil {
 		return nil, err
 	}
+	if err := w.checkFound(ctx); err != nil {
+		return nil, err
+	}
 	return w.answerLoop(ctx)
 }
 
@@ -144,8 +155,10 @@ func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
 		// without a language model some questions are answered by what was quoted before: then nobody has to speak
-		if ok, err := w.quoteAgain(ctx); ok || err != nil {
-			return w.lastReply(ctx, err)
+		for _, say := range []func(context.Context) (bool, error){w.quoteAgain, w.refuseOwnText} {
+			if ok, err := say(ctx); ok || err != nil {
+				return w.lastReply(ctx, err)
+			}
 		}
 		w.budget.checkLimits()
 		// its calls can't be made to work: rules search in its place, once
@@ -162,7 +175,9 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if r, err = w.model.completeTurn(ctx); err != nil {
 			return w.orEarlier(ctx, err)
 		}
-		if w.model.answerIfDeclined(r, aside) {
+		if declined, err := w.model.answerIfDeclined(ctx, r, aside); err != nil {
+			return reply{}, nil, err
+		} else if declined {
 			continue
 		}
 		// from here on such an answer is one like any other
@@ -212,6 +227,7 @@ func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.firstCalls == nil && r.finish != llm.FinishLength {
 		w.firstCalls = r.calls
 	}
+	w.leaveTalk(r.calls)
 	if err := w.calls.runCalls(ctx, r); err != nil {
 		return err
 	}

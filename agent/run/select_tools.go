@@ -55,7 +55,7 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 	if err := w.log.emitEvents(ctx, step); err != nil || !ok {
 		return err
 	}
-	w.chosenBy, w.phase = c.by, answeringPreselected
+	w.chosenBy, w.phase = c.by, w.phaseOfChosen()
 	return w.makeChosenCalls(ctx, c)
 }
 
@@ -121,7 +121,7 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 			return c, ok, err
 		}
 	}
-	if selection == tools.SelectModel {
+	if selection == tools.SelectModel || w.asked.Undecided && selection == tools.SelectAuto {
 		return choice{}, false, nil
 	}
 	// what led to an answer before is better than rules
@@ -146,7 +146,7 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 		}, false, nil
 	}
 	switch {
-	case w.cfg.Features.Pipeline:
+	case !w.usesAgent():
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.",
 			"Following the fixed pipeline: search, read, answer"
 	case w.model.isSmall():

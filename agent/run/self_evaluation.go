@@ -42,11 +42,14 @@ type judgement struct {
 	confirmed []string // the other ones that it was asked about
 }
 
-// combineWith joins a judgement to what the program found when it compared the answer with passages: the lower
-// confidence counts, and the text says both. An answer without footnotes (cited is false) has no passages to compare it
-// with: if nothing else speaks against it, the model's number stands alone. So a model can lower the confidence that
-// the program found, and never raises it above its own. Why the lower one counts: docs/decisions.md, “The lower of two
-// confidences counts”.
+// mostRaised is how much a model's judgement raises the confidence that the program found, at most.
+const mostRaised = 0.1
+
+// combineWith combines a judgement with the program's own comparison of the answer and its passages; the text says
+// both. The model's number lowers the confidence down to itself. It raises that of an answer with footnotes by
+// mostRaised at most, and only if no sentence is unsupported. An answer without footnotes (cited is false) has no
+// passages to compare it with: if nothing else speaks against it, the model's number stands alone. Why:
+// docs/decisions.md, “The lower of two confidences counts”.
 func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {
@@ -61,7 +64,11 @@ func (v judgement) combineWith(found evaluation, cited bool) (confidence float64
 	if v.score == nil {
 		return found.confidence, text + " " + explained
 	}
-	confidence = min(*v.score, found.confidence)
+	most := found.confidence
+	if cited && len(found.unsupported) == 0 {
+		most += mostRaised
+	}
+	confidence = ground.Hundredths(min(*v.score, most))
 	if !cited && found.faultless {
 		confidence = *v.score
 	}
@@ -89,24 +96,17 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 	if err := w.log.emitEvents(ctx, w.log.trackStep(step)); err != nil {
 		return judgement{}, err
 	}
-	begun := time.Now()
 	prompt, sentences := w.judgePrompt(answer)
-	said, spent, err := w.model.completeOnce(ctx, prompt)
-	if cause := w.stopCause(ctx); cause != nil {
-		return judgement{}, cause
+	v, err := w.askJudgement(ctx, &step, prompt, sentences)
+	if err != nil {
+		return judgement{}, err
 	}
-	v := readJudgement(said, sentences)
-	step.DurationMS, step.Timestamp = sinceMS(begun), nowSeconds()
-	step.Tokens, step.Cost = &spent.Tokens, spent.Cost
-	step.Status, step.Message, step.Summary = chat.StatusComplete, "Judged the answer", v.text
+	step.Status, step.Message = chat.StatusComplete, "Judged the answer"
 	if v.score != nil {
-		step.Details["confidence"] = *v.score
 		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
 	}
-	if err != nil || v.text == "" {
-		w.cfg.Log.WarnContext(ctx, "model did not judge its answer", "run", w.run.ID, "error", err)
-		step.Status, step.Message, step.Summary = chat.StatusSkipped, "The model did not judge its answer: rules do", ""
-		v = judgement{}
+	if v.text == "" {
+		step.Status, step.Message = chat.StatusSkipped, "The model did not judge its answer: rules do"
 	}
 	if len(v.doubted) > 0 {
 		step.Details["unsupported"] = v.doubted
@@ -114,6 +114,30 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 	}
 	step.ToolStatus = step.Status
 	return v, w.log.emitEvents(ctx, w.log.trackStep(step))
+}
+
+// askJudgement asks the model for a judgement, and notes in the step what it says and took. It returns none when the
+// model has none to give, and fails only when the run is stopped.
+func (w *Runner) askJudgement(
+	ctx context.Context, step *chat.Step, prompt []llm.Message, sentences []string,
+) (judgement, error) {
+	begun := time.Now()
+	said, spent, err := w.model.completeOnce(ctx, prompt)
+	if cause := w.stopCause(ctx); cause != nil {
+		return judgement{}, cause
+	}
+	v := readJudgement(said, sentences)
+	step.DurationMS, step.Timestamp = sinceMS(begun), nowSeconds()
+	step.Tokens, step.Cost = &spent.Tokens, spent.Cost
+	if err != nil || v.text == "" {
+		w.cfg.Log.ErrorContext(ctx, "model gave no judgement", "run", w.run.ID, "error", err)
+		return judgement{}, nil
+	}
+	step.Summary = v.text
+	if v.score != nil {
+		step.Details["confidence"] = *v.score
+	}
+	return v, nil
 }
 
 // judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or

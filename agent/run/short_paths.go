@@ -42,6 +42,20 @@ func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	return w.namedPath(ctx, c)
 }
 
+// onlyRules is said without a language model of a text to be put in other words.
+const onlyRules = "I can't put a text in other words: that needs a language model, and Footnote is in offline mode. " +
+	"I can search your documents, and answer with sentences from them."
+
+// refuseOwnText answers without a language model that the text of a question can't be rewritten. ok is false
+// for any other question.
+func (w *Runner) refuseOwnText(ctx context.Context) (ok bool, err error) {
+	if !w.model.isRuleBased() || w.givenText() || !w.isEnabled(featurePaths) ||
+		!question.OrdersOwnText(w.run.Request.Message) {
+		return false, nil
+	}
+	return true, w.log.writer.WriteWords(ctx, onlyRules)
+}
+
 // citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path
 // of the model made of rules, which knows the others by itself: earlier answers are told to models without their
 // footnotes.

@@ -17,11 +17,20 @@ const (
 	completeTokens = 800
 )
 
+// askBeside is completeOnce for a language model; the model made of rules writes nothing by itself.
+func (m *modelCaller) askBeside(ctx context.Context, messages []llm.Message) (string, chat.Spent, error) {
+	if m.isRuleBased() {
+		return "", chat.Spent{}, nil
+	}
+	return m.completeOnce(ctx, messages)
+}
+
 // completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
 // who wants the answer now ends it. It is for plans and judgements. It goes to the cheaper model where one is set,
 // takes completeTime at most, and gets completeTokens for its reply. A failure is the caller's to handle: it never ends
-// the run by itself. The default temperature may be dropped for a model that refuses it. What the cheaper model thinks
-// is not asked for. What it used is charged although it failed, as far as the server counts it.
+// the run by itself. The temperature is 0, so that the same question is planned and judged the same; it is dropped for
+// a model that refuses it. Thoughts are not requested. Its tokens are charged even if it failed,
+// as far as the server counts it.
 func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
@@ -31,7 +40,7 @@ func (m *modelCaller) completeOnce(
 	defer context.AfterFunc(m.control.now, cancel)()
 	defer context.AfterFunc(m.control.leaving, cancel)()
 	req := llm.Request{
-		Messages: messages, NoTools: true, Temperature: m.chosenTemperature(), DefaultTemperature: true,
+		Messages: messages, NoTools: true, Temperature: new(float64), DefaultTemperature: true,
 		Seed:      m.run.Request.Config.Seed,
 		MaxTokens: completeTokens,
 	}

@@ -55,6 +55,7 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 		return cause
 	}
 	if w.small != "" {
+		w.model.offerCheck()
 		w.answerNext()
 	}
 	if !measured || err != nil {
@@ -111,7 +112,10 @@ func (k *knowledge) lastExchange() []llm.Message {
 // passages. The first passages get their whole text; every further one is sure of smallLeast tokens.
 func (m *modelCaller) smallSources(ctx context.Context) string {
 	quotes := m.rulesQuotes(ctx)
-	all := m.inTurn(quotes)
+	all := slices.DeleteFunc(m.inTurn(quotes), func(s ground.Source) bool {
+		answers, known := m.toolContext.Sources.Answers(s.N)
+		return known && !answers
+	})
 	all = all[:min(len(all), smallPassages)]
 	var shown []string
 	room := smallRoom
@@ -188,7 +192,7 @@ func (m *modelCaller) resultsBesides() string {
 		for _, call := range msg.Calls {
 			t := m.set.Find(call.Name)
 			retrieves[call.ID] = t == nil || t.Capability == chat.CapabilitySearch ||
-				t.Capability == chat.CapabilityRead
+				t.Capability == chat.CapabilityRead || t.Capability == chat.CapabilityCheck
 		}
 		if msg.Role == llm.RoleTool && !retrieves[msg.CallID] {
 			_, body, _ := strings.Cut(msg.Text, "\n") // without the marks

@@ -2,11 +2,15 @@ package run
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"footnote/agent/tools"
 	"footnote/chat"
 )
 
@@ -35,6 +39,21 @@ func (l *eventLog) trackStep(s chat.Step) chat.Step {
 		delete(l.open, s.CallID)
 	}
 	return s
+}
+
+// setOutput sets the output of a step, clipped to tools.MaxOutput characters, and returns the full output.
+func setOutput(step *chat.Step, output any) (whole json.RawMessage, err error) {
+	if whole, err = tools.Encode(output); err != nil {
+		return nil, fmt.Errorf("encode output of %s: %w", step.Step, err)
+	}
+	step.ToolOutput, step.OutputSize = whole, len(whole)
+	if utf8.RuneCount(whole) > tools.MaxOutput {
+		step.Truncated, step.Full = true, whole
+		if step.ToolOutput, err = tools.Clip(output, whole); err != nil {
+			return nil, fmt.Errorf("clip output of %s: %w", step.Step, err)
+		}
+	}
+	return whole, nil
 }
 
 // takeAnswerBack moves the text that was shown into a step. The text moves into the step's thought, so that nothing

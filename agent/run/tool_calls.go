@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"footnote/agent/tools"
 	"footnote/chat"
@@ -73,6 +72,10 @@ type toolCaller struct {
 	slots    chan struct{}  // as many as calls run at the same time
 	made     map[string]int // how often each call was made
 	rejected []rejectedCall
+	ask      func(context.Context, []llm.Message) (string, chat.Spent, error) // asks the model beside the conversation
+	// judges texts, see modelCaller.judgeTexts
+	judge     func(ctx context.Context, asked string, texts []string) ([]llm.Verdict, chat.Spent, error)
+	unchecked bool // passages could not be checked: the answer says so
 }
 
 // runCalls runs the calls of a turn at the same time and gives the model their results in the order of the calls.
@@ -100,7 +103,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	said, stored := c.log.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
-		thought = strings.TrimSpace(tools.CutText(cmp.Or(r.reasoning, r.text), 4000))
+		thought = strings.TrimSpace(tools.CutText(cmp.Or(strings.TrimSpace(r.text), r.reasoning), 4000))
 	}
 	var parent *chat.Step
 	if len(r.calls) > 1 {
@@ -109,10 +112,9 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		parent = &step
 	}
 	attempts := c.prepareCalls(r, version, parent)
+	c.explainCalls(ctx, r, thought, attempts)
 	head := &attempts[0].step
-	if parent == nil {
-		head.Thought = thought
-	} else {
+	if parent != nil {
 		parent.ActionType = head.ActionType
 		head = parent
 	}
@@ -167,7 +169,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 				return err
 			}
 		}
-		step, message, err := c.finishCall(a, o)
+		step, message, err := c.finishCall(a, c.checkResult(ctx, a, c.rewriteResult(ctx, a, o)))
 		if err != nil {
 			return err
 		}
@@ -299,7 +301,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 				return
 			}
 		}
-		limit := cmp.Or(a.tool.Timeout, c.cfg.ToolTimeout)
+		limit := c.limitOf(a.tool)
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		o.result, o.err = a.tool.Run(limited, c.toolContext, a.args)
@@ -333,7 +335,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 			"The user wants the answer now.",
 		)
 	case o.err != nil:
-		c.cfg.Log.Warn("tool failed", "run", c.run.ID, "tool", step.ToolName, "error", o.err)
+		c.cfg.Log.Error("tool failed", "run", c.run.ID, "tool", step.ToolName, "error", o.err)
 		step.Status, output = chat.StatusError, a.failureOutput(chat.MessageOf(o.err))
 		step.Error = &chat.StepError{
 			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
@@ -362,20 +364,13 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		result = failureResult(said)
 	}
 	step.Result = result.Bounded()
-	whole, err := tools.Encode(output)
+	whole, err := setOutput(&step, output)
 	if err != nil {
-		return step, llm.Message{}, fmt.Errorf("encode output of %s: %w", step.ToolName, err)
+		return step, llm.Message{}, err
 	}
-	step.ToolOutput, step.OutputSize = whole, len(whole)
 	// what it returned is kept whole: an answer may say any of it without a footnote
 	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
 		c.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
-	}
-	if utf8.RuneCount(whole) > tools.MaxOutput {
-		step.Truncated, step.Full = true, whole
-		if step.ToolOutput, err = tools.Clip(output, whole); err != nil {
-			return step, llm.Message{}, fmt.Errorf("clip output of %s: %w", step.ToolName, err)
-		}
 	}
 	message, err := toolMessage(c.nonce, a.call.ID, a.withNote(output))
 	return step, message, err

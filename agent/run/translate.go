@@ -88,7 +88,7 @@ func (w *Runner) translateWords(ctx context.Context) error {
 	)
 	step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	if said = strings.Join(strings.Fields(said), " "); err != nil || said == "" {
-		w.cfg.Log.WarnContext(ctx, "search was not translated", "run", w.run.ID, "error", err)
+		w.cfg.Log.ErrorContext(ctx, "search was not translated", "run", w.run.ID, "error", err)
 		step.Status, step.ToolStatus = chat.StatusError, chat.StatusError
 		step.Message = "The search was not translated into " + w.otherLanguages +
 			": searching for the question as it is"

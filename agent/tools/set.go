@@ -143,6 +143,9 @@ func (b Registry) Toolset(name string) (Set, string) {
 		strings.Join(slices.Sorted(maps.Keys(b.Toolsets)), ", ") + "."
 }
 
+// Find returns the tool of that name, of any toolset or none; nil for no such tool.
+func (b Registry) Find(name string) *Tool { return Set{Tools: b.Tools}.Find(name) }
+
 // Check names the setting that is wrong: the toolset's name, or the tools instead of its own.
 func (b Registry) Check(name string, tools []string) error {
 	set, why := b.Toolset(cmp.Or(name, DefaultToolset))

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,12 @@ import (
 	"footnote/english"
 )
 
-//go:embed summarize.md
-var summarizeDoc string
+var (
+	//go:embed summarize.md
+	summarizeDoc string
+	//go:embed summarize_order.md
+	summarizeOrder string
+)
 
 // summarizeSchema takes texts or numbers of passages; of up to 50 the first maxSummarised are used.
 const summarizeSchema = `{
@@ -36,17 +41,18 @@ type summarizeInput struct {
 	Focus string   `json:"focus"`
 }
 
-// summarizeOutput is a summary in sentences of the texts themselves.
+// summarizeOutput is a summary by a language model, else key sentences of the texts themselves, word for word.
 //
 // A sentence without a number is one that the model handed over itself: no document stands behind it.
 type summarizeOutput struct {
-	Summary string   `json:"summary"` // key sentences, word for word, each with its passage's number if it has one
+	Summary string   `json:"summary"` // each sentence with its passage's number if it has one
 	Focus   string   `json:"focus,omitempty"`
 	Notes   []string `json:"notes"`
 }
 
-// summarize is the tool that shortens texts which the model hands over. Like documentSummary it picks sentences and
-// writes none. Not cached: its texts are whatever the model wrote. It reads nothing from the library.
+// summarize is the tool that shortens texts which the model hands over. It has a language model write the summary;
+// without one it picks sentences, like documentSummary. Not cached: its texts are whatever the model wrote. It reads
+// nothing from the library.
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
 		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,
@@ -74,8 +80,9 @@ func summarize() (*Tool, error) {
 				whole.WriteString(p.Text + "\n\n")
 			}
 			key := keySentences(passages, text.Detect(whole.String()), summarySentences, in.Focus)
+			pickedNotes := notes
 			if len(key) == 0 {
-				notes = append(notes, "The texts are so short that this is all of them.")
+				pickedNotes = append(slices.Clone(notes), "The texts are so short that this is all of them.")
 				for i, p := range passages {
 					key = append(key, sentence{text: strings.Join(strings.Fields(p.Text), " "), passage: i})
 				}
@@ -87,20 +94,59 @@ func summarize() (*Tool, error) {
 					said[i] += " [" + strconv.Itoa(src.N) + "]"
 				}
 			}
-			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: notes}
-			return Result{
-				Message: "Summarised " + english.Count(len(passages), "passage"),
-				Summary: english.Count(len(key), "key sentence"),
-				Output: func(Numberer) (any, chat.StepResult) {
-					result := chat.StepResult{Text: out.Summary, Notes: out.Notes}
-					if out.Focus != "" {
-						result.Facts = []chat.Fact{{Name: "focus", Value: out.Focus}}
-					}
-					return out, result
+			out := summarizeOutput{Summary: strings.Join(said, " "), Focus: in.Focus, Notes: pickedNotes}
+			picked := summaryResult(out, len(passages), english.Count(len(key), "key sentence"))
+			order, data := summarizeOrder, ""
+			if in.Focus != "" {
+				order += "Focus on: " + in.Focus + "\n"
+			}
+			for i, p := range passages {
+				if from[i] != nil {
+					data += "[" + strconv.Itoa(from[i].N) + "] "
+				}
+				data += p.Text + "\n\n"
+			}
+			picked.Rewrite = &Rewrite{
+				Order: order, Data: data,
+				Written: func(said string) Result {
+					out.Summary, out.Notes = onlyNumbersOf(said, from), notes
+					return summaryResult(out, len(passages), "")
 				},
-			}, nil
+				Noted: func(note string) Result {
+					out.Notes = append(out.Notes, note)
+					return summaryResult(out, len(passages), picked.Summary)
+				},
+			}
+			return picked, nil
 		},
 	}.buildTool()
+}
+
+// summaryResult is the result of summarize.
+func summaryResult(out summarizeOutput, passages int, summary string) Result {
+	return Result{
+		Message: "Summarised " + english.Count(passages, "passage"), Summary: summary,
+		Output: func(Numberer) (any, chat.StepResult) {
+			result := chat.StepResult{Text: out.Summary, Notes: out.Notes}
+			if out.Focus != "" {
+				result.Facts = []chat.Fact{{Name: "focus", Value: out.Focus}}
+			}
+			return out, result
+		},
+	}
+}
+
+var numberInText = regexp.MustCompile(`\s*\[(\d{1,3})\]`)
+
+// onlyNumbersOf leaves out of a text the numbers of passages that it was not made from.
+func onlyNumbersOf(said string, from []*ground.Source) string {
+	return numberInText.ReplaceAllStringFunc(said, func(mark string) string {
+		n, _ := strconv.Atoi(numberInText.FindStringSubmatch(mark)[1]) // three digits at most
+		if slices.ContainsFunc(from, func(s *ground.Source) bool { return s != nil && s.N == n }) {
+			return mark
+		}
+		return ""
+	})
 }
 
 // passageNumber is how models write the number of a passage: 3, [3], n=3, [Source 3].

@@ -28,6 +28,7 @@ func tableOf(cfg Config) []row {
 		{calculate, "cursor react"},
 		{webSearch(cfg.Web, cfg.ApproveWeb), "react"},
 		{citeSource, "cursor"},
+		{checkPassages, ""},
 		{openDocument, "cursor"},
 		{lookup, "react"},
 		{summarize, "react"},

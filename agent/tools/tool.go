@@ -38,8 +38,19 @@ type Result struct {
 	Summary       string // for people: "5 passages in 3 documents"
 	Details       map[string]any
 	SourceChanges SourceChanges
-	Transient     bool   // something did not answer: the same call may give more in a moment, so the result is not kept
-	WhyRefused    string // why nothing was done, for the model; empty when it was
+	Rewrite       *Rewrite // a language model makes a better output; nil: none is wanted
+	Check         *Check   // a language model judges texts; nil: none are to be judged
+	Transient     bool     // something did not answer: the same call may give more in a moment; it is not kept
+	WhyRefused    string   // why nothing was done, for the model; empty when it was
+}
+
+// Rewrite is what a run asks its language model for, to make a better output of a result. Without a model, or when it
+// fails, the result is kept.
+type Rewrite struct {
+	Order   string // what the model is to do with the data
+	Data    string
+	Written func(said string) Result // the result with what the model wrote
+	Noted   func(note string) Result // the result with a note
 }
 
 // SourceChanges are what a call changes in its run's sources beside what its chat.StepResult says. What it changes
@@ -284,6 +295,11 @@ func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 	}
 	if t.Capability == chat.CapabilityOpen {
 		s.NoteShownToUser()
+	}
+	if t.Capability == chat.CapabilityCheck {
+		for _, hit := range r.Hits {
+			s.NoteChecked(hit.N, hit.Answers)
+		}
 	}
 }
 

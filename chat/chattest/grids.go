@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -148,13 +149,75 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 		if n := sumParallel(t, 8, func() (int, error) {
-			list, err := b.ClaimGrids(t.Context(), now, until, 10)
-			return len(list), err
+			_, ok, err := b.ClaimGrid(t.Context(), anna.User, now, until)
+			return count(ok), err
 		}); n != 1 {
 			t.Errorf("%d were claimed, want the one that is due", n)
 		}
-		if list, err := b.ClaimGrids(t.Context(), until, until.Add(time.Minute), 10); err != nil || len(list) != 2 {
-			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
+		for n := range 3 {
+			g, ok, err := b.ClaimGrid(t.Context(), anna.User, until, until.Add(time.Minute))
+			if err != nil || ok != (n < 2) || ok && (g.User != anna.User || !g.DueAt.Equal(until.Add(time.Minute))) {
+				t.Errorf("claim %d a minute later = %+v, %v, %v; want 2", n, g, ok, err)
+			}
+		}
+	})
+	parallel(t, open, "each user's are claimed apart, longest due first", func(t *testing.T, b bench) {
+		now := time.Now().UTC().Truncate(time.Microsecond)
+		due := map[string]chat.Scope{}
+		for i, s := range []chat.Scope{anna, anna, anna, bert} {
+			g := keep(b, s, "g")
+			if _, err := b.ChangeGrid(t.Context(), s, g.ID, func(g *chat.Grid) error {
+				g.DueAt = now.Add(-time.Duration(i) * time.Second)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			due[g.ID] = s
+		}
+		users, err := b.DueGrids(t.Context(), now)
+		if slices.Sort(users); err != nil || !slices.Equal(users, []string{"anna", "bert"}) {
+			t.Fatalf("DueGrids = %q, %v; want both users once", users, err)
+		}
+		last := time.Time{}
+		for range 3 {
+			before, _ := b.Grids(t.Context(), anna)
+			g, ok, err := b.ClaimGrid(t.Context(), anna.User, now, now.Add(time.Minute))
+			if err != nil || !ok || due[g.ID].User != anna.User {
+				t.Fatalf("ClaimGrid = %+v, %v, %v; want one of hers", g, ok, err)
+			}
+			i := slices.IndexFunc(before, func(b chat.Grid) bool { return b.ID == g.ID })
+			if was := before[i].DueAt; !was.After(last) {
+				t.Errorf("claimed one due at %v after one due at %v", was, last)
+			} else {
+				last = was
+			}
+		}
+		if users, err = b.DueGrids(t.Context(), now); err != nil || !slices.Equal(users, []string{"bert"}) {
+			t.Errorf("DueGrids = %q, %v; want the other alone", users, err)
+		}
+		if err := b.FreeGrids(t.Context(), now, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if users, err = b.DueGrids(t.Context(), now); err != nil || len(users) != 2 {
+			t.Errorf("DueGrids after FreeGrids = %q, %v; want both", users, err)
+		}
+	})
+	parallel(t, open, "runs under way are found, but for those of cells", func(t *testing.T, b bench) {
+		for _, step := range []struct {
+			session string
+			want    bool
+		}{{chat.GridSessions + "1", false}, {"own", true}} {
+			if _, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{
+				SessionID: step.session, Message: "How long is the term?",
+			}, chat.Lease{}); err != nil {
+				t.Fatal(err)
+			}
+			if has, err := b.HasRuns(t.Context(), anna); has != step.want || err != nil {
+				t.Errorf("HasRuns with one in %s = %v, %v; want %v", step.session, has, err, step.want)
+			}
+		}
+		if has, err := b.HasRuns(t.Context(), bert); has || err != nil {
+			t.Errorf("HasRuns of another = %v, %v; want none", has, err)
 		}
 	})
 	parallel(t, open, "the work on cells is in no list of conversations", func(t *testing.T, b bench) {
@@ -196,4 +259,12 @@ func found(text string) func(*chat.GridCell) error {
 		cell.Turn++
 		return nil
 	}
+}
+
+// count is 1 for a claim that took something.
+func count(ok bool) int {
+	if ok {
+		return 1
+	}
+	return 0
 }

@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -97,14 +98,20 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 		if n := sumParallel(t, 8, func() (int, error) {
-			list, err := b.ClaimStanding(t.Context(), now, until, 10)
-			return len(list), err
+			_, ok, err := b.ClaimStanding(t.Context(), anna.User, now, until)
+			return count(ok), err
 		}); n != 1 {
 			t.Errorf("%d were claimed, want the one that is due", n)
 		}
-		list, err := b.ClaimStanding(t.Context(), until, until.Add(time.Minute), 10)
-		if err != nil || len(list) != 2 {
-			t.Errorf("a minute later %d were claimed, %v; want 2", len(list), err)
+		for n := range 3 {
+			kept, ok, err := b.ClaimStanding(t.Context(), anna.User, until, until.Add(time.Minute))
+			if err != nil || ok != (n < 2) || ok && kept.User != anna.User {
+				t.Errorf("claim %d a minute later = %+v, %v, %v; want 2", n, kept, ok, err)
+			}
+		}
+		if users, err := b.DueStanding(t.Context(), until.Add(time.Minute)); err != nil ||
+			!slices.Equal(users, []string{anna.User}) {
+			t.Errorf("DueStanding = %q, %v; want her once", users, err)
 		}
 	})
 	parallel(t, open, "no more are kept than a user may", func(t *testing.T, b bench) {

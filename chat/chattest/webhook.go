@@ -8,11 +8,14 @@ import (
 	"footnote/chat"
 )
 
+// oneHook is the address of webhooks that the local user set.
+const oneHook = "https://one.example/in"
+
 // webhook sets a user's webhook at a time.
 func (b bench) webhook(s chat.Scope, address string, at time.Time) {
 	b.t.Helper()
 	if err := b.SetWebhook(b.t.Context(), s, &chat.Webhook{
-		URL: address, Origin: "https://footnote.example", Secret: []byte(address), SetAt: at,
+		URL: address, Origin: "https://footnote.example", Secret: []byte(address), SetAt: at, Local: address == oneHook,
 	}); err != nil {
 		b.t.Fatalf("SetWebhook: %v", err)
 	}
@@ -36,12 +39,21 @@ func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Stand
 	return kept
 }
 
-// claim claims what is due.
-func (b bench) claim(now time.Time) []chat.Notice {
+// claim claims the first notice of each user that is due.
+func (b bench) claim(now time.Time) (list []chat.Notice) {
 	b.t.Helper()
-	list, err := b.ClaimNotices(b.t.Context(), now, now.Add(time.Minute), 10)
+	users, err := b.DueNotices(b.t.Context(), now)
 	if err != nil {
-		b.t.Fatalf("ClaimNotices: %v", err)
+		b.t.Fatalf("DueNotices: %v", err)
+	}
+	for _, user := range users {
+		n, ok, err := b.ClaimNotice(b.t.Context(), user, now, now.Add(time.Minute))
+		if err != nil {
+			b.t.Fatalf("ClaimNotice: %v", err)
+		}
+		if ok {
+			list = append(list, n)
+		}
 	}
 	return list
 }
@@ -58,7 +70,7 @@ func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
 // greeted sets a webhook, and has it take what says so.
 func (b bench) greeted(s chat.Scope, at time.Time) {
 	b.t.Helper()
-	b.webhook(s, "https://one.example/in", at)
+	b.webhook(s, oneHook, at)
 	list := b.claim(at)
 	if len(list) != 1 || list[0].Change != nil || !b.settle(list[0], chat.Delivery{At: at}) {
 		b.t.Fatalf("claimed %+v, want what says that it was set", list)
@@ -73,16 +85,21 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a webhook is its user's, and is set in the place of another", func(t *testing.T, b bench) {
 		_, err := b.Webhook(t.Context(), anna)
 		wantCode(t, "before it is set", err, chat.CodeNotFound)
-		b.webhook(anna, "https://one.example/in", at)
+		b.webhook(anna, oneHook, at)
+		if h, err := b.Webhook(t.Context(), anna); err != nil || !h.Local {
+			t.Errorf("Webhook = %+v, %v, want a local one", h, err)
+		}
 		b.webhook(anna, "https://two.example/in", later)
 		_, err = b.Webhook(t.Context(), bert)
 		wantCode(t, "another's", err, chat.CodeNotFound)
 		h, err := b.Webhook(t.Context(), anna)
 		if err != nil || h.URL != "https://two.example/in" || string(h.Secret) != h.URL || !h.SetAt.Equal(later) ||
-			h.User != "anna" || h.Origin != "https://footnote.example" || !h.SentAt.IsZero() || h.Waiting != 0 {
+			h.User != "anna" || h.Origin != "https://footnote.example" || !h.SentAt.IsZero() ||
+			h.Waiting != 0 || h.Local {
 			t.Errorf("Webhook = %+v, %v", h, err)
 		}
-		if list := b.claim(later); len(list) != 1 || list[0].To.URL != h.URL || list[0].Change != nil {
+		if list := b.claim(later); len(list) != 1 || list[0].To.URL != h.URL || list[0].To.Local ||
+			list[0].Change != nil {
 			t.Errorf("claimed %+v, want that the second was set", list)
 		}
 		if err := b.SetWebhook(t.Context(), anna, nil); err != nil {

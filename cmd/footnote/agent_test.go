@@ -218,12 +218,9 @@ func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 
 func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
-		if r.Turn() == 0 {
-			return calling("hybrid_search", `{"query":"paid holiday"}`)
-		}
-		return saying("DONE")
-	}})
+	m := newModel(t, scripted.Config{
+		Script: sidelong("", nil, inTurn(calling("hybrid_search", `{"query":"paid holiday"}`), saying("DONE"))),
+	})
 	s := serve(t, newDir(t), m.env()...)
 	s.add(file{"handbook.md", holidays})
 	type trace struct {
@@ -246,9 +243,9 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 	}
 	type retrieved struct {
 		Chunks []struct {
-			Text  string  `json:"text"`
-			Score float64 `json:"score"`
-			Trace trace   `json:"agent_trace"`
+			Text  string         `json:"text"`
+			Score float64        `json:"score"`
+			Trace map[string]any `json:"agent_trace"`
 		} `json:"chunks"`
 		Strategy string `json:"strategy"`
 		Trace    trace  `json:"agent_trace"`
@@ -260,15 +257,24 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 		!strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
 		t.Errorf("%d %s, want %d", r.status, r.body, http.StatusOK)
 	}
-	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.ToolName != "hybrid_search" ||
-		last.Status != chat.StatusComplete {
-		t.Errorf("the last step is %+v; want ToolName %q and Status %v", last, "hybrid_search", chat.StatusComplete)
+	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.Step != "reflect" {
+		t.Errorf("the last step is %+v, want the judgement", last)
 	}
-	for _, tr := range []trace{got.Trace, got.Chunks[0].Trace} {
+	if last := got.Trace.Steps[len(got.Trace.Steps)-2]; last.ToolName != "hybrid_search" ||
+		last.Status != chat.StatusComplete {
+		t.Errorf("the last call is %+v; want ToolName %q and Status %v", last, "hybrid_search", chat.StatusComplete)
+	}
+	chunk := got.Chunks[0].Trace
+	found, _ := chunk["tool_calls"].([]any)
+	if len(chunk) != 2 || chunk["iterations"] != 1.0 || len(found) != 1 {
+		t.Errorf("the trace of a chunk is %v, want iterations and the one call that found it", chunk)
+	}
+	for _, tr := range []trace{got.Trace} {
 		if tr.Query != query || tr.Iterations != 1 || len(tr.Calls) != 1 || tr.Calls[0].Tool != "hybrid_search" ||
 			tr.Calls[0].Parameters["query"] != "paid holiday" || tr.Calls[0].Iteration != 1 ||
 			len(tr.Results) != 1 || tr.Results[0].Tool != "hybrid_search" || !tr.Results[0].Success ||
-			tr.Results[0].Found != 1 || !strings.Contains(tr.Plan.Reasoning, "question about") {
+			tr.Results[0].Found != 1 || !strings.Contains(tr.Plan.Reasoning, "question about") ||
+			!strings.Contains(tr.Plan.Reasoning, query+": one part") {
 			t.Errorf("trace %+v; want Query %v, Iterations 1, 1 call, Calls[0].Tool %q, %q, Calls[0].Iteration 1, 1 "+
 				"result, Results[0].Tool %q, Results[0].Success true, Results[0].Found 1, %q in it",
 				tr, query, "hybrid_search", "paid holiday", "hybrid_search", "question about")

@@ -75,7 +75,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 				t.Errorf("%s: %+v, want one with %q", tool, call, output)
 			}
 		}
-		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.told(seed)) != 4 {
+		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.told(seed)) != 5 { // with the summary
 			t.Errorf("%q after %d requests", got.Answer, len(th.told(seed)))
 		}
 	})

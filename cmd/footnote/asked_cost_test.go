@@ -176,12 +176,8 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 	t.Run("what a search by the agent takes is counted", func(t *testing.T) {
 		th := th.in(t)
 		const query = "Why and since when is the roof so good?"
-		th.answers(query, func(r scripted.Request) scripted.Reply {
-			if r.Turn() == 0 {
-				return spending(calling("hybrid_search", `{"query":"roof of Highlands"}`), 1000, 10)
-			}
-			return spending(saying("DONE"), 2000, 20)
-		})
+		part := sidelong("", nil, inTurn(calling("hybrid_search", `{"query":"roof of Highlands"}`), saying("DONE")))
+		th.answers(query, func(r scripted.Request) scripted.Reply { return spending(part(r), 1000, 10) })
 		const inward, cost = `footnote_model_tokens_total{direction="in"}`, `footnote_model_cost_total`
 		before, paid := th.metric(inward), th.metric(cost)
 		r := th.send("POST", "/agent/retrieve", `{"query":"`+query+`"}`)
@@ -194,13 +190,13 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 				} `json:"tool_results"`
 			} `json:"agent_trace"`
 		}](t, r.body)
-		want := costs("cheap", 3000, 30)
-		if got.Trace.Tokens != (chat.Tokens{In: 3000, Out: 30}) || !near(got.Trace.Cost, want) ||
+		want := costs("cheap", 3100, 41) // a plan, two turns, and a judgement by the librarian
+		if got.Trace.Tokens != (chat.Tokens{In: 3100, Out: 41}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
 			t.Errorf("its trace is %+v: %s", got.Trace, r.body)
 		}
-		if more := th.metric(inward) - before; more != 3000 {
-			t.Errorf("the metrics count %v tokens, want 3000", more)
+		if more := th.metric(inward) - before; more != 3100 {
+			t.Errorf("the metrics count %v tokens, want 3100", more)
 		}
 		if more := th.metric(cost) - paid; !near(&more, want) {
 			t.Errorf("the metrics count a cost of %v, want %v millionths", more, want)

@@ -53,6 +53,7 @@ func TestEverySettingOfARequestIsHeeded(t *testing.T) {
 		"enabled_tools": {[]string{"retrieve", "finish"}, once, told(func(r scripted.Request) any {
 			return len(r.Tools)
 		}), [2]any{7, 2}},
+		"use_agent_mode":             {false, once, has("choose"), [2]any{false, true}},
 		"selection":                  {"rules", once, has("choose"), [2]any{false, true}},
 		"enable_self_evaluation":     {true, judging, has("reflect"), [2]any{false, true}},
 		"enable_query_decomposition": {true, judging, has("plan"), [2]any{false, true}},

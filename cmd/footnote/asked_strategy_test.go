@@ -198,9 +198,9 @@ func TestWhatTheStrategyAsksFor(t *testing.T) {
 	t.Run("S2.7 what several calls found is one list, each passage once, the best first", func(t *testing.T) {
 		th := th.in(t)
 		const query = "Why is the roof good, and why is it worth so much?"
-		th.answers(query, inTurn(together(calling("hybrid_search", `{"query":"roof of Highlands"}`),
+		th.answers(query, sidelong("", nil, inTurn(together(calling("hybrid_search", `{"query":"roof of Highlands"}`),
 			calling("semantic_search", `{"query":"roof of Highlands","min_score":0}`),
-			calling("read_document", `{"doc_id":"survey.md"}`)), saying("DONE")))
+			calling("read_document", `{"doc_id":"survey.md"}`)), saying("DONE"))))
 		type found struct {
 			Chunks []struct {
 				ChunkID  string `json:"chunk_id"`
@@ -221,6 +221,26 @@ func TestWhatTheStrategyAsksFor(t *testing.T) {
 		two := loose[found](t, th.send("POST", "/agent/retrieve", `{"query":"`+query+`","top_k":2}`).body).Chunks
 		if len(all) < 3 || len(two) != 2 || two[0].ChunkID != all[0].ChunkID {
 			t.Errorf("%d passages, and with top_k 2 %d", len(all), len(two))
+		}
+	})
+
+	t.Run("S2.14 what the agent does not find is searched for by meaning, with a threshold", func(t *testing.T) {
+		th := th.in(t)
+		const query = "Why and how does quantum entanglement work?"
+		th.answers(query, sidelong("", nil, inTurn(saying("DONE"))))
+		r := th.send("POST", "/agent/retrieve", `{"query":"`+query+`"}`)
+		got := loose[struct {
+			Chunks []struct{ Score float64 }
+			Trace  struct {
+				Calls []struct {
+					Tool       string
+					Parameters map[string]any
+				} `json:"tool_calls"`
+			} `json:"agent_trace"`
+		}](t, r.body)
+		if len(got.Chunks) > 0 || len(got.Trace.Calls) != 1 || got.Trace.Calls[0].Tool != "semantic_search" ||
+			got.Trace.Calls[0].Parameters["min_score"] != 0.7 {
+			t.Errorf("%s; want no chunks, and a semantic_search with the min_score 0.7", r.body)
 		}
 	})
 

@@ -213,7 +213,9 @@ func sidelong(plan string, judgements []string, turns scripted.Script) scripted.
 		switch last := r.Messages[len(r.Messages)-1].Text; {
 		case len(r.Tools) > 0:
 			return turns(r)
-		case strings.Contains(last, "Answer:"):
+		case strings.Contains(last, "The passages that were found:") && len(judgements) == 0:
+			return saying(`{"evaluation":"They hold it.","confidence":0.9}`)
+		case strings.Contains(last, "Answer:"), strings.Contains(last, "The passages that were found:"):
 			n := int(judged.Add(1)) - 1
 			return saying(judgements[min(n, len(judgements)-1)])
 		case plan != "":

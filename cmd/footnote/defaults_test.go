@@ -88,12 +88,12 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+			m := newModel(t, scripted.Config{Script: sidelong("", nil, func(r scripted.Request) scripted.Reply {
 				if r.Turn() == 0 && !r.NoTools {
 					return calling(r.Tools[0].Name, `{"query":"roof"}`)
 				}
 				return saying("The roof of Highlands is in good condition [1].")
-			}})
+			})})
 			env := m.env()
 			if tt.env != "" {
 				env = append(env, tt.env)
@@ -101,7 +101,11 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 			s := serve(t, newDir(t), env...)
 			s.add(dated...)
 			r := s.send("POST", tt.path, tt.body)
-			tools, temperature := m.told(t, 0)
+			first := 0
+			if tt.path == "/agent/retrieve" { // behind its plan
+				first = 1
+			}
+			tools, temperature := m.told(t, first)
 			if got := strings.Join(tools, " "); r.status != 200 || tt.tools != "" && got != tt.tools ||
 				temperature == nil || *temperature != tt.temperature {
 				t.Errorf("%d, tools %s at %v; want %s at %v", r.status, got, temperature, tt.tools, tt.temperature)

@@ -91,7 +91,7 @@ func TestAnotherDatabaseLeavesThePasswordsOfTheFirst(t *testing.T) {
 	s.end(os.Interrupt)
 	other := serve(t, s.dir, "DATABASE_URL="+postgrestest.Shared(t).Schema(t))
 	other.followPlace(fmt.Sprintf(`{"kind":"webdav","name":"other","schedule":"request","settings":{
-		"url":%q,"username":"ada","password":"secret"}}`, address)) // its look comes after the sweep
+		"url":%q,"username":"ada","password":"secret"}}`, address))
 	other.end(os.Interrupt)
 	if state := s.restart().look(place); state.Failure != nil {
 		t.Errorf("back at the first database, the place says %+v, want no failure", state.Failure)

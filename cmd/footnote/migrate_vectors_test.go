@@ -79,6 +79,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			if r := s.send("DELETE", "/documents/"+ids[1], nil); r.status != http.StatusNoContent {
 				t.Fatalf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
 			}
+			s.measureScores()
 			found := map[string]map[string]int{}
 			for _, query := range meanings {
 				found[query] = s.best(query, "semantic")
@@ -107,13 +108,14 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			moved := serve(t, newDir(t), there...)
 			moved.semantic()
 			moved.vectors(says)
+			tries := moved.measureScores()
 			for query, want := range found {
 				if got := moved.best(query, "semantic"); !maps.Equal(got, want) || len(want) == 0 {
 					t.Errorf("%q finds\n%v\nand found\n%v", query, got, want)
 				}
 			}
 			queries, passages := search.SimilarityPairs() // passages go six at a time
-			most := int64(len(meanings) + len(queries) + (len(passages)+5)/6)
+			most := int64(len(meanings) + len(queries) + (len(passages)+5)/6 + tries*inOneTry)
 			if n := made.Load(); n > most {
 				t.Errorf("%d requests for embeddings, with %d questions and what measures scores, want at most %d",
 					n, len(meanings), most)
@@ -179,4 +181,21 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 		!strings.Contains(got.stderr, "127.0.0.1:1") || strings.Contains(got.stdout, "sessions") {
 		t.Errorf("with a Milvus that is away: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
+}
+
+// inOneTry is how many requests for embeddings a search adds that could not measure scores in its time.
+const inOneTry = 6
+
+// measureScores searches until scores are measured, which one search has too little time for on a busy machine, and
+// returns how many searches that took.
+func (s *server) measureScores() (tries int) {
+	s.t.Helper()
+	const failed = "scores are not measured yet"
+	eventually(s.t, "scores are measured", func() bool {
+		before := strings.Count(s.log.String(), failed)
+		s.best(meanings[0], "semantic")
+		tries++
+		return strings.Count(s.log.String(), failed) == before
+	})
+	return tries
 }

@@ -116,9 +116,13 @@ func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
 
 // steadyModel answers in many pieces until it is told to go on.
 func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
-	return newModel(t, scripted.Config{Delay: delay, Tokens: tokens, Script: func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: strings.Repeat("The harbour is calm and the lamp burns. ", 8)}
-	}})
+	return newModel(t, scripted.Config{
+		Delay: delay, Tokens: tokens,
+		Script: func(scripted.Request) scripted.Reply {
+			return scripted.Reply{Text: strings.Repeat("The harbour is calm and the lamp burns. ", 8)}
+		},
+		Judge: func(string) float64 { return -1 }, // its replies need documents
+	})
 }
 
 // replicasWith starts n servers on one database, with more settings.

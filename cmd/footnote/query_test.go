@@ -102,6 +102,31 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	}
 }
 
+// A citation says where its document is on the web, as those of POST /agent/chat do.
+func TestACitationOfAQueryHasTheAddressOfItsDocument(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	const address = "https://example.com/book/chapter3"
+	s.add(file{"robots.md", "---\nsource_url: " + address + "\n---\n# Robots\n\nThe zero-moment point is the point " +
+		"where the forces on a robot balance.\n"}, file{"handbook.md", holidays})
+	for question, want := range map[string]string{
+		"What is the zero-moment point?": address, "How many days of paid holiday are there?": "",
+	} {
+		r := s.send("POST", "/agent/query", `{"question":"`+question+`"}`)
+		got := loose[struct {
+			Citations []struct {
+				SourceURL *string `json:"source_url"`
+			}
+		}](t, r.body)
+		if len(got.Citations) == 0 {
+			t.Fatalf("%s: no citation in %s", question, r.body)
+		}
+		if said := got.Citations[0].SourceURL; (said != nil) != (want != "") || said != nil && *said != want {
+			t.Errorf("%s: %s; want the address %q", question, r.body, want)
+		}
+	}
+}
+
 func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -172,12 +197,13 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 				ToolInput map[string]any `json:"tool_input"`
 			}
 			Observation *struct {
-				Success bool
+				Success *bool
 				Result  any
 			}
 		}](t, ev.data)
 		if step.Action == nil || step.Observation == nil || step.StepNumber < 1 || step.Action.Tool != step.Step ||
-			step.Observation.Success != (step.Status == "complete") {
+			(step.Observation.Success == nil) != (step.Status == "running") ||
+			step.Observation.Success != nil && *step.Observation.Success != (step.Status == "complete") {
 			t.Fatalf("a step without its action or observation: %s", ev.data)
 		}
 		if step.Step == "search_documents" &&

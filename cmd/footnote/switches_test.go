@@ -166,7 +166,8 @@ func effectsOf(t *testing.T, config string) (effects []string) {
 		effects = append(effects, "require_citations")
 	}
 	for line := range strings.Lines(s.log.String()) {
-		if strings.Contains(line, gutter.ID) && strings.Contains(line, "retrieve") {
+		if strings.Contains(line, "msg=step ") && strings.Contains(line, gutter.ID) &&
+			strings.Contains(line, "retrieve") {
 			return append(effects, "verbose_logging")
 		}
 	}

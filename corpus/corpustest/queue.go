@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
 	"footnote/corpus"
 )
 
@@ -175,6 +174,8 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		eventuallyEmpty(t, q)
 	})
 	t.Run("one user's thousand uploads do not keep another's one waiting", func(t *testing.T) { testTurns(t, open) })
+	t.Run("a user has no more jobs at work than one may, and another's begins at once",
+		func(t *testing.T) { testPerUser(t, open) })
 	// Eight goroutines add and eight workers in two queues take: no job is lost and none is done twice.
 	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
 		t.Parallel()
@@ -221,45 +222,6 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			}
 		}
 	})
-}
-
-// testTurns: whoever comes late is served next, and both go on in turns. Users take turns, not jobs: one who adds a
-// folder of a thousand files has no more turns for that.
-func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
-	t.Parallel()
-	q, other := open(t)
-	for i := range 1000 {
-		enqueue(t, q, corpus.JobIngest, "many", fmt.Sprint("m", i))
-	}
-	gate := make(chan struct{})
-	// Ten of the thousand are begun, and the tenth is held, so that the others come while a worker is busy.
-	w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
-		if job.DocumentID == "m9" {
-			return wait(ctx, gate)
-		}
-		return nil
-	}, corpus.JobIngest)
-	for i := range 10 {
-		if job := w.next(t); job.User != "many" || job.DocumentID != fmt.Sprint("m", i) {
-			t.Fatalf("job %d = %+v", i, job)
-		}
-	}
-	for i := range 3 {
-		enqueue(t, other, corpus.JobIngest, "few", fmt.Sprint("f", i))
-	}
-	enqueue(t, other, corpus.JobIngest, chat.LocalUser, "one")
-	close(gate)
-	var order []string
-	for range 9 {
-		order = append(order, w.next(t).DocumentID)
-	}
-	// Three users have turns: each round of three has one job of each as long as they have any. "one" is done after the
-	// first round, and the others go on in turns of two.
-	for document, last := range map[string]int{"f0": 2, "one": 2, "m10": 2, "f1": 5, "m11": 5, "f2": 8, "m12": 8} {
-		if at := slices.Index(order, document); at < 0 || at > last {
-			t.Errorf("%s came as number %d of %q, want at most %d", document, at, order, last)
-		}
-	}
 }
 
 // wait returns when ch is closed, or with the error of ctx when that ends.

@@ -341,3 +341,22 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+func TestAPlaceholderOfAPageIsNoTitle(t *testing.T) {
+	const body = `</title></head><body><h1>Roof survey</h1>` +
+		`<p>The slates are new and the walls are dry.</p></body></html>`
+	for stated, want := range map[string]string{
+		"Survey - Harrow": "Survey - Harrow", "Untitled Document": "Roof survey", "(anonymous)": "Roof survey",
+		"Neue Seite": "Roof survey", "roof.html": "Roof survey", "…": "Roof survey", "": "Roof survey",
+	} {
+		if x := mustExtract(t, "a.html", "<html><head><title>"+stated+body); x.Title != want {
+			t.Errorf("a page that calls itself %q has the title %q, want %q", stated, x.Title, want)
+		}
+	}
+	for _, stated := range []string{"Untitled", "(anonymous)", "index.html", "…"} {
+		page := "<html><head><title>" + stated + "</title></head><body><p>The slates are new.</p></body></html>"
+		if x := mustExtract(t, "a.html", page); x.Title != "" {
+			t.Errorf("a page without a heading that calls itself %q has the title %q, want none", stated, x.Title)
+		}
+	}
+}

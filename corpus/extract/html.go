@@ -139,10 +139,7 @@ type about struct{ title, heading, author, date, language, description string }
 // applyFields fills in the document's title, from its first heading if the page has none, its language and its
 // metadata.
 func (a about) applyFields(x *corpus.Extracted) {
-	x.Title = a.title
-	if x.Title == "" {
-		x.Title = firstTitle(*x)
-	}
+	x.Title = doctext.Title(a.title, firstTitle(*x), x.Text)
 	x.Language = languageCode(a.language)
 	for key, value := range map[string]string{"author": a.author, "date": a.date, "description": a.description} {
 		if value != "" {

@@ -34,9 +34,11 @@ type Ranked struct {
 // Retrieval", ACM TOIS 42, 2023, section 5). Beside meaning, words count less the fewer of them the best passage has,
 // by the root of its share: a query of which no passage has most words was put in others, and those that are there by
 // chance mislead. (The share itself, its root and its square were tried: docs/quality.md.) A passage whose meaning is
-// not known is taken to mean what its words say. Ties go to the smaller id. Where the best has more than each word
-// once, scores are shares of its own. The result has all passages, best first, in a new slice.
-func Fuse(fits []Fit) []Ranked {
+// not known is taken to mean what its words say. doubt lowers the weight of meaning (Scale.Doubt, 0–1). Ties go to the
+// smaller id. Where the best has more than each word once, scores are shares of its own. The result has all passages,
+// best first, in a new slice.
+func Fuse(fits []Fit, doubt float64) []Ranked {
+	meaning := MeaningWeight * (1 - doubt)
 	byWords := 0.0
 	for _, f := range fits {
 		byWords = max(byWords, f.Words)
@@ -49,7 +51,7 @@ func Fuse(fits []Fit) []Ranked {
 		if f.Unknown {
 			f.Meaning = f.Words
 		}
-		out[i] = Ranked{f.ID, (1-MeaningWeight)*byWords*f.Words + MeaningWeight*f.Meaning}
+		out[i] = Ranked{f.ID, (1-meaning)*byWords*f.Words + meaning*f.Meaning}
 	}
 	slices.SortFunc(out, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))

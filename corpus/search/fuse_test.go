@@ -31,7 +31,7 @@ func TestFuse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			out := Fuse(tt.fits)
+			out := Fuse(tt.fits, 0)
 			for _, f := range out {
 				got = append(got, f.ID)
 			}

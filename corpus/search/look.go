@@ -39,13 +39,14 @@ func (l *Look) Score(passage, heading string, rank float64) float64 {
 }
 
 // WithMeaning adds to a score how near the passage is to the query in meaning. One without a cosine, beside others
-// that have one, is far.
-func WithMeaning(score float64, cosine *float64) float64 {
+// that have one, is far. doubt lowers the weight of meaning (Scale.Doubt, 0–1).
+func WithMeaning(score float64, cosine *float64, doubt float64) float64 {
 	near := 0.0
 	if cosine != nil {
 		near = min(1, max(0, *cosine))
 	}
-	return weightMeaning*near + (1-weightMeaning)*score
+	meaning := weightMeaning * (1 - doubt)
+	return meaning*near + (1-meaning)*score
 }
 
 // ShareOfWords is how much of a query stands in a passage or what stands over it, 0–1. A word counts once, however

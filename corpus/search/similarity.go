@@ -34,14 +34,31 @@ type Scale struct {
 	slope     float64 // of the log of the odds; 0: not measured
 }
 
-// Similarity is how probably a passage with such a cosine answers, 0–1, when one that does was as likely as one that
-// doesn't. It rises with the cosine.
+// likely is the probability from which on a passage is said to answer. It is the default threshold of the tool
+// semantic_search.
+const likely = 0.7
+
+// Similarity returns how well a passage with such a cosine answers, 0–1. It rises with the cosine. Up to 0.7 it is the
+// probability that the passage answers, where one that does was as likely as one that doesn't. All passages on the
+// subject of a query have probabilities near 1, so from there on it rises in a straight line, to 1 for the same
+// meaning.
 func (s Scale) Similarity(cosine float64) float64 {
 	if s.slope == 0 {
 		return min(1, max(0, cosine))
 	}
-	return 1 / (1 + math.Exp(s.slope*(s.middle-cosine)))
+	from := s.middle + math.Log(likely/(1-likely))/s.slope // the cosine of that probability
+	if cosine < from || from >= 1 {
+		return s.chance(cosine)
+	}
+	return likely + (1-likely)*min(1, (cosine-from)/(1-from))
 }
+
+// chance is the probability that a passage with such a cosine answers, where one that does was as likely as one that
+// doesn't. The scale must have a slope.
+func (s Scale) chance(cosine float64) float64 { return 1 / (1 + math.Exp(s.slope*(s.middle-cosine))) }
+
+// Answers reports whether a passage with such a cosine is as likely to answer as not.
+func (s Scale) Answers(cosine float64) bool { return s.Similarity(cosine) >= 0.5 }
 
 // Nearness is how far a cosine lies from that of passages that don't answer, 0, to that of those that do, 1; more for
 // one that is nearer still. Other than Similarity it tells apart cosines that are all high.
@@ -61,9 +78,9 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	for i, query := range queries {
 		for k, passage := range passages {
 			if i == k {
-				answers = append(answers, cosineOf(query, passage))
+				answers = append(answers, Cosine(query, passage))
 			} else {
-				others = append(others, cosineOf(query, passage))
+				others = append(others, Cosine(query, passage))
 			}
 		}
 	}
@@ -88,8 +105,8 @@ func meanAndVariance(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// cosineOf is that of two vectors of unit length.
-func cosineOf(a, b []float32) (sum float64) {
+// Cosine is that of two vectors of unit length.
+func Cosine(a, b []float32) (sum float64) {
 	for i := range min(len(a), len(b)) {
 		sum += float64(a[i]) * float64(b[i])
 	}

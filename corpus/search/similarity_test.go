@@ -19,7 +19,7 @@ func TestAScaleTellsWhatAnswersFromTheRest(t *testing.T) {
 		[][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}},
 		[][]float32{{0.86, 0.74, 0, 0}, {0.76, 0.84, 0, 0}},
 	)
-	for cosine, want := range map[float64]float64{0.80: 0.5, 0.85: 1, 0.75: 0, -1: 0, 1: 1} {
+	for cosine, want := range map[float64]float64{0.80: 0.5, 0.75: 0, -1: 0, 1: 1} {
 		if got := measured.Similarity(cosine); math.Abs(got-want) > 1e-6 {
 			t.Errorf("a cosine of %v is a similarity of %v, want %v", cosine, got, want)
 		}
@@ -31,6 +31,27 @@ func TestAScaleTellsWhatAnswersFromTheRest(t *testing.T) {
 		} else {
 			last = got
 		}
+	}
+}
+
+// Passages on the subject of a query lie far above the middle, whether they answer or not. Their similarities have to
+// differ.
+func TestSimilarityDoesNotSaturate(t *testing.T) {
+	t.Parallel()
+	measured := search.MeasureScale(
+		[][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}},
+		[][]float32{{0.5, 0.1, 0, 0}, {0.2, 0.4, 0, 0}},
+	)
+	last := 0.7
+	for _, cosine := range []float64{0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
+		got := measured.Similarity(cosine)
+		if got < last+0.03 || got > 1 {
+			t.Errorf("similarity of a cosine of %v = %v, want %v to 1", cosine, got, last+0.03)
+		}
+		last = got
+	}
+	if last != 1 {
+		t.Errorf("similarity of the same meaning = %v, want 1", last)
 	}
 }
 

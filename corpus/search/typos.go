@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,6 +21,120 @@ func Forms(word string) []string {
 		out = append(out, string(r))
 	}
 	return out
+}
+
+// What an error costs in slips. A slip leaves the letters of a word as they are. One letter more or less, or the next
+// key, makes another word of many short ones, and a letter from elsewhere on the keyboard does so most often.
+const (
+	slipCost     = 1 // neighbours swapped, a letter typed twice or once
+	oneKeyCost   = 2 // a letter left out, added, or typed on the next key
+	replacedCost = 3
+
+	mostErrors = 2 // more are another word
+)
+
+// slips returns the least cost of the errors between a typed word and another one, both folded.
+func slips(typed, word string) int {
+	x, y := []rune(typed), []rune(word)
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range y {
+		last[j+1] = last[j] + addedCost(y, j)
+	}
+	for i := range x {
+		row[0] = last[0] + addedCost(x, i)
+		for j := range y {
+			d := last[j]
+			switch {
+			case x[i] == y[j]:
+			case onNextKey(x[i], y[j]):
+				d += oneKeyCost
+			default:
+				d += replacedCost
+			}
+			d = min(d, last[j+1]+addedCost(x, i), row[j]+addedCost(y, j))
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				d = min(d, before[j-1]+slipCost)
+			}
+			row[j+1] = d
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}
+
+// addedCost returns the cost of the i-th letter of a word if the other word lacks it.
+func addedCost(word []rune, i int) int {
+	if i > 0 && word[i-1] == word[i] {
+		return slipCost
+	}
+	return oneKeyCost
+}
+
+// keyboards are the rows of letters, each half a key or so to the right of the row above it. The letters that German
+// and French keyboards have elsewhere are where English ones have them.
+var keyboards = [][]string{
+	{"qwertyuiop", "asdfghjkl", "zxcvbnm"},
+	{"йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"},
+}
+
+// onNextKey reports whether two letters are neighbours on a keyboard.
+func onNextKey(a, b rune) bool {
+	for _, rows := range keyboards {
+		for i, row := range rows {
+			keys := []rune(row)
+			at := slices.Index(keys, a)
+			if at < 0 {
+				continue
+			}
+			if beside := slices.Index(keys, b); beside >= 0 {
+				return beside == at-1 || beside == at+1
+			}
+			if i > 0 {
+				if above := slices.Index([]rune(rows[i-1]), b); above >= 0 {
+					return above == at || above == at+1
+				}
+			}
+			if i+1 < len(rows) {
+				below := slices.Index([]rune(rows[i+1]), b)
+				return below >= 0 && (below == at || below == at-1)
+			}
+		}
+	}
+	return false
+}
+
+// Meant is how sure it is that one word was typed for another.
+type Meant int
+
+// The degrees of certainty.
+const (
+	NotMeant   Meant = iota
+	MaybeMeant       // only in passages with another word of the query
+	SurelyMeant
+)
+
+// MeantBy reports whether a typed word is a misspelling of another, both folded, and returns the cost of the errors
+// between them. Longer words may have more errors, by the shorter of both: a slip up to five letters, a replaced letter
+// from six, and also one letter more or less, as in “elefant”, from seven.
+func MeantBy(typed, word string) (sure Meant, cost int) {
+	if Typos(typed, word, mostErrors) > mostErrors {
+		return NotMeant, 0
+	}
+	most := slipCost
+	switch letters := min(utf8.RuneCountInString(typed), utf8.RuneCountInString(word)); {
+	case letters >= 7:
+		most = replacedCost + oneKeyCost
+	case letters == 6:
+		most = replacedCost
+	}
+	switch cost = slips(typed, word); {
+	case cost <= most:
+		return SurelyMeant, cost
+	case cost <= oneKeyCost:
+		return MaybeMeant, cost
+	default:
+		return NotMeant, cost
+	}
 }
 
 // Typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit. That is

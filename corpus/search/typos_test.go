@@ -16,3 +16,23 @@ func TestTyposCountsSwapsOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsOfTheFingersAreToldFromOtherWords(t *testing.T) {
+	for _, tt := range []struct {
+		typed, word string
+		want        Meant
+	}{
+		{"rihgts", "rights", SurelyMeant}, {"rofo", "roof", SurelyMeant}, {"lemmon", "lemon", SurelyMeant},
+		{"boiller", "boiler", SurelyMeant}, {"accomodate", "accommodate", SurelyMeant}, {"rpof", "roof", MaybeMeant},
+		{"repaird", "repairs", SurelyMeant}, {"seperate", "separate", SurelyMeant}, {"tenent", "tenant", SurelyMeant},
+		{"maintainance", "maintenance", SurelyMeant}, {"elefant", "elephant", SurelyMeant},
+		{"крыпа", "крыша", NotMeant}, {"крвша", "крыша", MaybeMeant},
+		{"clau", "claus", MaybeMeant}, {"planet", "plant", MaybeMeant}, {"plugh", "plug", MaybeMeant},
+		{"world", "would", NotMeant}, {"bread", "break", NotMeant}, {"weather", "washer", NotMeant},
+		{"flibber", "flicker", NotMeant}, {"wireguard", "wiregauge", NotMeant}, {"totp", "toto", MaybeMeant},
+	} {
+		if got, _ := MeantBy(tt.typed, tt.word); got != tt.want {
+			t.Errorf("%q is meant by %q: got %d, want %d", tt.word, tt.typed, got, tt.want)
+		}
+	}
+}

@@ -137,7 +137,7 @@ func (p Passage) cell() (head, label string) {
 				if c == 0 {
 					other = 1
 				}
-				if askable(label, longestCell) && askable(heads[other], longestCell) && count(rows, c, label) == 1 {
+				if askable(label, longestCell) && p.tells(heads[other]) && count(rows, c, label) == 1 {
 					return heads[other], label
 				}
 			}
@@ -145,6 +145,13 @@ func (p Passage) cell() (head, label string) {
 		return "", ""
 	}
 	return "", ""
+}
+
+// tells reports whether a question can name the head of a column: it has a content word, unlike “What”.
+func (p Passage) tells(head string) bool {
+	return askable(head, longestCell) && slices.ContainsFunc(strings.Fields(head), func(word string) bool {
+		return !text.IsStop(strings.ToLower(word), p.Language)
+	})
 }
 
 // cells are the cells of a row, as a document's text has them.

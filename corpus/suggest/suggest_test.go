@@ -25,6 +25,8 @@ func TestQuestion(t *testing.T) {
 			"What is “Shelf” for “Sash lock”?"},
 		{"a table in an unknown language", Passage{"", "a.csv", "", "Nr | Kunde\n1 | Meier GmbH\n2 | Weiß AG"},
 			"Weiß AG: Nr?"},
+		{"a head that is only grammar", Passage{"en", "a.csv", "", "What | When\n1 | every two months\n2 | " +
+			"every two years"}, ""},
 		{"rows whose heads are elsewhere", Passage{"en", "a.csv", "Part | Shelf", "Hinge | B2\nPutty | E1"}, ""},
 		{"words that a sentence is about", Passage{"en", "notes.txt", "", "The sluice gate was painted on Monday by " +
 			"the miller and his son. The sluice gate is green now."}, "What is there about “sluice gate”?"},

@@ -2,21 +2,29 @@ package support
 
 import (
 	"cmp"
+	"slices"
 
 	"footnote/corpus/text"
 )
 
 // SumMetaWords are words with which answers speak of calculations. They need not stand in one.
-const SumMetaWords = MetaWords + " result equal come amount make answer calculate calculation value "
+const SumMetaWords = MetaWords + " result equal come amount make answer calculate calculation value more " +
+	"ergebnis betragen beträgt ergibt mehr résultat égal plus resultado igual más "
 
 // States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation:
 // every content word of it stands in the facts, in about or in names, what the facts are called, and so does what a
 // number counts. It has to have something of the facts, or of names if nothing else is said. Facts are written by the
-// program in few words, so every word counts here, where a passage may be retold.
-func (j *Judge) States(claim, about, names, facts string) bool {
-	held, known, named := j.readPassage(facts), readerOf("en").knownTerms(about), j.readPassage(names)
+// program in few words, so every word counts here, where a passage may be retold. A claim that denies something states
+// no fact. lang is the claim's language; empty: that of the facts.
+func (j *Judge) States(lang, claim, about, names, facts string) bool {
+	held, named := j.readPassage(facts), j.readPassage(names)
+	lang = cmp.Or(lang, held.lang)
+	known := readerOf(lang).knownTerms(about)
+	if slices.Contains(j.readClaim(plainClaim(claim), lang).negated, true) {
+		return false
+	}
 	stated, mentioned, talk := false, false, false
-	for _, w := range j.wordsOf(claim, held.lang) {
+	for _, w := range j.wordsOf(claim, lang) {
 		switch {
 		case held.hasClaimed(w):
 			stated = true

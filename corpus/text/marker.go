@@ -1,48 +1,98 @@
 package text
 
-import (
-	"strings"
-	"unicode/utf8"
+import "strings"
+
+// How long a marker is at most, in bytes: its brackets, and the address behind them.
+const (
+	maxMarker     = 60
+	maxMarkerLink = 2048
 )
 
-// maxMarker is the longest text that is taken for a marker, in bytes.
-const maxMarker = 60
-
-// Marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]". Numbers are in their
-// order, ranges written out.
+// Marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]", "[[3]]",
+// "[[3]](https://example.org)", "\[3\]". Numbers are in their order, ranges written out.
 type Marker struct {
 	Size    int // bytes of it
 	Numbers []int
 	Partial bool // the text ends before one can tell
 }
 
+// markerBrackets are the pairs that enclose a marker. OpenAI's models mark sources with the last one.
+var markerBrackets = [][2]string{{"[", "]"}, {`\[`, `\]`}, {"【", "】"}}
+
 // ReadMarker reads the marker that text begins with. A zero Size without Partial means that there is none. Partial asks
-// for more text: who reads a text as it comes holds the beginning of what may become a marker until it is clear. The
-// text must begin with "[" or "【", the latter being how OpenAI's models mark sources.
+// for more text: a streaming reader holds back the start of a possible marker until it is complete.
 func ReadMarker(text string) Marker {
-	_, open := utf8.DecodeRuneInString(text)
-	closing := "]"
-	if strings.HasPrefix(text, "【") {
-		closing = "】"
+	rest, isDouble := strings.CutPrefix(text, "[[")
+	if !isDouble {
+		return readBrackets(text)
 	}
-	body, _, closed := strings.Cut(text[open:], closing)
-	if len(body) > maxMarker {
-		return Marker{}
+	m := readBrackets("[" + rest)
+	if m.Size == 0 {
+		return m
 	}
-	if closing == "】" {
-		body, _, _ = strings.Cut(body, "†") // 【3†source】
-		body, _, _ = strings.Cut(body, ":") // 【3:0†source】
+	rest = rest[m.Size-1:]
+	if !strings.HasPrefix(rest, "]") {
+		return Marker{Partial: rest == ""}
 	}
-	numbers, ok := readNumbers(body, closed)
-	switch {
-	case !ok:
-		return Marker{}
-	case !closed:
-		return Marker{Partial: true}
-	default:
-		whole, _, _ := strings.Cut(text[open:], closing)
-		return Marker{Size: open + len(whole) + len(closing), Numbers: numbers}
+	link, isWhole := readLink(rest[1:])
+	m.Size, m.Partial = m.Size+len("[]")+link, !isWhole
+	return m
+}
+
+// readLink returns how many bytes of a text are the address of a link, with its parentheses. The address is not whole
+// while the text may go on with it.
+func readLink(text string) (size int, isWhole bool) {
+	if !strings.HasPrefix(text, "(") {
+		return 0, true
 	}
+	depth := 0
+	for i, r := range text[:min(len(text), maxMarkerLink)] {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		case ' ', '\n', '\t':
+			return 0, true
+		}
+	}
+	return 0, len(text) >= maxMarkerLink
+}
+
+// readBrackets reads a marker with one pair of brackets.
+func readBrackets(text string) Marker {
+	for _, pair := range markerBrackets {
+		rest, ok := strings.CutPrefix(text, pair[0])
+		if !ok {
+			continue
+		}
+		body, _, closed := strings.Cut(rest, pair[1])
+		if len(body) > maxMarker {
+			return Marker{}
+		}
+		size := len(pair[0]) + len(body) + len(pair[1])
+		switch pair[0] {
+		case "【":
+			body, _, _ = strings.Cut(body, "†") // 【3†source】
+			body, _, _ = strings.Cut(body, ":") // 【3:0†source】
+		case `\[`:
+			body = strings.TrimSuffix(body, `\`)
+			if strings.HasPrefix(body, " ") || closed && strings.HasSuffix(body, " ") { // a formula
+				return Marker{}
+			}
+		}
+		numbers, ok := readNumbers(body, closed)
+		switch {
+		case !ok:
+			return Marker{}
+		case !closed:
+			return Marker{Partial: true}
+		}
+		return Marker{Size: size, Numbers: numbers}
+	}
+	return Marker{}
 }
 
 // markerWords stand before the number in the markers of some models: the longer ones first.

@@ -35,6 +35,21 @@ func TestReadMarker(t *testing.T) {
 		{"[1a]", nil, 0, false},
 		{"[9-1]", nil, 0, false},
 		{"[" + strings.Repeat("1,", 40), nil, 0, false},
+		{"[[1]]", []int{1}, 5, false},
+		{"[[1, 2]](https://x.org/a_(b)?c) d", []int{1, 2}, 31, false},
+		{"[[1]](two words)", []int{1}, 5, false},
+		{"[[1]](https://x", []int{1}, 5, true},
+		{"[[1]](" + strings.Repeat("x", 3000), []int{1}, 5, false},
+		{"[[1]", nil, 0, true},
+		{"[[", nil, 0, true},
+		{"[[1] 2]", nil, 0, false},
+		{"[[x]]", nil, 0, false},
+		{`\[1\]`, []int{1}, 5, false},
+		{`\[1, 2\]`, []int{1, 2}, 8, false},
+		{`\[1\`, nil, 0, true},
+		{`\[1`, nil, 0, true},
+		{`\[ 1 \]`, nil, 0, false},
+		{`\[1 + 2\]`, nil, 0, false},
 	} {
 		m := text.ReadMarker(tt.given)
 		if !slices.Equal(m.Numbers, tt.numbers) || m.Size != tt.size || m.Partial != tt.partial {

@@ -26,48 +26,56 @@ import (
 // answer with 429 must say when to come again.
 func floodCells() []cell {
 	return []cell{
-		{"flood: 100 slow questions of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 100, func(ctx context.Context, n int) (answer, error) {
-				return s.postJSON(ctx, s.attack, "/agent/chat", map[string]any{
-					"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty,
+		{name: "flood: 100 slow questions of one user", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 100, func(ctx context.Context, n int) (answer, error) {
+					return s.postJSON(ctx, s.attack, "/agent/chat", map[string]any{
+						"message": fmt.Sprintf("Tell me slowly, %d.", n), "context_text": warranty,
+					})
 				})
-			})
-		}},
-		{"flood: 1,000 searches of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
-				return s.postJSON(ctx, s.attack, "/search", map[string]any{
-					"query": fmt.Sprintf("warranty boiler %d", n),
+			}},
+		{name: "flood: 1,000 searches of one user", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+					return s.postJSON(ctx, s.attack, "/search", map[string]any{
+						"query": fmt.Sprintf("warranty boiler %d", n),
+					})
 				})
-			})
-		}},
-		{"flood: 600 small files of one user", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 600, func(ctx context.Context, n int) (answer, error) {
-				return s.putFile(ctx, s.attack, fmt.Sprintf("note-%d.md", n),
-					fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
-			})
-		}},
+			}},
+		{name: "flood: 600 small files of one user", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 600, func(ctx context.Context, n int) (answer, error) {
+					return s.putFile(ctx, s.attack, fmt.Sprintf("note-%d.md", n),
+						fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
+				})
+			}},
 		// Keys that don't exist must not cost more than those that do: each is different, so none is remembered.
-		{"flood: 1,000 keys that are none", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
-				return s.getPath(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
-			})
-		}},
+		{name: "flood: 1,000 keys that are none", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
+					return s.getPath(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
+				})
+			}},
 		// Each of them asks a question of its own, whose answer takes seconds.
-		{"flood: 300 streams of one run", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.floodRequests(ctx, 300, func(ctx context.Context, n int) (answer, error) {
-				return s.sendRequest(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream", "application/json",
-					strings.NewReader(
-						`{"message": "Tell me slowly again.", `+
-							`"context_text": "The warranty covers the boiler for twelve years."}`,
-					))
-			})
-		}},
-		{"flood: 300 connections that send a byte a second", true,
-			func(ctx context.Context, s *site, r *result) (string, error) {
+		{name: "flood: 300 streams of one run", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.floodRequests(ctx, 300, func(ctx context.Context, n int) (answer, error) {
+					return s.sendRequest(ctx, s.attack, http.MethodPost, "/chat", "text/event-stream",
+						"application/json",
+						strings.NewReader(
+							`{"message": "Tell me slowly again.", `+
+								`"context_text": "The warranty covers the boiler for twelve years."}`,
+						))
+				})
+			}},
+		{name: "flood: 300 connections that send a byte a second", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				return s.dripBodies(ctx, 300, time.Minute)
 			}},
-		{"flood: 200 slow readers of a text of 20 MiB", true,
-			func(ctx context.Context, s *site, r *result) (string, error) { return s.crawlAnswers(ctx, 200, 20*mib) }},
+		{name: "flood: 200 slow readers of a text of 20 MiB", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.crawlAnswers(ctx, 200, 20*mib)
+			}},
 	}
 }
 

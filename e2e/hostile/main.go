@@ -13,8 +13,9 @@
 // or something could not be started, and with 2 for a wrong -only.
 //
 // A cell is one attack. files.go, pdfs.go, pictures.go and several.go have files; answers.go, inputs.go and tables.go
-// texts that are drawn; webpages.go, places.go and outside.go what servers elsewhere answer, and addresses that lead
-// inside; floods.go, programs.go and readers.go what is about the server itself. site.go makes what each is tried on:
+// texts that are drawn; webpages.go, places.go, listings.go and outside.go what servers elsewhere answer, and addresses
+// that lead inside; floods.go, turns.go, programs.go and readers.go what is about the server itself. site.go makes what
+// each is tried on:
 // a server of its own on an empty data directory, a scripted model, and keys. result.go has the bounds that hold for
 // all cells, and the bystander who must not notice; process.go and disk.go measure.
 //
@@ -78,7 +79,8 @@ func main() {
 // well.
 type cell struct {
 	name string
-	keys bool // the server asks for keys, so that limits per user hold
+	keys bool     // the server asks for keys, so that limits per user hold
+	env  []string // further settings of the server
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
@@ -97,8 +99,11 @@ func allCells() []cell {
 		toolCells(),
 		pageCells(),
 		floodCells(),
+		turnCells(),
 		programCells(),
 		placeCells(),
+		listingCells(),
+		boundaryCells(),
 	)
 }
 

@@ -38,6 +38,8 @@ type outside struct {
 	reached    *httptest.Server // inside
 	insidePort string
 	inside     atomic.Int64 // connections to it
+	// listing serves every request while it is set.
+	listing atomic.Pointer[http.Handler]
 }
 
 // newOutside starts both; close ends them.
@@ -73,6 +75,10 @@ func (o *outside) close() {
 // one below /endless/ a list that never ends. The redirect is written as it is, without the checks of net/http. Any
 // other method gets a small text.
 func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if listing := o.listing.Load(); listing != nil {
+		(*listing).ServeHTTP(w, r)
+		return
+	}
 	if to := r.URL.Query().Get("to"); to != "" {
 		w.Header()["Location"] = []string{to}
 		w.WriteHeader(http.StatusTemporaryRedirect)

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// checksAtOnce is how many places of one user the server checks at once; it refuses more with 429.
+const checksAtOnce = 4
+
 // placeCells are what a user does who has places followed, or changes sent, that lead inside the server's network, and
 // what the servers of places answer.
 //
@@ -24,32 +27,38 @@ import (
 // what it finds (server-side request forgery).
 func placeCells() []cell {
 	return []cell{
-		{"place: addresses of the inside", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.followInside(ctx, s.insideAddresses())
-		}},
-		{"place: servers that lead to the inside", true, func(ctx context.Context, s *site, _ *result) (string, error) {
-			var addresses []string
-			for _, to := range s.insideAddresses() {
-				addresses = append(addresses, s.outside.server.URL+"/to?"+url.Values{"to": {to}}.Encode())
-			}
-			return s.followInside(ctx, addresses)
-		}},
-		{"place: what no form should send", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.oddPlaces(ctx)
-		}},
-		{"place: files with names that hurt", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.followNames(ctx, r)
-		}},
-		{"place: a list without end", true, func(ctx context.Context, s *site, _ *result) (string, error) {
-			said, err := s.followOutside(ctx, "endless", "/endless/")
-			if err == nil && said.Failure == nil {
-				err = errors.New("a list without end has no failure")
-			}
-			return s.unlessInside(fmt.Sprintf("%+v", said.Failure), err)
-		}},
-		{"webhook: addresses of the inside", true, func(ctx context.Context, s *site, _ *result) (string, error) {
-			return s.hookInside(ctx)
-		}},
+		{name: "place: addresses of the inside", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.followInside(ctx, s.insideAddresses())
+			}},
+		{name: "place: servers that lead to the inside", keys: true,
+			act: func(ctx context.Context, s *site, _ *result) (string, error) {
+				var addresses []string
+				for _, to := range s.insideAddresses() {
+					addresses = append(addresses, s.outside.server.URL+"/to?"+url.Values{"to": {to}}.Encode())
+				}
+				return s.followInside(ctx, addresses)
+			}},
+		{name: "place: what no form should send", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.oddPlaces(ctx)
+			}},
+		{name: "place: files with names that hurt", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.followNames(ctx, r)
+			}},
+		{name: "place: a list without end", keys: true,
+			act: func(ctx context.Context, s *site, _ *result) (string, error) {
+				said, err := s.followOutside(ctx, "endless", "/endless/")
+				if err == nil && said.Failure == nil {
+					err = errors.New("a list without end has no failure")
+				}
+				return s.unlessInside(fmt.Sprintf("%+v", said.Failure), err)
+			}},
+		{name: "webhook: addresses of the inside", keys: true,
+			act: func(ctx context.Context, s *site, _ *result) (string, error) {
+				return s.hookInside(ctx)
+			}},
 	}
 }
 
@@ -100,7 +109,7 @@ func placesOf(address string) map[string]map[string]string {
 		"sitemap":   {"url": address},
 		"feed":      {"url": address},
 		"webdav":    {"url": address, "username": "ada", "password": "secret"},
-		"s3":        {"bucket": "b", "endpoint": address, "key": "k", "secret": "s"},
+		"s3":        {"bucket": "papers", "endpoint": address, "key": "k", "secret": "s"},
 		"paperless": {"url": address, "token": "t"},
 		"imap":      {"server": host, "username": "ada", "password": "secret"},
 		"zotero":    {"library": "users/1", "url": address},
@@ -126,7 +135,7 @@ func (s *site) followInside(ctx context.Context, addresses []string) (string, er
 	problem := &firstProblem{said: map[string]int{}}
 	forms := make(chan int)
 	var workers sync.WaitGroup
-	for range 16 {
+	for range checksAtOnce {
 		workers.Go(func() {
 			for n := range forms {
 				t := tries[n]
@@ -264,39 +273,9 @@ type place struct {
 	} `json:"failure"`
 }
 
-// followOutside has a folder of the outside server followed, and returns what is said of it once it was looked at. It
-// asks again every 100 ms until the server has looked once. A server that died is an error.
+// followOutside has a folder of the outside server followed, and returns the place once it was looked at.
 func (s *site) followOutside(ctx context.Context, name, path string) (place, error) {
-	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
-		"kind": "webdav", "name": name, "schedule": "request", "settings": map[string]string{
-			"url": s.outside.server.URL + path,
-		},
-	})
-	var p place
-	if err == nil {
-		err = json.Unmarshal(got.body, &p)
-	}
-	if err != nil || got.status != http.StatusCreated {
-		return p, fmt.Errorf("follow %s: status %d, %w: %s", path, got.status, err, clipBytes(got.body))
-	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for p.LookedAt == "" {
-		select {
-		case <-ctx.Done():
-			return p, ctx.Err()
-		case <-s.server.ended:
-			return p, errServerDied
-		case <-tick.C:
-		}
-		if got, err = s.getPath(ctx, s.attack, "/places/"+p.ID, "application/json"); err == nil {
-			err = json.Unmarshal(got.body, &p)
-		}
-		if err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+	return s.follow(ctx, "webdav", name, map[string]string{"url": s.outside.server.URL + path})
 }
 
 // followNames follows a folder whose files have hostile names, and opens what shows them.

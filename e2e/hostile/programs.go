@@ -18,23 +18,21 @@ import (
 func programCells() []cell {
 	return []cell{
 		{
-			"program: 3,000 that register themselves",
-			true,
+			name: "program: 3,000 that register themselves", keys: true,
 			// A thousand characters of two bytes each: what a program says of itself is stored.
-			func(ctx context.Context, s *site, r *result) (string, error) {
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				return s.floodRequests(ctx, 3000, func(ctx context.Context, n int) (answer, error) {
 					return s.postJSON(ctx, "", "/oauth/register", map[string]any{
-						"client_name": strings.Repeat(
-							"é",
-							1000,
-						), "redirect_uris": []string{"https://evil.example/" + fmt.Sprint(n)},
+						"client_name":   strings.Repeat("é", 1000),
+						"redirect_uris": []string{"https://evil.example/" + fmt.Sprint(n)},
 					})
 				})
 			},
 		},
-		{"program: what no program should send", true, func(ctx context.Context, s *site, r *result) (string, error) {
-			return s.oddRequests(ctx)
-		}},
+		{name: "program: what no program should send", keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.oddRequests(ctx)
+			}},
 	}
 }
 

@@ -55,10 +55,10 @@ func (r *result) tableRow() string {
 // tryCell runs one cell while a bystander asks and the server's memory is watched.
 //
 // act has mostSeconds. Each cell has a server of its own, so that peaks are its own. The bystander asks for /health
-// every 100 ms and asks a question every quarter of a second; where the server asks for keys, every 3.5 seconds, for a
+// every 100 ms and asks a question every quarter of a second; where the server asks for keys, every 4 seconds, for a
 // user may ask only so many a minute. When the act is over, the bounds are checked.
 func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
-	s, err := newSite(ctx, w, c.keys)
+	s, err := newSite(ctx, w, c.keys, c.env)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	var seen bystander
 	pause := 250 * time.Millisecond
 	if c.keys {
-		pause = 3500 * time.Millisecond // below 20 questions a minute
+		pause = 4 * time.Second // below 20 questions a minute
 	}
 	watchers.Go(func() { seen.repeatRequest(watch, s, 100*time.Millisecond, &seen.health, s.checkHealth) })
 	watchers.Go(func() { seen.repeatRequest(watch, s, pause, &seen.question, s.quickQuestion) })
@@ -104,7 +104,7 @@ func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
 		r.noteProblem("the server died: %s", s.server.logTail())
 		return
 	}
-	r.peak = memoryOf(s.server.cmd.Process.Pid, "VmHWM")
+	r.peak = max(r.peak, memoryOf(s.server.cmd.Process.Pid, "VmHWM"))
 	if above := r.peak - r.idle; above > mostAboveIdle {
 		r.noteProblem("the server's memory rose %d MiB above idle, want at most %d", above>>20, mostAboveIdle>>20)
 	}

@@ -54,7 +54,7 @@ type site struct {
 // It starts the server twice: once to add the document, and once more so that disk and memory are measured at rest.
 // Three questions warm it up. What it started is ended when it returns an error. With keys, there is one for the
 // bystander and one for the attacker, and the server asks every user for one.
-func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
+func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, err error) {
 	dir, err := os.MkdirTemp("", "footnote-hostile-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
@@ -87,6 +87,7 @@ func newSite(ctx context.Context, w *tried, keys bool) (s *site, err error) {
 		`FOOTNOTE_MCP_SERVERS={"outside":{"url":"` + s.tool.URL + `","approve":"never"}}`,
 		"FOOTNOTE_PLACES_ALLOW=" + s.pages.Listener.Addr().String() + "," + s.outside.host(),
 	}
+	s.env = append(s.env, env...)
 	if s.database, err = w.nextDatabase(ctx); err != nil {
 		return s, fmt.Errorf("make a database: %w", err)
 	}
@@ -132,7 +133,7 @@ func (s *site) startServer(ctx context.Context) (err error) {
 // are asked of a server of their own.
 func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	const questions = 60
-	s, err := newSite(ctx, w, false)
+	s, err := newSite(ctx, w, false, nil)
 	if err != nil {
 		return 0, err
 	}

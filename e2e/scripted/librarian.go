@@ -57,7 +57,7 @@ func Librarian(r Request) Reply {
 }
 
 // makeTrouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
-// #filter, #invent, #notes and #call.
+// #filter, #invent, #notes, #length, #another and #call.
 //
 // The word may stand anywhere in the question. Some wait for a later turn or for tools, and until then it does as if
 // nothing was asked; ok reports whether reply is to be used.
@@ -84,6 +84,17 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 		return Reply{
 			Text: copySentences(append(read, found...), question) +
 				" That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
+		}, true
+	case strings.Contains(question, "#length") && r.Turn() > 1: // as a server's limit of tokens cuts it
+		_, found, read, _ := gatherResults(r.Messages)
+		return Reply{
+			Text: copySentences(append(read, found...), question) + " The other gable", Finish: llm.FinishLength,
+		}, true
+	case strings.Contains(question, "#another") && r.Turn() > 1: // it does not end with its turn
+		_, found, read, _ := gatherResults(r.Messages)
+		return Reply{
+			Text: copySentences(append(read, found...), question) +
+				"<|im_end|>\n<|im_start|>user\nAnd the south gable?",
 		}, true
 	case len(spelledCalls(question, r.Turn())) > 0 && !r.NoTools:
 		return Reply{Calls: spelledCalls(question, r.Turn())}, true

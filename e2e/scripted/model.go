@@ -78,8 +78,23 @@ func (r Request) Question() string {
 type Model struct {
 	script Script
 	// mu guards seen.
-	mu   sync.Mutex
-	seen []llm.Request
+	mu     sync.Mutex
+	seen   []llm.Request
+	judge  Judge
+	checks []llm.Request
+}
+
+// JudgeBy has yes-or-no questions answered by a judge instead of with yes. They are no part of the script.
+func (m *Model) JudgeBy(judge Judge) *Model {
+	m.judge = judge
+	return m
+}
+
+// Checks returns the yes-or-no questions so far.
+func (m *Model) Checks() []llm.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.checks)
 }
 
 // New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid. The order is
@@ -110,6 +125,15 @@ func (m *Model) Requests() []llm.Request {
 // is not used here: Err is what goes wrong with a Model.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
+		if req.TopLogprobs > 0 {
+			m.mu.Lock()
+			m.checks = append(m.checks, req)
+			m.mu.Unlock()
+			word, first := verdict(m.judge.odds(req))
+			usage := &llm.Usage{In: 100, Out: 1}
+			_ = yield(llm.Text(word), nil) && yield(llm.Done{Finish: llm.FinishLength, Usage: usage, First: first}, nil)
+			return
+		}
 		// The caller may go on with its slice of messages.
 		kept := req
 		kept.Messages = slices.Clone(req.Messages)

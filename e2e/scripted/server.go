@@ -24,6 +24,7 @@ type Config struct {
 	Model  string        // the name in /v1/models; empty: "scripted"
 	Owner  string        // likewise; empty: "footnote"
 	Room   int           // tokens of context, likewise, as llama.cpp says it; 0: it does not say
+	Judge  Judge         // of yes-or-no questions, which are no part of the script; nil: yes to all
 	Record int           // how many requests Requests keeps at most: the last ones
 }
 
@@ -102,6 +103,10 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 		writeRefusal(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
+	if asked.TopLogprobs > 0 {
+		writeVerdict(w, s.config.Judge.odds(asked.Request))
+		return
+	}
 	asked = s.noteRequest(asked)
 	reply := s.config.Script(asked).fillReply(asked.N)
 	// Errors and broken streams are left as the script has them.
@@ -160,6 +165,7 @@ type wireRequest struct {
 	Temperature *float64        `json:"temperature"`
 	Seed        *int64          `json:"seed"`
 	MaxTokens   int             `json:"max_tokens"`
+	TopLogprobs int             `json:"top_logprobs"`
 }
 
 // readRequest is the request as scripts see it.
@@ -169,7 +175,7 @@ func readRequest(body []byte) (Request, error) {
 		return Request{}, err
 	}
 	r := Request{Model: wire.Model}
-	r.Temperature, r.Seed, r.MaxTokens = wire.Temperature, wire.Seed, wire.MaxTokens
+	r.Temperature, r.Seed, r.MaxTokens, r.TopLogprobs = wire.Temperature, wire.Seed, wire.MaxTokens, wire.TopLogprobs
 	r.NoTools = string(wire.ToolChoice) == `"none"`
 	for _, m := range wire.Messages {
 		msg := llm.Message{Role: m.Role, Text: contentText(m.Content), CallID: m.ToolCallID}

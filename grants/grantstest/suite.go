@@ -89,18 +89,26 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 				}, 3); err != nil {
 					t.Fatal(err)
 				}
-				if n == 0 {
-					if _, _, err := store.Use(ctx, kind, id); err != nil {
-						t.Fatal(err)
-					}
+				var err error
+				switch n {
+				case 0:
+					_, _, err = store.Use(ctx, kind, id)
+				case 1: // a user is asked about this client
+					err = store.Put(ctx, grants.Record{
+						Kind: grants.KindConsent, ID: "of " + string(kind), Owner: id, Made: now,
+						Expires: now.Add(time.Hour),
+					}, 2)
+				}
+				if err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
 		if got := ids(t, store, grants.KindRefresh); got != "3 4 5" {
 			t.Errorf("refresh tokens = %s, want 3 4 5", got)
 		}
-		if got := ids(t, store, grants.KindClient); got != "0 3 4 5" {
-			t.Errorf("clients = %s, want 0 3 4 5", got)
+		if got := ids(t, store, grants.KindClient); got != "0 1 3 4 5" {
+			t.Errorf("clients = %s, want 0 1 3 4 5", got)
 		}
 	})
 	// What is still valid stays, whatever its kind.
@@ -195,8 +203,8 @@ func testBook(t *testing.T, store grants.Store) {
 			t.Errorf("the token is of %q, %v; want it to hold: %v", user, err, want)
 		}
 	}
-	// Each of these asks for something that may not be granted. A wrong address or client gives no Request: nothing may
-	// be sent to an address that was not registered.
+	// Each of these asks for something that may not be granted. None gives a Request: nothing may be sent to the
+	// address.
 	for _, wrong := range []map[string]string{
 		{"redirect_uri": "http://127.0.0.1:4711/other"}, {"redirect_uri": "https://evil.example/back"},
 		{"redirect_uri": ""}, {"client_id": "x"}, {"response_type": "token"}, {"code_challenge_method": "plain"},
@@ -208,9 +216,7 @@ func testBook(t *testing.T, store grants.Store) {
 			}
 			return asked[name]
 		}, resource)
-		_, untold := wrong["redirect_uri"]
-		_, unknown := wrong["client_id"]
-		if err == nil || (q == nil) != (untold || unknown) {
+		if err == nil || chat.CodeOf(err) != chat.CodeInvalid || q != nil {
 			t.Errorf("with %v: %v, %+v", wrong, err, q)
 		}
 	}
@@ -302,7 +308,12 @@ func testEnds(
 	for _, bad := range []string{
 		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)",
 		"cursor://x",
-		"https://", "", "https://example.org/;script-src", "http://127.0.0.1.evil.example/",
+		"https://", "", "https://example.org/;script-src", "http://127.0.0.1.evil.example/", "https://*.example.org/",
+		"https://example.org/*", "https://example.org:0/", "https://example.org:65536/", "https://example.org:x/",
+		"https://example.org:/", "http://127.0.0.1:99999/", "https://-a.example/", "https://a..example/",
+		"https://.example/",
+		"https://a_b.example/", "https://[::1%25lo]/", "https://[::g]/", "https://1.2.3/", "https://2130706433/",
+		"https://0x7f.1/", "https://:443/", "https://exa%20mple.org/", "https://example.org/\n",
 	} {
 		if _, err := book.Register(ctx, grants.Client{Redirects: []string{bad}}); err == nil {
 			t.Errorf("%q is taken", bad)

@@ -20,6 +20,7 @@ import (
 // played is what a consumer gets from a stream.
 type played struct {
 	Text, Reasoning, Signature string
+	Dropped                    string
 	Calls                      []llm.Call
 	Finish                     llm.Finish
 	Usage                      *llm.Usage
@@ -55,6 +56,8 @@ func hear(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Erro
 			got.Reasoning += string(p)
 		case llm.Signature:
 			got.Signature = string(p)
+		case llm.Dropped:
+			got.Dropped += p.Text
 		case llm.Call:
 			got.Calls = append(got.Calls, p)
 		case llm.Done:

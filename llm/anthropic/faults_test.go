@@ -117,6 +117,10 @@ func TestStreamFaults(t *testing.T) {
 			played{
 				Calls: []llm.Call{{ID: "c", Name: "x", Arguments: []byte(`{}`)}}, Finish: llm.FinishCalls, Usage: usage,
 			}},
+		{"a call where only text was asked for", wire{body: tool("tool_use", `{"q":1}`)}, llm.Request{NoTools: true},
+			played{Dropped: "x {\"q\":1}\n", Err: llm.KindEmpty}},
+		{"a call of a refused reply", wire{body: tool("refusal", `{"q":1}`)}, hello,
+			played{Dropped: "x {\"q\":1}\n", Finish: llm.FinishRefusal, Usage: usage}},
 		{"a cut call", wire{body: tool("max_tokens", `{"q":1}`)}, hello,
 			played{
 				Calls: []llm.Call{

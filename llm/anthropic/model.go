@@ -9,6 +9,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -151,35 +152,40 @@ type watched struct {
 // dogKey finds the watchdog of a request in its context: the SDK gives the middleware nothing else of ours.
 type dogKey struct{}
 
-// interceptResponse turns what is no stream into an error, and lets the watchdog read what is one. It runs inside the
-// SDK's call, before the SDK looks at the body: a page of a proxy, or an error with status 200, would end there as a
-// stream without events. Bodies of errors are read up to httpllm.MaxErrorBody.
+// interceptResponse turns a reply in one JSON document into a stream and other documents into errors, and has the
+// watchdog read the body. It runs inside the SDK's call, before the SDK looks at the body: a page of a proxy, or an
+// error with status 200, would end there as a stream without events.
 func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := m.server.Respond(req, next)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" ||
-		kind == "text/html" {
-		defer res.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(res.Body, httpllm.MaxErrorBody))
-		if err != nil {
-			return nil, m.server.Transport(req.Context(), err)
-		}
-		if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
-			return nil, m.server.Classify(0, body, res.Header)
-		}
-		m.log.WarnContext(
-			req.Context(), "the model server sent no event stream", "content_type", kind, "begin",
-			m.server.Redact(httpllm.Clip(string(body), 200)),
-		)
-		return nil, &llm.Error{
-			Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL.",
-		}
-	}
 	if dog, ok := req.Context().Value(dogKey{}).(*httpllm.Watchdog); ok {
 		dog.Body = res.Body
 		res.Body = watched{dog, res.Body}
 	}
-	return res, nil
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != "application/json" && kind != "text/html" {
+		return res, nil
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxDocument))
+	if err != nil {
+		return nil, m.server.Transport(req.Context(), err)
+	}
+	if events := documentEvents(body); events != nil {
+		res.Header.Set("Content-Type", "text/event-stream")
+		res.Body = io.NopCloser(bytes.NewReader(events))
+		return res, nil
+	}
+	if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+		return nil, m.server.Classify(0, body, res.Header)
+	}
+	m.log.WarnContext(
+		req.Context(), "the model server sent no event stream", "content_type", kind, "begin",
+		m.server.Redact(httpllm.Clip(string(body), 200)),
+	)
+	return nil, &llm.Error{
+		Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL.",
+	}
 }

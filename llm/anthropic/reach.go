@@ -5,6 +5,7 @@ import (
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"footnote/llm"
 )
@@ -13,7 +14,8 @@ import (
 // at most every ten seconds, and is safe for concurrent use. The error is an *llm.Error.
 func (m *Model) Reach(ctx context.Context) error {
 	return m.server.Reach.Ask(ctx, time.Now(), func(ctx context.Context) error {
-		_, err := m.models.List(ctx, sdk.ModelListParams{})
+		var raw []byte // not decoded: that it came is enough
+		_, err := m.models.List(ctx, sdk.ModelListParams{}, option.WithResponseBodyInto(&raw))
 		if err == nil {
 			return nil
 		}

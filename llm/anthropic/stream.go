@@ -112,7 +112,7 @@ func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's reply has too many parts."}
 		}
 		b := &block{kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
-		b.thought.Redacted = e.ContentBlock.Data
+		b.thought.Redacted, b.thought.Signature = e.ContentBlock.Data, e.ContentBlock.Signature
 		r.blocks, r.at[e.Index] = append(r.blocks, b), b
 		r.yieldPieces(b, e.ContentBlock.Text, e.ContentBlock.Thinking)
 	case "content_block_delta":
@@ -172,8 +172,10 @@ func (r *reply) endReply() *llm.Error {
 			calls = append(calls, call)
 		}
 	}
-	// Calls that nobody allowed are dropped.
-	if r.req.NoTools {
+	if r.req.NoTools || finish == llm.FinishRefusal {
+		for _, call := range calls {
+			r.yieldPart(llm.DroppedCall(call))
+		}
 		calls = nil
 	}
 	switch {
@@ -193,10 +195,8 @@ func (r *reply) endReply() *llm.Error {
 			r.yieldPart(llm.Signature(raw))
 		}
 	}
-	if finish != llm.FinishRefusal {
-		for _, call := range calls {
-			r.yieldPart(call)
-		}
+	for _, call := range calls {
+		r.yieldPart(call)
 	}
 	for _, notice := range r.m.leftOut(r.req) {
 		r.yieldPart(notice)

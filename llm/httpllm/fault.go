@@ -19,7 +19,8 @@ import (
 const (
 	// MaxErrorBody is how many bytes of an error are read.
 	MaxErrorBody = 64 << 10
-	maxBody      = 64 << 20 // of an answer that is not a stream
+	maxBody      = 32 << 20 // of an answer that is not a stream
+	maxList      = 4 << 20  // of a list of models
 )
 
 // Causes with which a Watchdog ends a request. The patterns were gathered from what providers and servers write; no
@@ -62,11 +63,19 @@ type fault struct {
 	Status  json.RawMessage `json:"status"`
 }
 
-// ReadFault understands an error object, an object that holds one, and a bare string. All is empty if there is none.
+// ReadFault understands an error object, an object or a list that holds one, and a bare string. All is empty if there
+// is none.
 // Servers made with FastAPI put it under detail. The status inside the body is for streams, whose HTTP status was 200.
-// Nesting is followed as deep as it goes, which MaxErrorBody bounds.
+// A body longer than MaxErrorBody is no error, which bounds the nesting.
 func ReadFault(raw []byte) (message, code string, status int) {
+	if len(raw) > MaxErrorBody {
+		return "", "", 0
+	}
 	raw = bytes.TrimSpace(raw)
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) == 1 {
+		return ReadFault(list[0])
+	}
 	var outer struct {
 		Error  json.RawMessage `json:"error"`
 		Detail json.RawMessage `json:"detail"`
@@ -171,7 +180,11 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 	}
 	if res.StatusCode < 400 {
 		if req.Header.Get("Accept") != "text/event-stream" {
-			res.Body = limited{io.LimitReader(res.Body, maxBody), res.Body}
+			most := int64(maxBody)
+			if req.Method == http.MethodGet {
+				most = maxList
+			}
+			res.Body = limited{io.LimitReader(res.Body, most), res.Body}
 		}
 		return res, nil
 	}

@@ -50,21 +50,30 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if q.names { // it may be meant with the question before it or by itself
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
 	}
+	if t.canCheck() { // then the check decides whether they are shown
+		a.sure = max(a.sure, leastShown)
+	}
+	return a.said(t, leastFound), nil
+}
+
+// said decides by its sureness what an answer says of its quotes, and writes it. They are called found from least on.
+func (a answer) said(t turn, least float64) answer {
 	switch {
-	case a.sure >= leastFound:
+	case a.sure >= least:
 		a.finding = answers
 	case a.sure >= leastShown:
 		a.finding = closest
 	default:
-		a.quotes = nil
-		return a, nil
+		a.finding, a.quotes = none, nil
+		return a
 	}
 	said := string(a.finding)
-	if a.finding == answers && (len(t.given()) > 0 || p.sources[a.quotes[0].source].N == 0) {
+	if a.finding == answers && (len(t.given()) > 0 || a.pile.sources[a.quotes[0].source].N == 0) {
 		said = inGiven
 	}
-	a.text = strings.Join(append([]string{p.headline(said, a.quotes)}, p.blocks(a.quotes, words)...), "\n\n")
-	return a, nil
+	blocks := append([]string{a.pile.headline(said, a.quotes)}, a.pile.blocks(a.quotes, a.words)...)
+	a.text = strings.Join(blocks, "\n\n")
+	return a
 }
 
 // How sure quotes are to be called found, and to be shown at all.

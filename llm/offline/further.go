@@ -12,7 +12,9 @@ import (
 const mostFurther = 4
 
 // ofSource are the words that say how something stands in a source; stop words say nothing beside them.
-var ofSource = lazily(`(?i)^(?:behind|comes?|based|rests?|refers?|stands?|open|quote|read|page|supports?|backs?)$`)
+var ofSource = lazily(
+	`(?i)^(?:behind|comes?|based|rests?|refers?|stands?|open|quote|read|page|supports?|backs?|exactly|wording)$`,
+)
 
 // subject is the turn of the last question that was about something in the documents, and all that was answered
 // since; a turn without a question when there is none.

@@ -79,6 +79,10 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if asks, ok := t.asksTable(a); ok {
 		return call(asks), nil
 	}
+	if asks, ok := t.asksCheck(a); ok {
+		return call(asks), nil
+	}
+	a = t.checked(a)
 	if a.finding != answers {
 		if again, ok := t.again(q, a.pile); ok {
 			return call(again), nil

@@ -74,7 +74,11 @@ func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
 func TestWhatNeedsNoQuote(t *testing.T) {
 	for question, want := range map[string]string{
 		"What is 15% of 1,250?": "15 / 100 * 1250 = 187.5",
-		"Summarise Survey.pdf":  keyHead + "\n\n> The roof covering is in poor condition. [1]\n\n" + written,
+		// The calculator of this test knows one result.
+		"What is 15 percent of 27,400 pounds?": "15 / 100 * 27400 = 187.5",
+		"15% of £27,400":                       "15 / 100 * 27400 = 187.5",
+		"Summarise Survey.pdf": keyHead +
+			"\n\n> The roof covering is in poor condition. [1]\n\n" + written,
 		"what is the Handbook.md about?": keyHead +
 			"\n\n> Every employee is entitled to 28 days of paid holiday a year, including " +
 			"public holidays. [1]\n\n" + written,

@@ -26,10 +26,10 @@ const (
 
 var (
 	talk = lazily(
-		`(?i)^(hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten ` +
+		`(?i)^((hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten ` +
 			`(tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are ` +
-			`you|what are you|what can you do|help)( (there|you|very much|a lot|so ` +
-			`much|again|footnote|everyone))*[\s!.?,:)]*$`,
+			`you|what are you|how are you|what can you do|can you help me|help)( (there|you|very much|a lot|so ` +
+			`much|again|footnote|everyone))*([\s!.?,:)]+|$))+$`,
 	)
 	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
 	listing   = lazily(
@@ -46,8 +46,13 @@ var (
 		" plus ", " + ", " minus ", " - ", " times ", " * ", " multiplied by ", " * ", " divided by ", " / ", " over ",
 		" / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2",
 	)
-	percentOf = lazily(`(?i)(\d+(?:\.\d+)?) ?(?:%|percent) of (\d+(?:\.\d+)?)`)
-	sumLead   = lazily(
+	// A currency does not change the result.
+	percentOf = lazily(
+		`(?i)(\d+(?:\.\d+)?) ?(?:%|per ?cent) of [£$€¥]?(\d[\d,]*(?:\.\d+)?)` +
+			`(?: ?(?:pounds|dollars|euros?|yen|francs|gbp|usd|` +
+			`eur|jpy|chf)\b)?`,
+	)
+	sumLead = lazily(
 		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much ` +
 			`(?:is|are)|calculate|compute|evaluate|work out)?\s*`,
 	)

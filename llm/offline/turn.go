@@ -42,6 +42,7 @@ type output struct {
 	Result       any        `json:"result"`
 	Expression   string     `json:"expression"`
 	Error        any        `json:"error"`
+	Quotes       []checked  `json:"quotes"`
 	tableResult
 	document
 }

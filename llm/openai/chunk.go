@@ -14,7 +14,8 @@ type chunk struct {
 	refusal   []byte
 	finish    []byte // empty: not said
 	calls     []callDelta
-	choices   int // how many the event has
+	logprobs  []byte // JSON; empty: not said
+	choices   int    // how many the event has
 	usage     usage
 	read      int // tokens of the prompt, of toRead; 0: not said
 	toRead    int
@@ -29,6 +30,7 @@ type callDelta struct {
 	id        []byte
 	name      []byte
 	arguments []byte
+	extra     []byte // JSON
 }
 
 // usage is a count of tokens; said is false when there was none.
@@ -88,7 +90,7 @@ func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }
 
-// readChoices reads the list of choices. Only the first one is of use: one is asked for.
+// readChoices reads the list of choices.
 func (p *chunkParser) readChoices() {
 	s := &p.s
 	if !s.open('[') {
@@ -100,28 +102,40 @@ func (p *chunkParser) readChoices() {
 			s.skip()
 			continue
 		}
-		p.readChoice(p.chunk.choices > 0)
+		p.readChoice(p.chunk.choices == 0)
 	}
 }
 
-// readChoice reads one choice; those after the first were not asked for.
-func (p *chunkParser) readChoice(ignore bool) {
-	s := &p.s
+// readChoice reads one choice, as a piece (delta) or whole (message). Only the choice with the index 0 counts, as one
+// is asked for. Without an index it is the first of the event.
+func (p *chunkParser) readChoice(isFirst bool) {
+	s, before := &p.s, p.chunk
 	for first := true; ; {
 		key, more := s.key(&first)
 		if !more {
-			return
+			break
 		}
-		switch {
-		case ignore:
-			s.skip()
-		case string(key) == "delta" && s.open('{'):
-			p.readDelta()
-		case string(key) == "finish_reason":
+		switch string(key) {
+		case "index":
+			if n, ok := s.number(); ok {
+				isFirst = n == 0
+			}
+		case "delta", "message":
+			if s.open('{') {
+				p.readDelta()
+			} else {
+				s.skip()
+			}
+		case "finish_reason":
 			p.chunk.finish = s.str()
+		case "logprobs":
+			p.chunk.logprobs = s.raw()
 		default:
 			s.skip()
 		}
+	}
+	if !isFirst {
+		p.chunk = before
 	}
 }
 
@@ -201,6 +215,8 @@ func (p *chunkParser) readCalls() {
 				d.index, d.hasIndex = s.number()
 			case string(key) == "id":
 				d.id = s.str()
+			case string(key) == "extra_content" && s.peek() == '{':
+				d.extra = s.raw()
 			case string(key) == "function" && s.open('{'):
 				p.readFunction(&d)
 			default:

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -88,10 +89,22 @@ func (m *Model) EmbedQuery(ctx context.Context, query string) ([]float32, error)
 
 // embeddings is the answer, with the vectors as they come: arrays of numbers or base64 of little-endian float32.
 type embeddings struct {
-	Data []struct {
-		Index     *int            `json:"index"`
-		Embedding json.RawMessage `json:"embedding"`
-	} `json:"data"`
+	Data vectors `json:"data"`
+}
+
+// vectors are at most maxBatch, so that an answer of many empty ones takes no memory.
+type vectors []struct {
+	Index     *int            `json:"index"`
+	Embedding json.RawMessage `json:"embedding"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A vector has one brace that opens, and nothing in it has another.
+func (v *vectors) UnmarshalJSON(raw []byte) error {
+	if bytes.Count(raw, []byte("{")) > maxBatch {
+		return errors.New("there are more vectors than texts")
+	}
+	type plain vectors
+	return json.Unmarshal(raw, (*plain)(v))
 }
 
 // embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them. The

@@ -13,10 +13,10 @@ import (
 func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
 
 // endReply checks that the reply is complete and yields its calls and its end. A reply without text and calls is an
-// error of its own kind, KindEmpty, so that callers can ask again. Calls that came although NoTools was set are dropped
-// where there is text. The steps in their order: is there a proof of the end at all; the rest of a rune that never
-// came; why it ended; the calls; then what is empty; at last calls, notices and Done. A reply that was filtered or
-// refused yields no calls: they may be cut short.
+// error of its own kind, KindEmpty, so that callers can ask again. Calls that came although NoTools was set are
+// dropped, and so are those of a reply that was filtered or refused: they may be cut short. The steps in their order:
+// is there a proof of the end at all; the rest of a rune that never came; why it ended; the calls; then what is empty;
+// at last calls, notices and Done.
 func (r *reply) endReply(ctx context.Context) *llm.Error {
 	switch {
 	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
@@ -31,31 +31,31 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 	}
 	finish := r.finishKind()
 	cut := finish == llm.FinishLength
-	// Calls that nobody allowed are dropped where there is an answer; without one the reply is empty.
-	if r.req.NoTools && r.text {
-		r.calls.open = nil
-	}
 	calls := r.calls.finishCalls(r.takenIDs(), len(r.req.Messages), cut)
+	if r.req.NoTools || finish == llm.FinishFilter || finish == llm.FinishRefusal {
+		for _, call := range calls {
+			r.yieldPart(llm.DroppedCall(call))
+		}
+		calls = nil
+	}
 	if len(calls) > 0 && (finish == llm.FinishStop || finish == llm.FinishOther) {
 		finish = llm.FinishCalls
 	} else if len(calls) == 0 && finish == llm.FinishCalls {
 		finish = llm.FinishStop
 	}
-	if finish == llm.FinishStop && !r.text || r.req.NoTools && finish == llm.FinishCalls {
+	if finish == llm.FinishStop && !r.text {
 		return &llm.Error{
 			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
 			Usage: r.reportedUsage(),
 		}
 	}
-	if finish != llm.FinishFilter && finish != llm.FinishRefusal {
-		for _, call := range calls {
-			r.yieldPart(call)
-		}
+	for _, call := range calls {
+		r.yieldPart(call)
 	}
 	for _, notice := range r.known.leftOut(r.m.name, r.req) {
 		r.yieldPart(notice)
 	}
-	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage()})
+	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage(), First: r.first})
 	r.drainStream()
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"footnote/llm"
@@ -47,17 +46,35 @@ func (m *Model) Probe(ctx context.Context) Health {
 	return h
 }
 
-// listModels asks for the models that the server has. An answer that is no list is none, like an empty one.
-func (m *Model) listModels(ctx context.Context) ([]sdk.Model, *llm.Error) {
+// listed is a model in a server's list. The SDK's own type takes many times its JSON.
+type listed struct {
+	ID          string          `json:"id"`
+	OwnedBy     string          `json:"owned_by"`
+	MaxModelLen json.RawMessage `json:"max_model_len"` // vLLM
+	Meta        json.RawMessage `json:"meta"`
+}
+
+// maxModels bounds a list of models; a longer one is no list.
+const maxModels = 10_000
+
+// listModels lists the models of the server. An invalid answer counts as an empty list. Entries are
+// decoded once their number is known.
+func (m *Model) listModels(ctx context.Context) ([]listed, *llm.Error) {
 	var raw []byte
 	if _, err := m.models.List(ctx, option.WithResponseBodyInto(&raw)); err != nil {
 		return nil, m.server.Transport(ctx, err)
 	}
-	var page struct{ Data []sdk.Model }
-	if json.Unmarshal(raw, &page) != nil {
+	var page struct{ Data []json.RawMessage }
+	if json.Unmarshal(raw, &page) != nil || len(page.Data) > maxModels {
 		return nil, nil
 	}
-	return page.Data, nil
+	list := make([]listed, len(page.Data))
+	for i, entry := range page.Data {
+		if json.Unmarshal(entry, &list[i]) != nil {
+			return nil, nil
+		}
+	}
+	return list, nil
 }
 
 // probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so means
@@ -80,10 +97,10 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 }
 
 // servedOf is what a list says of this model. A server that has a single model answers with it, whatever is asked for.
-func (m *Model) servedOf(list []sdk.Model) (s Served) {
+func (m *Model) servedOf(list []listed) (s Served) {
 	for _, model := range list {
 		if model.ID == m.name || len(list) == 1 {
-			s = servedModel(model)
+			s = model.served()
 		}
 	}
 	return s
@@ -96,16 +113,15 @@ type Served struct {
 	Context int    // tokens
 }
 
-// servedModel reads what a server says of a model beside its name. The size of the context stands in different places.
-func servedModel(model sdk.Model) Served {
-	var more struct {
-		MaxModelLen int `json:"max_model_len"` // vLLM
-		Meta        struct {
-			Context int `json:"n_ctx"` // llama.cpp
-		} `json:"meta"`
+// served is an entry of a server's list of models. Servers name the size of the context in different fields, where
+// other servers have other values.
+func (l listed) served() Served {
+	var longest int
+	var meta struct {
+		Context int `json:"n_ctx"` // llama.cpp
 	}
-	_ = json.Unmarshal([]byte(model.RawJSON()), &more) // other servers have other fields there
-	return Served{Name: model.ID, Owner: model.OwnedBy, Context: cmp.Or(more.Meta.Context, more.MaxModelLen)}
+	_, _ = json.Unmarshal(l.MaxModelLen, &longest), json.Unmarshal(l.Meta, &meta)
+	return Served{Name: l.ID, Owner: l.OwnedBy, Context: cmp.Or(meta.Context, longest)}
 }
 
 // probeReply has the model call a tool, and notes what of that worked.

@@ -19,13 +19,15 @@ import (
 // habits is what was learnt about a server from its refusals. Each flag changes from false to true and stays, but for
 // newTokenLimit and sendReasoning, which begin with a guess by the address and may be turned around.
 type habits struct {
-	noUsage       bool // it does not take stream_options
-	newTokenLimit bool // it takes max_completion_tokens, not max_tokens
-	noTemperature bool
-	noSeed        bool
-	noToolChoice  bool
-	sendReasoning bool // it wants its reasoning back
-	tellsReading  bool // it is llama.cpp's, which tells how much it has read when it is asked to
+	noUsage         bool // it does not take stream_options
+	newTokenLimit   bool // it takes max_completion_tokens, not max_tokens
+	noTemperature   bool
+	noSeed          bool
+	noLogprobs      bool
+	noToolChoice    bool
+	sendReasoning   bool // it wants its reasoning back
+	wantsSignatures bool // it wants a thought signature with each turn's first call
+	tellsReading    bool // it is llama.cpp's, which tells how much it has read when it is asked to
 }
 
 // learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is written with
@@ -80,8 +82,12 @@ func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 		had, lesson = req.Temperature != nil && !h.noTemperature, func(now *habits) { now.noTemperature = true }
 	case strings.Contains(text, "tool_choice"):
 		had, lesson = req.NoTools && !h.noToolChoice, func(now *habits) { now.noToolChoice = true }
+	case strings.Contains(text, "logprobs"):
+		had, lesson = req.TopLogprobs > 0 && !h.noLogprobs, func(now *habits) { now.noLogprobs = true }
 	case strings.Contains(text, "seed"):
 		had, lesson = req.Seed != nil && !h.noSeed, func(now *habits) { now.noSeed = true }
+	case strings.Contains(text, "thought_signature"):
+		had, lesson = !h.wantsSignatures, func(now *habits) { now.wantsSignatures = true }
 	case reasoningField.MatchString(text):
 		had, lesson = hasReasoning(req.Messages), func(now *habits) { now.sendReasoning = !h.sendReasoning }
 	}
@@ -127,6 +133,8 @@ type wireRequest struct {
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
 	ReturnProgress      bool           `json:"return_progress,omitempty"`
+	Logprobs            bool           `json:"logprobs,omitempty"`
+	TopLogprobs         int            `json:"top_logprobs,omitempty"`
 }
 
 // streamOptions asks for a count of tokens at the end of a stream.
@@ -145,10 +153,14 @@ type wireMessage struct {
 
 // wireCall is a tool call in a message of the assistant.
 type wireCall struct {
-	ID       string       `json:"id"`
-	Type     string       `json:"type"`
-	Function wireFunction `json:"function"`
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Function wireFunction    `json:"function"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
 }
+
+// noSignature is what Gemini takes as the signature of a call that it did not make, or whose signature is lost.
+const noSignature = "skip_thought_signature_validator"
 
 // wireFunction is what a call calls: arguments are JSON in a string.
 type wireFunction struct {
@@ -177,6 +189,9 @@ func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
 	}
 	if !h.noSeed {
 		w.Seed = req.Seed
+	}
+	if req.TopLogprobs > 0 && !h.noLogprobs {
+		w.Logprobs, w.TopLogprobs = true, req.TopLogprobs
 	}
 	if h.newTokenLimit {
 		w.MaxCompletionTokens = req.MaxTokens
@@ -257,6 +272,10 @@ func (h habits) wireMessage(msg *llm.Message) wireMessage {
 		}
 		w.Calls[i] = wireCall{
 			ID: call.ID, Type: "function", Function: wireFunction{Name: call.Name, Arguments: arguments},
+			Extra: call.Extra,
+		}
+		if h.wantsSignatures && i == 0 && call.Extra == nil {
+			w.Calls[i].Extra = json.RawMessage(`{"google":{"thought_signature":"` + noSignature + `"}}`)
 		}
 	}
 	return w

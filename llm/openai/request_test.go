@@ -26,13 +26,15 @@ func refusingFields(n int, fields ...string) http.Handler {
 func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 	t.Parallel()
 	const n = 4
-	for _, field := range []string{"temperature", "seed", "stream_options", "max_tokens"} {
+	for _, field := range []string{"temperature", "seed", "stream_options", "max_tokens", "top_logprobs"} {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
 			web := httptest.NewServer(refusingFields(n, field))
 			t.Cleanup(web.Close)
 			m := newTestModel(t, Config{BaseURL: web.URL})
-			req := llm.Request{Messages: hello.Messages, Temperature: new(0.5), Seed: new(int64(7)), MaxTokens: 10}
+			req := llm.Request{
+				Messages: hello.Messages, Temperature: new(0.5), Seed: new(int64(7)), MaxTokens: 10, TopLogprobs: 5,
+			}
 			var wg sync.WaitGroup
 			for range n {
 				wg.Go(func() {

@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -57,32 +58,42 @@ func (m *Model) streamOnce(
 		return false, m.server.Transport(ctx, err)
 	}
 	defer res.Body.Close()
-	if err := m.checkType(ctx, res); err != nil {
-		return false, err
-	}
 	if !known.tellsReading && res.Header.Get("Server") == "llama.cpp" {
 		m.learnt.learn(func(now *habits) { now.tellsReading = true })
 	}
 	dog.Body = res.Body
 	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEventReader(dog)}
-	failed = r.readEvents(ctx)
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" ||
+		kind == "text/html" {
+		failed = r.readDocument(ctx, kind, res.Header)
+	} else {
+		failed = r.readEvents(ctx)
+	}
 	return r.yielded, failed
 }
 
-// checkType refuses a whole document where a stream should be.
-func (m *Model) checkType(ctx context.Context, res *http.Response) *llm.Error {
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if kind != "application/json" && kind != "text/html" {
-		return nil
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, httpllm.MaxErrorBody))
+// readDocument reads a document that came instead of a stream: a whole reply, as servers send it that ignore "stream",
+// or an error.
+func (r *reply) readDocument(ctx context.Context, kind string, header http.Header) *llm.Error {
+	body, err := io.ReadAll(io.LimitReader(r.dog, maxEvent))
 	if err != nil {
-		return m.server.Transport(ctx, err)
+		return r.m.server.Transport(ctx, err)
 	}
-	if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
-		return m.server.Classify(0, body, res.Header)
+	if kind != "application/json" {
+		return r.m.noStream(ctx, kind, body)
 	}
-	return m.noStream(ctx, kind, body)
+	if message, code, _ := httpllm.ReadFault(body); message != "" || code != "" {
+		return r.m.server.Classify(0, body, header)
+	}
+	if c, ok := r.parser.parseEvent(body); !ok || c.choices == 0 || !json.Valid(body) {
+		return r.m.noStream(ctx, kind, body)
+	}
+	if err := r.handleEvent(body); err != nil {
+		err.Shown = r.text
+		return err
+	}
+	r.ended = true
+	return r.endReply(ctx)
 }
 
 // noStream is the error for an answer that is no stream, mostly because the address is wrong. Its beginning goes to the
@@ -110,6 +121,7 @@ type reply struct {
 	parser  chunkParser
 	calls   callBuilder
 	usage   usage
+	first   []llm.Logprob // alternatives of the first token, if they are asked for
 	finish  string
 	refused bool
 	ended   bool // by [DONE], or by a usage that stands alone
@@ -207,6 +219,9 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 		r.dog.SawPiece()
 		r.yieldPart(llm.Reasoning(c.reasoning))
 	}
+	if r.req.TopLogprobs > 0 && r.first == nil && len(c.logprobs) > 0 {
+		r.first = readLogprobs(c.logprobs)
+	}
 	r.yieldText(c.content)
 	if len(c.refusal) > 0 {
 		r.refused = true
@@ -223,6 +238,24 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 		r.dog.Hurry(r.m.afterFinish())
 	}
 	return nil
+}
+
+// readLogprobs returns the alternatives of the first token that a choice's "logprobs" tell; nil for none.
+func readLogprobs(raw []byte) []llm.Logprob {
+	var said struct {
+		Content []struct {
+			llm.Logprob
+			Top []llm.Logprob `json:"top_logprobs"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(raw, &said) != nil || len(said.Content) == 0 {
+		return nil // some servers write null, or another form
+	}
+	first := said.Content[0]
+	if len(first.Top) == 0 {
+		return []llm.Logprob{first.Logprob}
+	}
+	return first.Top
 }
 
 // yieldText yields text, but for a rune at its end that is not whole yet. Servers that cut at tokens cut in the middle

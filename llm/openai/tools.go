@@ -14,6 +14,7 @@ import (
 const (
 	maxCalls     = 128 // of one reply
 	maxArguments = 1 << 20
+	maxExtra     = 1 << 18 // bytes of llm.Call.Extra
 )
 
 // openCall is a tool call whose pieces are still coming.
@@ -22,6 +23,7 @@ type openCall struct {
 	hasIndex  bool
 	id, name  string
 	arguments []byte
+	extra     json.RawMessage
 	tooLong   bool
 }
 
@@ -39,6 +41,9 @@ func (b *callBuilder) addDelta(d *callDelta) error {
 	}
 	if call.id == "" {
 		call.id = string(d.id)
+	}
+	if len(d.extra) > 0 && len(d.extra) <= maxExtra && json.Valid(d.extra) {
+		call.extra = bytes.Clone(d.extra)
 	}
 	call.addName(string(d.name))
 	call.addArguments(d.arguments)
@@ -146,7 +151,7 @@ func (c *openCall) addArguments(piece []byte) {
 func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []llm.Call {
 	out := make([]llm.Call, 0, len(b.open))
 	for i, c := range b.open {
-		call := llm.Call{ID: c.id, Name: strings.TrimSpace(c.name)}
+		call := llm.Call{ID: c.id, Name: strings.TrimSpace(c.name), Extra: c.extra}
 		for n := 0; call.ID == "" || taken[call.ID]; n++ {
 			call.ID = fmt.Sprintf("call_%d_%d_%d", turn, i, n)
 		}

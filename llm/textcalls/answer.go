@@ -18,60 +18,88 @@ var (
 	answerTools = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
 )
 
-// readAnswer reads what was held as an answer in JSON: an object, or the call of a tool that only says the answer and
-// that there is not. Where the prompt did not ask for JSON, an answer may be about JSON: then the object has to be all
-// of the reply, under one of the first four keys, with nothing unusual beside it.
-func (r *reply) readAnswer(held string, calls int) (text string, ok bool) {
+// showAnswer shows the held text if it is an answer in JSON: an object, or a call of one of answerTools. If the prompt
+// did not request JSON, the object must be the whole reply, with one of the first four keys and only besideAnswer
+// fields: an answer may quote JSON. Text before the object becomes a thought and text after it part of the answer. The
+// other fields are dropped.
+func (r *reply) showAnswer(held string, calls int) bool {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {
-		return "", false
+		return false
 	}
-	end := closingBracket(held[start:])
-	if end < 0 {
-		return "", false
+	size := closingBracket(held[start:])
+	if size < 0 {
+		return false
 	}
-	value, _ := mendJSON(held[start : start+end])
+	value, _ := mendJSON(held[start : start+size])
 	object, _ := value.(map[string]any)
-	if text, ok := r.saysAnswer(object); ok {
-		return text, true
+	before, after := held[:start], held[start+size:]
+	said := r.answerOfCall(object)
+	if said == "" && calls == 0 {
+		said = r.answerOf(object, withoutMarkup(before+after) == "")
 	}
-	if calls > 0 {
-		return "", false
+	if said == "" {
+		return false
 	}
-	alone := withoutMarkup(held[:start]+held[start+end:]) == ""
-	for i, key := range answerKeys {
-		said, ok := object[key].(string)
-		if !ok || strings.TrimSpace(said) == "" || !r.json && (!alone || i > 3 || !onlyAnswer(object, key)) {
-			continue
-		}
-		return withSources(said, object), true
+	if fence := strings.LastIndex(before, "```"); fence >= 0 {
+		before, after = before[:fence], before[fence:]+after
 	}
-	return "", false
+	r.yieldThought(before)
+	r.showText(said)
+	if after = withoutMarkup(after); after != "" {
+		r.showText("\n\n" + after)
+	}
+	if delete(object, "type"); len(object) > 0 {
+		r.yieldPart(llm.Dropped{Text: string(encodeObject(object)), Message: "Removed fields beside the answer"})
+	}
+	return true
 }
 
-// saysAnswer reads a call of one of answerTools that the request does not have.
-func (r *reply) saysAnswer(object map[string]any) (text string, ok bool) {
-	name, _ := object["name"].(string)
-	if tool, is := object["tool"].(string); is {
-		name = tool
-	}
-	if !slices.Contains(answerTools, strings.ToLower(name)) ||
-		slices.ContainsFunc(r.req.Tools, func(t llm.ToolSpec) bool { return t.Name == name }) {
-		return "", false
-	}
-	for _, key := range []string{"arguments", "parameters", "input", "args"} {
-		switch given := object[key].(type) {
-		case string:
-			return given, strings.TrimSpace(given) != ""
-		case map[string]any:
-			for _, key := range answerKeys {
-				if said, ok := given[key].(string); ok && strings.TrimSpace(said) != "" {
-					return withSources(said, given), true
-				}
+// answerOf removes the answer from an object and returns it, empty without one. alone reports whether the object is the
+// whole reply.
+func (r *reply) answerOf(object map[string]any, alone bool) string {
+	for i, key := range answerKeys {
+		if r.json || alone && i <= 3 && onlyAnswer(object, key) {
+			if said := takeAnswer(object, key); said != "" {
+				return said
 			}
 		}
 	}
-	return "", false
+	return ""
+}
+
+// answerOfCall removes the answer from a call of one of answerTools that the request does not have, and returns it.
+func (r *reply) answerOfCall(object map[string]any) string {
+	nameKey := "name"
+	if _, is := object["tool"].(string); is {
+		nameKey = "tool"
+	}
+	name, _ := object[nameKey].(string)
+	if !slices.Contains(answerTools, strings.ToLower(name)) ||
+		slices.ContainsFunc(r.req.Tools, func(t llm.ToolSpec) bool { return t.Name == name }) {
+		return ""
+	}
+	for _, key := range []string{"arguments", "parameters", "input", "args"} {
+		said := ""
+		switch given := object[key].(type) {
+		case string:
+			said = takeAnswer(object, key)
+		case map[string]any:
+			for _, inner := range answerKeys {
+				if said = takeAnswer(given, inner); said != "" {
+					break
+				}
+			}
+			if len(given) == 0 {
+				delete(object, key)
+			}
+		}
+		if said != "" {
+			delete(object, nameKey)
+			return said
+		}
+	}
+	return ""
 }
 
 // onlyAnswer reports whether an object holds an answer and nothing but what may stand beside one.
@@ -84,18 +112,27 @@ func onlyAnswer(object map[string]any, key string) bool {
 	return true
 }
 
-// withSources puts footnotes that stand beside an answer behind it, if it has none. Numbers up to 999 are footnotes; a
-// longer one is a year or an id.
-func withSources(said string, object map[string]any) string {
-	if footnote.MatchString(said) {
-		return said
+// takeAnswer removes the answer under a key from an object and returns it, empty without one. An answer without
+// footnotes gets the numbers of the lists beside it. Numbers up to 999 are footnotes; a longer one is a year or an id.
+func takeAnswer(object map[string]any, key string) string {
+	said, _ := object[key].(string)
+	if strings.TrimSpace(said) == "" {
+		return ""
 	}
+	delete(object, key)
+	cited := footnote.MatchString(said)
 	for _, key := range besideAnswer[:4] {
 		list, _ := object[key].([]any)
-		for _, entry := range list {
-			if n, ok := entry.(float64); ok && n >= 1 && n < 1000 && n == float64(int(n)) {
+		others := slices.DeleteFunc(slices.Clone(list), func(entry any) bool {
+			n, ok := entry.(float64)
+			ok = ok && n >= 1 && n < 1000 && n == float64(int(n))
+			if ok && !cited {
 				said += " [" + strconv.Itoa(int(n)) + "]"
 			}
+			return ok
+		})
+		if len(list) > 0 && len(others) == 0 {
+			delete(object, key)
 		}
 	}
 	return said

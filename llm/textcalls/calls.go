@@ -17,8 +17,8 @@ import (
 // pages a few dozen brackets. Reading is square in the brackets that open nothing, which is why misses are counted.
 const (
 	maxText   = 1 << 20 // bytes
-	maxCalls  = 20
-	maxMisses = 200 // brackets behind which no call was found
+	maxCalls  = 20      // the limit per reply; further calls are dropped
+	maxMisses = 200     // brackets behind which no call was found
 )
 
 // nameBefore is functionary's form, to which all others with the name in front are rewritten.
@@ -78,7 +78,7 @@ func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 	if len(calls) == 0 {
 		return nil, out.String()
 	}
-	return calls[:min(len(calls), maxCalls)], withoutMarkup(out.String())
+	return calls, withoutMarkup(out.String())
 }
 
 // readPiece makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where

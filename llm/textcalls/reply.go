@@ -39,6 +39,13 @@ func (r *reply) yieldPart(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
+// yieldThought yields the text as a thought, without call marks. It skips empty text.
+func (r *reply) yieldThought(text string) {
+	if text = withoutMarkup(text); text != "" {
+		r.yieldPart(llm.Reasoning(text))
+	}
+}
+
 // showText yields text and notes whether it has a footnote: then it is an answer that may quote a call.
 func (r *reply) showText(text string) {
 	if text != "" {
@@ -81,6 +88,7 @@ func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bo
 			r.hearParts(r.thinking.takePiece("", true))
 			if r.req.NoTools && !r.plain {
 				r.refused = true
+				r.yieldPart(llm.DroppedCall(p))
 				continue
 			}
 			r.calls++
@@ -144,7 +152,7 @@ func (r *reply) sayText(text string) {
 
 // endReply decides what the held text is, in this order: an answer in JSON, an answer that quotes a call, a call where
 // the reply must be text, calls, a call that can't be read, an answer. A text that was meant as a call but can't be
-// read is a failed reply: it is never shown. A reply that was cut off at its token limit has only malformed calls,
+// read is a failed reply: it is dropped. A reply that was cut off at its token limit has only malformed calls,
 // since the last one may lack an argument that decides.
 func (r *reply) endReply(done *llm.Done) error {
 	held := r.heldCalls.heldRest()
@@ -153,8 +161,7 @@ func (r *reply) endReply(done *llm.Done) error {
 	}
 	calls, rest := Calls(held, r.req.Tools)
 	marked := isMarked(held)
-	if text, ok := r.readAnswer(held, len(calls)); ok {
-		r.showText(text)
+	if r.showAnswer(held, len(calls)) {
 		return nil
 	}
 	if quoted := held[0] == '`' || r.heldCalls.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
@@ -164,6 +171,9 @@ func (r *reply) endReply(done *llm.Done) error {
 	switch {
 	case r.req.NoTools && (len(calls) > 0 || marked):
 		r.showText(withoutMarkup(rest))
+		for _, call := range calls {
+			r.yieldPart(llm.DroppedCall(call))
+		}
 		if !r.shown {
 			return &llm.Error{
 				Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
@@ -174,6 +184,10 @@ func (r *reply) endReply(done *llm.Done) error {
 	case len(calls) > 0:
 		r.showText(rest)
 		for i, call := range calls {
+			if i >= maxCalls {
+				r.yieldPart(llm.DroppedCall(call))
+				continue
+			}
 			call.ID = fmt.Sprintf("written_%d_%d", len(r.req.Messages), i)
 			if r.json {
 				call.ID = agreed + call.ID
@@ -189,31 +203,27 @@ func (r *reply) endReply(done *llm.Done) error {
 		}
 		return nil
 	}
+	dropped := llm.Dropped{Text: held, Message: "Removed a call of a tool that can't be read"}
 	if r.calls == 0 &&
 		(marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
-		if text := harmonyAnswer(held); text != "" {
-			r.showText(text)
+		// harmony (gpt-oss) from a server without a parser for it: the text before the final channel is a thought
+		if before, after, ok := strings.Cut(held, "<|channel|>final"); ok && withoutMarkup(after) != "" {
+			r.yieldThought(before)
+			r.showText(withoutMarkup(after))
 			return nil
 		}
+		r.yieldPart(dropped)
 		return &llm.Error{
 			Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.",
 			Err: errors.New(clipText(held)), Usage: done.Usage,
 		}
 	}
-	if !marked {
+	if marked {
+		r.yieldPart(dropped)
+	} else {
 		r.showText(held)
 	}
 	return nil
-}
-
-// harmonyAnswer is the text of the final channel of a reply in harmony (gpt-oss), empty for none. Servers that don't
-// read the format pass its tokens on; the analysis channel before is a thought.
-func harmonyAnswer(text string) string {
-	_, after, ok := strings.Cut(text, "<|channel|>final")
-	if !ok {
-		return ""
-	}
-	return withoutMarkup(after)
 }
 
 // footnote is the begin of a footnote's mark, in the reply's own form or Markdown's.

@@ -79,7 +79,8 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 			break // more has to come
 		}
 	}
-	if f.over {
+	if f.over && f.text != "" {
+		parts = append(parts, llm.Dropped{Text: f.text, Message: "Removed what the model wrote in another's name"})
 		f.text = ""
 	}
 	return parts
@@ -253,7 +254,7 @@ func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 			from = i
 		case tagOver:
 			say(i)
-			f.over = true
+			f.text, f.over = rest, true
 			return parts
 		case tagThought:
 			say(i)

@@ -14,33 +14,33 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/fair"
 	"footnote/places"
 	"footnote/places/request"
 	"footnote/places/webpage"
 )
 
-// The page holds up its user's request for so long, so both are small.
-const (
-	longest = 2 * time.Minute // that a page may take, with all waiting
-	atOnce  = 4               // pages that one user adds
-)
+// longest is how long a page may take, with all waiting. It holds up its user's request for so long.
+const longest = 2 * time.Minute
 
-// Adder adds pages. It is safe for concurrent use. Its mutex guards the counts and is never held while a page is
-// fetched.
+// Adder adds pages. It is safe for concurrent use.
 type Adder struct {
 	Library *corpus.Library
-	Net     places.Net // the only way to pages
+	Net     places.Net  // the only way to pages
+	pages   *fair.Slots // under way
+}
 
-	mu    sync.Mutex
-	users map[string]int // pages under way
+// New returns an Adder of pages to a library.
+func New(l *corpus.Library, n places.Net) *Adder {
+	return &Adder{Library: l, Net: n, pages: fair.NewSlots(math.MaxInt, places.ChecksAtOnce)}
 }
 
 // Page is a page that somebody wants to have.
@@ -60,10 +60,12 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	if err != nil {
 		return d, false, err
 	}
-	if err := a.begin(p.User); err != nil {
-		return d, false, err
+	if _, ok := a.pages.Take([]string{p.User}); !ok {
+		return d, false, &chat.Error{
+			Code: chat.CodeTooMany, Message: "Four pages are being added for you. Add the next when one is done.",
+		}
 	}
-	defer a.end(p.User)
+	defer a.pages.Leave(p.User)
 	slow, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	reader := webpage.Reader{Client: request.New(a.Net), Alone: true}
@@ -116,31 +118,6 @@ func (a *Adder) put(
 // folder.
 func isKept(d corpus.Document) bool {
 	return d.MetaText(corpus.MetaPlace) != "" || d.Meta[corpus.MetaWatched] != nil
-}
-
-// begin counts a page that a user adds.
-func (a *Adder) begin(user string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.users[user] >= atOnce {
-		return &chat.Error{
-			Code: chat.CodeTooMany, Message: "Four pages are being added for you. Add the next when one is done.",
-		}
-	}
-	if a.users == nil {
-		a.users = map[string]int{}
-	}
-	a.users[user]++
-	return nil
-}
-
-// end counts a page that is over. Users without pages leave the map, so it holds only those at work.
-func (a *Adder) end(user string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.users[user]--; a.users[user] == 0 {
-		delete(a.users, user)
-	}
 }
 
 // explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would. Codes

@@ -26,7 +26,7 @@ func adder(t *testing.T, answers map[string]http.HandlerFunc) (*addpage.Adder, s
 		mux.HandleFunc(at, answer)
 	}
 	url, n := placestest.Serve(t, mux)
-	return &addpage.Adder{Library: librarytest.Open(t, t.TempDir(), nil).Library, Net: n}, url
+	return addpage.New(librarytest.Open(t, t.TempDir(), nil).Library, n), url
 }
 
 func says(kind, text string) http.HandlerFunc {

@@ -5,6 +5,7 @@
 package bucket
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -24,13 +25,14 @@ import (
 	"footnote/places/request"
 )
 
-// Limits of a bucket. maxPage is generous: S3 lists at most 1,000 objects in a page. All but the last are choices. A
-// request that failed is tried three times in all.
+// Limits of a bucket. S3 lists at most 1,000 objects in a page, whose names have at most 1,024 bytes: some 3.5 MiB and
+// 26 tags for each. A request that failed is tried three times in all.
 const (
-	maxFile  = 2 << 30  // bytes of an object
-	maxPage  = 32 << 20 // of a page of the list
-	maxPages = 5_000    // of one list
-	tries    = 3        // of a request that failed
+	maxFile  = 2 << 30 // bytes of an object
+	maxPage  = 4 << 20 // of a page of the list
+	maxTags  = 50_000  // of a page, where each element has two
+	maxPages = 5_000   // of one list
+	tries    = 3       // of a request that failed
 
 	amazon = "https://s3.amazonaws.com"
 )
@@ -108,15 +110,17 @@ func open(s places.Settings, n places.Net) (places.Place, error) {
 type transport struct{ http *http.Client }
 
 // RoundTrip implements http.RoundTripper. Lists are told from objects by a counter in the context, and bounded in their
-// number of pages: a storage can always name a next one.
+// number of pages: a storage can always name a next one. The SDK decodes whole answers, so those are bounded in their
+// number of tags, too.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	way := t.http.Transport
 	if way == nil {
 		way = http.DefaultTransport // what a client without one takes
 	}
-	limit := int64(maxFile)
+	_, isPlace := req.URL.Query()["location"] // the SDK asks for a bucket's region by itself
+	limit, isList := int64(maxFile), isPlace
 	if pages, _ := req.Context().Value(pagesKey{}).(*int); pages != nil {
-		limit = maxPage
+		isList = true
 		if *pages++; *pages > maxPages {
 			return nil, &chat.Error{
 				Code:    chat.CodeInvalid,
@@ -124,9 +128,32 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	return request.Guard(req.Context(), limit, func(ctx context.Context) (*http.Response, error) {
+	if isList {
+		limit = maxPage
+	}
+	resp, err := request.Guard(req.Context(), limit, func(ctx context.Context) (*http.Response, error) {
 		return way.RoundTrip(req.WithContext(ctx))
 	})
+	if err == nil && isList {
+		resp.Body = &tagged{resp.Body, maxTags}
+	}
+	return resp, err
+}
+
+// tagged is a body of XML that fails with places.ErrTooLarge beyond a number of tags. Each begins with a “<”, which
+// encoding/xml takes in UTF-8 alone.
+type tagged struct {
+	io.ReadCloser
+	left int
+}
+
+// Read implements io.Reader.
+func (t *tagged) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if t.left -= bytes.Count(p[:n], []byte("<")); t.left < 0 {
+		return 0, places.ErrTooLarge
+	}
+	return n, err
 }
 
 // pagesKey is for how many requests a list has taken.
@@ -153,7 +180,7 @@ func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectI
 // Objects come by their keys, as the storage has them.
 func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 	return func(yield func(places.Item, error) bool) {
-		seen := map[string]bool{}
+		seen, kept := map[string]bool{}, places.Kept(0)
 		for object := range f.objects(ctx, 0) {
 			if object.Err != nil {
 				yield(places.Item{}, f.explain(ctx, object.Err))
@@ -164,6 +191,10 @@ func (f *folder) List(ctx context.Context) iter.Seq2[places.Item, error] {
 				continue // a folder's mark, or what was not asked for
 			}
 			seen[key] = true
+			if err := kept.Add(key); err != nil {
+				yield(places.Item{}, err)
+				return
+			}
 			if !yield(f.item(object), nil) || len(seen) > places.MaxItems {
 				return
 			}

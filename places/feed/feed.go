@@ -1,4 +1,4 @@
-// Package feed is the kind of place that is an RSS or Atom feed.
+// Package feed is the kind of place that is an RSS or Atom feed. bounds.go holds a feed to limits before it is parsed.
 //
 // gofeed parses RSS, Atom (RFC 4287) and JSON Feed. An entry's key is its id (guid), else its link; its text is what
 // the feed holds of it, else the page that it links to. Entries stay when the feed forgets them, as feeds name only
@@ -152,6 +152,9 @@ func (f *feed) read(ctx context.Context) ([]places.Item, map[string][]byte, erro
 	}
 	raw, err := resp.ReadAll()
 	if err != nil {
+		return nil, nil, err
+	}
+	if raw, err = bounded(raw); err != nil {
 		return nil, nil, err
 	}
 	parsed, err := parse(raw)

@@ -1,22 +1,24 @@
 // Package follow follows places: it looks at each on its schedule, and makes the library like what the place has.
 //
 // A look lists what the place has (look.go), compares that with what placestore knows, fetches what is new or changed
-// (fetch.go), follows what was moved (takeover.go) and removes what is gone. setup.go checks what owners enter,
-// secrets.go keeps their passwords in files. Several servers may share a store: a place is worked on under a lease, and
-// every write names its owner, so that a server which lost the lease changes nothing. Documents are only removed when a
-// list came to its end and named something: an empty or broken one removes nothing.
+// (fetch.go), follows what was moved (takeover.go) and removes what is gone. turns.go shares the workers among users,
+// setup.go checks what owners enter, secrets.go keeps their passwords in files. Several servers may share a store: a
+// place is worked on under a lease, and every write names its owner, so that a server which lost the lease changes
+// nothing. Documents are only removed when a list came to its end and named something: an empty or broken one removes
+// nothing.
 package follow
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/fair"
 	"footnote/places"
 	"footnote/places/placestore"
 )
@@ -27,9 +29,9 @@ type Config struct {
 	Library *corpus.Library
 	Kinds   []places.Kind
 	Secrets string // the directory of the files with secrets
-	// Net is the way to the network for a user's place of a kind. local is false while a request is dealt with that
-	// may come from another machine.
-	Net func(user string, kind places.Kind, local bool) places.Net
+	// Net is the way to the network for a place of a kind. local says that the local user set it up; see
+	// placestore.Setup.
+	Net func(kind places.Kind, local bool) places.Net
 	// Others says that another store has secrets in the directory too: what this one does not know may be its.
 	Others bool
 	// Alone says that no other server has the store open.
@@ -40,12 +42,12 @@ type Config struct {
 }
 
 // Their order is their reason: a lease (1 min) is renewed each second and outlives a pause of the process; a slice (5
-// min) gives other places a turn; a list may take 30 min and an item 10. All are choices.
+// min) of fetching gives other places a turn; a list may take 30 min and an item 10.
 const (
 	workers   = 2 // places looked at by this server at once
 	leaseTime = time.Minute
 	poll      = 5 * time.Second
-	// sliceTime is how long one place is worked on before others get their turn.
+	// sliceTime is how long items of one place are fetched before others get their turn.
 	sliceTime = 5 * time.Minute
 	listTime  = 30 * time.Minute
 	fetchTime = 10 * time.Minute
@@ -62,12 +64,12 @@ const (
 
 // Follower follows places. It is safe for concurrent use. Its goroutines are those of Run.
 //
-// owner names this process among others, by a text drawn at random when it is made. wake only shortens a wait: places
-// are found in the store, by whoever looks.
+// wake only shortens a wait: workers find places in the store.
 type Follower struct {
 	Config
-	owner string
-	wake  chan struct{} // holds one signal
+	wake   chan struct{} // holds one signal
+	turns  turns
+	checks *fair.Slots // of settings that an owner entered
 }
 
 // New wires a Follower. Run does its work.
@@ -75,7 +77,9 @@ func New(cfg Config) *Follower {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Follower{Config: cfg, owner: rand.Text(), wake: make(chan struct{}, 1)}
+	return &Follower{
+		Config: cfg, wake: make(chan struct{}, 1), checks: fair.NewSlots(math.MaxInt, places.ChecksAtOnce),
+	}
 }
 
 // kind finds a kind by its name.
@@ -92,7 +96,7 @@ func (f *Follower) kind(name string) (places.Kind, bool) {
 // is freed at the start: leases end by themselves.
 func (f *Follower) Run(ctx context.Context) {
 	if f.Alone { // what an earlier process held is free
-		if err := f.Store.FreePlaces(ctx); err != nil && ctx.Err() == nil {
+		if err := f.Store.CountDeaths(ctx, true); err != nil && ctx.Err() == nil {
 			f.Log.WarnContext(ctx, "places of an earlier process are looked at later", "error", err)
 		}
 	}
@@ -133,28 +137,15 @@ func (f *Follower) tellWorkers() {
 	}
 }
 
-// workOnce works on the place that is due for longest, of those that this server can open. A server without the files
-// of a place's secrets leaves the place to one that has them; a place that is removed needs none.
+// workOnce works on the place that is next.
 func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
-	due, err := f.Store.DuePlaces(ctx, placestore.MaxPlaces)
-	if err != nil {
+	l, err := f.claim(ctx)
+	if l == nil {
 		return false, err
 	}
-	lease := placestore.Lease{Owner: rand.Text(), For: leaseTime}
-	for _, p := range due {
-		if !f.Alone && p.Removing == placestore.NotRemoved && !f.hasSecrets(p) {
-			continue // a server that has them looks at it
-		}
-		p, ok, err := f.Store.LeasePlace(ctx, p.ID, lease)
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			f.work(ctx, p, lease)
-			return true, nil
-		}
-	}
-	return false, nil
+	defer f.turns.leave(l)
+	f.work(ctx, l)
+	return true, nil
 }
 
 // errStop ends work on a place whose owner changed it, or that another server has now.
@@ -165,18 +156,12 @@ var errGone = errors.New("the keys of the place's owner were revoked")
 
 // work works on a leased place, and gives it back. The lease's goroutine has ended before the place is given back.
 // Giving back goes on for lastWord after the server began to stop.
-func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestore.Lease) {
+func (f *Follower) work(ctx context.Context, l *look) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	l := &look{
-		f:     f,
-		p:     p,
-		lease: lease,
-		log:   f.Log.With("place", p.ID, "kind", p.Kind),
-		until: time.Now().Add(sliceTime),
-	}
+	p, lease := l.p, l.lease
 	var keeper sync.WaitGroup
-	keeper.Go(func() { f.keepLease(work, p, lease, stop) })
+	keeper.Go(func() { f.keepLease(work, l, p.Revision, stop) })
 	var err error
 	if p.Removing != placestore.NotRemoved {
 		err = l.remove(work)
@@ -200,10 +185,8 @@ func (f *Follower) work(ctx context.Context, p placestore.Place, lease placestor
 }
 
 // keepLease prolongs a lease until ctx ends. A place that its owner changed is stopped. A changed revision ends the
-// work within a second, so an owner's new settings hold at once.
-func (f *Follower) keepLease(
-	ctx context.Context, p placestore.Place, lease placestore.Lease, stop context.CancelCauseFunc,
-) {
+// work within a second, so an owner's new settings hold at once. Within a second it also ends for another's turn.
+func (f *Follower) keepLease(ctx context.Context, l *look, before int64, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for held := time.Now(); ; {
@@ -213,12 +196,16 @@ func (f *Follower) keepLease(
 		case <-tick.C:
 		}
 		now := time.Now()
-		revision, err := f.Store.RenewPlace(ctx, p.ID, lease, nil)
+		revision, err := f.Store.RenewPlace(ctx, l.p.ID, l.lease, nil)
 		switch {
-		case err == nil && revision == p.Revision:
+		case err == nil && revision == before:
 			held = now
 		case err == nil, errors.Is(err, placestore.ErrLost), time.Since(held) > leaseTime:
 			stop(errStop)
+			return
+		}
+		if f.mustYield(ctx, l) {
+			stop(errTurn)
 			return
 		}
 	}
@@ -232,14 +219,24 @@ func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 	}
 	now, schedule := time.Now().UTC().Truncate(time.Microsecond), l.p.Schedule.Every()
 	switch {
+	case errors.Is(cause, errTurn):
+		l.p.Cuts++
+		switch {
+		case !l.alone:
+			return 0
+		case l.p.Cuts < maxCuts:
+			return aloneWait
+		}
+		err = errSlow
 	case cause != nil: // the server stops, or the place was changed: it goes on soon
 		return 0
 	case errors.Is(err, errMore):
+		l.p.Cuts = 0
 		return 0
 	case errors.Is(err, errGone):
 		return lastRetry
 	}
-	l.p.Going = false
+	l.p.Going, l.p.Cuts = false, 0
 	if err == nil {
 		l.p.LookedAt, l.p.SuccessAt, l.p.Failure, l.p.Failures = now, now, nil, 0
 		if schedule == 0 {

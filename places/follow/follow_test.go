@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/places"
 	"footnote/places/placestore"
 )
 
@@ -51,6 +53,38 @@ func TestTheLibraryFollowsAPlace(t *testing.T) {
 	after := b.documents(t)
 	if now := after["shelf/folder/page 3.md"]; now.ID != d.ID || now.SHA256 == d.SHA256 || len(after) != 5 {
 		t.Errorf("the changed document is %+v, want a new version of %s", now, d.ID)
+	}
+}
+
+// TestLooksReachWhatTheirPlaceMay covers looks at a place: each uses the network of the request that set the place up.
+func TestLooksReachWhatTheirPlaceMay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	net := b.Net
+	var asked []bool
+	b.Net = func(kind places.Kind, local bool) places.Net {
+		asked = append(asked, local)
+		return net(kind, local)
+	}
+	for _, local := range []bool{true, false} {
+		b.place.ID, asked = "", nil
+		var err error
+		b.place, err = b.Create(t.Context(), user, local, Draft{
+			Kind: "shelf", Schedule: placestore.OnRequest,
+			Settings: map[string]string{"url": b.shelf.URL, "password": "open sesame"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.work(t)
+		_, err = b.Change(t.Context(), user, b.place.ID, !local, Change{Settings: map[string]string{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.work(t)
+		if want := []bool{local, local, !local, !local}; !slices.Equal(asked, want) {
+			t.Errorf("created with local = %v: the networks were %v, want %v", local, asked, want)
+		}
 	}
 }
 

@@ -40,7 +40,11 @@ type look struct {
 	p     placestore.Place
 	lease placestore.Lease
 	log   *slog.Logger
-	until time.Time // when others get their turn
+	until time.Time // when others get their turn, once items are fetched
+	// As they were when the look began. Other goroutines read them, and the user and the ID in p.
+	alone bool // a process died over the place
+	cuts  int
+	began time.Time
 
 	kind   places.Kind
 	open   places.Place
@@ -72,6 +76,11 @@ func (l *look) run(ctx context.Context) error {
 	if l.f.Gone != nil && l.f.Gone(l.p.User) {
 		return errGone
 	}
+	goesOn := l.p.Going
+	if !goesOn {
+		l.p.Report = placestore.Report{}
+	}
+	l.p.Going = true // until it ends, however this process does
 	var err error
 	if l.open, l.kind, err = l.f.open(l.p); err != nil {
 		return err
@@ -80,14 +89,11 @@ func (l *look) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !l.p.Going {
-		l.p.Report = placestore.Report{}
-		// Nothing changed since a look that read everything: there is nothing to do.
-		if state != "" && state == l.p.Seen {
-			return nil
-		}
+	// Nothing changed since a look that read everything: there is nothing to do.
+	if !goesOn && state != "" && state == l.p.Seen {
+		return nil
 	}
-	l.p.Going, l.p.Note, l.p.Seen = true, "", "" // until it ends, however this process does
+	l.p.Note, l.p.Seen = "", ""
 	if l.number, err = l.f.Store.BeginLook(ctx, l.p.ID, l.lease.Owner); err != nil {
 		return err
 	}
@@ -96,6 +102,7 @@ func (l *look) run(ctx context.Context) error {
 		return part
 	}
 	l.whole = whole && !l.kind.Keeps
+	l.until = time.Now().Add(sliceTime)
 	if err := l.fetchWanted(ctx); err != nil {
 		return err
 	}

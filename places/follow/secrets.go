@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"footnote/chat"
 	"footnote/places/placestore"
@@ -100,6 +101,10 @@ func (f *Follower) forgetSecrets(id, keep string) {
 	}
 }
 
+// sweepAge is how old secrets are before sweepSecrets may remove them. A place that is being created has its secrets
+// before the store knows it; that takes seconds.
+const sweepAge = time.Hour
+
 // sweepSecrets removes the secrets of places that are gone, and what an earlier process left half written. With Others
 // nothing of unknown places is removed, as it may be another store's.
 func (f *Follower) sweepSecrets(ctx context.Context) {
@@ -108,6 +113,9 @@ func (f *Follower) sweepSecrets(ctx context.Context) {
 		f.Log.WarnContext(ctx, "the secrets of places can't be listed", "error", err)
 	}
 	for _, file := range files {
+		if info, err := file.Info(); err != nil || time.Since(info.ModTime()) < sweepAge {
+			continue
+		}
 		id, _, _ := strings.Cut(file.Name(), ".")
 		there := f.Others
 		if !there && !strings.HasPrefix(id, "new-") {

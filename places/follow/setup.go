@@ -43,7 +43,8 @@ type Change struct {
 	Name     *string
 	Schedule *placestore.Schedule
 	Paused   *bool
-	// Settings are those that change. A secret that is empty stays as it is; another setting that is empty goes.
+	// Settings are those that change. A secret that is empty stays as it is, unless the settings now lead to another
+	// server: then Change fails with a *FieldError. Another setting that is empty goes.
 	Settings map[string]string
 }
 
@@ -66,7 +67,7 @@ func badField(field, message string) error {
 	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
 }
 
-// open opens a place with its secrets. The Net is the local one, since a look is no request of another machine's.
+// open opens a place with its secrets. It reaches the networks that its owner may reach.
 func (f *Follower) open(p placestore.Place) (places.Place, places.Kind, error) {
 	kind, ok := f.kind(p.Kind)
 	if !ok {
@@ -83,11 +84,12 @@ func (f *Follower) open(p placestore.Place) (places.Place, places.Kind, error) {
 		all = map[string]string{}
 	}
 	maps.Copy(all, secrets)
-	place, err := kind.Open(all, f.Net(p.User, kind, true))
+	place, err := kind.Open(all, f.Net(kind, p.Local))
 	return place, kind, err
 }
 
-// Create has a place followed that answers now. It fails with a *FieldError where one field is wrong. The place is
+// Create has a place followed that answers now. local says that the local user asked for it, and is kept with the
+// place. It fails with a *FieldError where one field is wrong. The place is
 // reached before it is kept, so that a wrong password is told at once. Names and numbers are checked here for a quick
 // answer and again by the store, which has the last word. Secrets are on the disk before the place names them; if the
 // store refuses, they go.
@@ -107,7 +109,7 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 	}
 	setup := placestore.Setup{
 		Kind: kind.Name, Name: d.Name, Namespace: d.Namespace, Settings: settings, Schedule: d.Schedule,
-		Secrets: slices.Sorted(maps.Keys(secrets)),
+		Secrets: slices.Sorted(maps.Keys(secrets)), Local: local,
 	}
 	all, err := f.Store.Places(ctx, user)
 	if err != nil {
@@ -148,9 +150,15 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 func (f *Follower) check(
 	ctx context.Context, user string, local bool, kind places.Kind, settings, secrets map[string]string,
 ) error {
+	if _, ok := f.checks.Take([]string{user}); !ok {
+		return &chat.Error{
+			Code: chat.CodeTooMany, Message: "Four places are being checked for you. Try again when one is done.",
+		}
+	}
+	defer f.checks.Leave(user)
 	all := maps.Clone(settings)
 	maps.Copy(all, secrets)
-	place, err := kind.Open(all, f.Net(user, kind, local))
+	place, err := kind.Open(all, f.Net(kind, local))
 	if err != nil {
 		return err
 	}
@@ -248,14 +256,18 @@ func freeName(kind places.Kind, settings map[string]string, all []placestore.Pla
 	return free
 }
 
-// Change changes a place. New settings are checked before they are kept. New secrets get a file of their own, named by
-// SecretsAt; the store's update decides which file counts, and the other one is removed.
+// Change changes a place. New settings are checked before they are kept, together with local, as for Create. New
+// secrets get a file of their own, named by SecretsAt; the store's update decides which file counts, and the other one
+// is removed.
 func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Change) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {
 		return p, err
 	}
 	setup, due := p.Setup, placestore.Never-1 // as it is
+	if p.Blamed() {
+		due = 0
+	}
 	if c.Name != nil {
 		setup.Name = *c.Name
 	}
@@ -317,22 +329,29 @@ func (f *Follower) changeSettings(
 		return err
 	}
 	maps.Copy(all, old)
+	before, kept := maps.Clone(all), maps.Clone(old)
 	for name, value := range given {
 		secret := slices.ContainsFunc(kind.Fields, func(field places.Field) bool {
 			return field.Name == name && field.Secret
 		})
 		if !secret || strings.TrimSpace(value) != "" {
 			all[name] = value
+			delete(kept, name)
 		}
 	}
 	settings, secrets, err := readSettings(kind, all)
 	if err != nil {
 		return err
 	}
+	changed := maps.Clone(settings)
+	maps.Copy(changed, secrets)
+	if err := checkMoved(ctx, kind, before, changed, slices.Collect(maps.Keys(kept))); err != nil {
+		return err
+	}
 	if err := f.check(ctx, p.User, local, kind, settings, secrets); err != nil {
 		return err
 	}
-	setup.Settings, setup.Secrets = settings, slices.Sorted(maps.Keys(secrets))
+	setup.Settings, setup.Secrets, setup.Local = settings, slices.Sorted(maps.Keys(secrets)), local
 	if maps.Equal(secrets, old) {
 		return nil
 	}

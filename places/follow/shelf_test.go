@@ -212,7 +212,7 @@ func newBench(t *testing.T, keeps bool) *bench {
 	t.Cleanup(client.CloseIdleConnections)
 	b.Follower = New(Config{
 		Store: lib.DB.Places(), Library: lib.Library, Kinds: []places.Kind{shelfKind(keeps)}, Secrets: t.TempDir(),
-		Net:   func(string, places.Kind, bool) places.Net { return places.Net{HTTP: client, Dial: reach.Dial} },
+		Net:   func(places.Kind, bool) places.Net { return places.Net{HTTP: client, Dial: reach.Dial} },
 		Alone: true,
 	})
 	return b

@@ -229,8 +229,8 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 	}
 }
 
-// want is what is asked for in one request. The three bounds are of different things: bytes sent, bytes kept, bytes
-// unpacked in vain.
+// want is what is asked for in one request. Its bounds are of different things: bytes sent, bytes kept of all objects
+// and of one, bytes unpacked and dropped.
 //
 // keep decides by the kind alone, before an object is unpacked.
 type want struct {
@@ -239,6 +239,7 @@ type want struct {
 	keep      func(kind) bool
 	sent      int64 // bytes that may be sent
 	room      int64 // bytes of memory for what is kept
+	most      int64 // bytes of one object that is kept
 	skip      int64 // bytes that may be unpacked beside it
 }
 
@@ -268,7 +269,7 @@ func (r *repository) objects(ctx context.Context, s *server, w want) (reply, err
 		line, _, err = in.text() // of other sections nothing is needed
 	}
 	if err == nil {
-		o.pack, err = openPack(&band{lines: in}, s.format, w.keep, w.room, w.skip)
+		o.pack, err = openPack(&band{lines: in}, s.format, w)
 	}
 	if err != nil {
 		o.close()

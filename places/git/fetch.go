@@ -93,7 +93,7 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 		return nil
 	}
 	from, err := r.objects(ctx, r.server, want{
-		names: names, sent: 3 * togetherRoom, room: room, skip: togetherRoom,
+		names: names, sent: 3 * togetherRoom, room: room, most: room, skip: togetherRoom,
 		keep: func(k kind) bool { return k == blobObject },
 	})
 	var refused *refusal

@@ -152,7 +152,7 @@ func newFollower(t *testing.T, r *gittest.Repository) (*follower, *librarytest.L
 	n := placestest.Net(t, r.At)
 	f.Follower = follow.New(follow.Config{
 		Store: released{lib.DB.Places(), f.ended}, Library: lib.Library, Kinds: []places.Kind{git.Kind()},
-		Secrets: t.TempDir(), Alone: true, Net: func(string, places.Kind, bool) places.Net { return n },
+		Secrets: t.TempDir(), Alone: true, Net: func(places.Kind, bool) places.Net { return n },
 	})
 	p, err := f.Create(t.Context(), chat.LocalUser, true, follow.Draft{
 		Kind: "git", Name: "book", Schedule: placestore.OnRequest, Settings: map[string]string{"url": r.Address},

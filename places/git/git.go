@@ -29,9 +29,12 @@ const (
 	maxFile  = 512 << 20 // bytes of a file
 	maxSent  = 512 << 20 // bytes that are read until all folders are known
 	treeRoom = 64 << 20  // bytes of memory for folders
+	maxTree  = 8 << 20   // bytes of one folder: more than places.MaxItems names have
 	skipRoom = 2 << 30   // bytes that are unpacked between them
 	maxDepth = 50        // of folders in each other
-	maxTrees = 100_000   // folders
+	// maxEntries is how many entries of folders one walk reads: as many files as are followed, a folder for each, and
+	// as many others.
+	maxEntries = 3 * places.MaxItems
 )
 
 // Kind is the files of a repository.

@@ -216,7 +216,7 @@ func TestHostileFolders(t *testing.T) {
 	if err != nil && chat.CodeOf(err) != chat.CodeInvalid || len(items) > places.MaxItems+1 {
 		t.Errorf("%d files, %v", len(items), err)
 	}
-	if _, err = list(folderOf(), 12); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err = list(folderOf(), 12); chat.CodeOf(err) != chat.CodeTooLarge {
 		t.Errorf("folders without files: %v", err)
 	}
 	if _, err = list(folderOf("a.md", file), 60); chat.CodeOf(err) != chat.CodeInvalid {
@@ -358,13 +358,19 @@ func FuzzPack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		const room = 1 << 20
 		keep := func(k kind) bool { return k != blobObject }
-		p, err := openPack(bytes.NewReader(raw), format{"sha1", sha1.Size, sha1.New}, keep, room, room)
+		p, err := openPack(bytes.NewReader(raw), format{"sha1", sha1.Size, sha1.New}, want{
+			keep: keep, room: room, most: room, skip: room,
+		})
 		kept := 0
 		for err == nil {
 			var o *object
 			if o, err = p.next(); err == nil {
 				kept += len(o.data)
-				_, _ = readFolder(o.data, p.format)
+				for _, err := range readFolder(o.data, p.format) {
+					if err != nil {
+						break
+					}
+				}
 			}
 		}
 		if kept > room {

@@ -34,7 +34,7 @@ const overhead = 256
 var (
 	// errPack is a pack that can't be.
 	errPack = errors.New("the pack is broken")
-	// errRoom ends a pack whose objects would take more memory than there is for them.
+	// errRoom ends a pack that exceeds one of the bounds of want.
 	errRoom = errors.New("the pack takes too much memory")
 )
 
@@ -74,6 +74,7 @@ type pack struct {
 	left   uint32            // objects
 	keep   func(k kind) bool // objects of other kinds are skipped
 	room   int64             // bytes that may still be kept
+	most   int64             // bytes of one object that is kept
 	skip   int64             // bytes that may still be unpacked without being kept
 	at     map[int64]*object
 	named  map[string]*object
@@ -86,11 +87,13 @@ type unpacker interface {
 	zlib.Resetter
 }
 
-// openPack reads a pack's head. The head is “PACK”, a version (2 or 3) and the number of objects.
-func openPack(r io.Reader, f format, keep func(kind) bool, room, skip int64) (*pack, error) {
+// openPack reads a pack's head. The head is “PACK”, a version (2 or 3) and the number of objects. The pack is read
+// within the bounds of w.
+func openPack(r io.Reader, f format, w want) (*pack, error) {
 	p := &pack{
-		in: &counter{from: bufio.NewReaderSize(r, 64<<10)}, format: f, keep: keep, room: room, skip: skip,
-		at: map[int64]*object{}, named: map[string]*object{},
+		in: &counter{from: bufio.NewReaderSize(r, 64<<10)}, format: f, keep: w.keep, room: w.room, most: w.most,
+		skip: w.skip,
+		at:   map[int64]*object{}, named: map[string]*object{},
 	}
 	var head [12]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
@@ -130,13 +133,18 @@ func (p *pack) read() (*object, error) {
 	if differs && base == nil || !differs && !p.keep(k) {
 		return &object{}, p.pass(size)
 	}
+	if differs { // its instructions are unpacked and not kept
+		if p.skip -= size; p.skip < 0 {
+			return nil, errRoom
+		}
+	}
 	data, err := p.unpack(size)
 	if err != nil {
 		return nil, err
 	}
 	if differs {
 		k = base.kind
-		if data, err = patch(base.data, data, p.room); err != nil {
+		if data, err = patch(base.data, data, min(p.room, p.most)); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +222,9 @@ func (p *pack) open() error {
 	return nil
 }
 
-// unpack unpacks so many bytes. The buffer has the size that the pack names, which was held against room before.
+// unpack unpacks so many bytes. The buffer has the size that the pack names, which its bounds hold for.
 func (p *pack) unpack(size int64) ([]byte, error) {
-	if size > p.room {
+	if size > min(p.room, p.most) {
 		return nil, errRoom
 	}
 	if err := p.open(); err != nil {

@@ -30,20 +30,23 @@ type entry struct {
 	object string // its name in bytes
 }
 
-// readFolder reads a folder's entries. An entry is a mode, a space, a name, a zero byte, and the object's name in
-// bytes.
-func readFolder(data []byte, f format) ([]entry, error) {
-	var entries []entry
-	for len(data) > 0 {
-		head, rest, found := bytes.Cut(data, []byte{0})
-		m, name, parted := strings.Cut(string(head), " ")
-		if !found || !parted || name == "" || len(rest) < f.size {
-			return nil, errPack
+// readFolder yields a folder's entries. An entry is a mode, a space, a name, a zero byte, and the object's name in
+// bytes. An error ends it.
+func readFolder(data []byte, f format) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		for len(data) > 0 {
+			head, rest, found := bytes.Cut(data, []byte{0})
+			m, name, parted := strings.Cut(string(head), " ")
+			if !found || !parted || name == "" || len(rest) < f.size {
+				yield(entry{}, errPack)
+				return
+			}
+			data = rest[f.size:]
+			if !yield(entry{mode(strings.TrimLeft(m, "0")), name, string(rest[:f.size])}, nil) {
+				return
+			}
 		}
-		entries = append(entries, entry{mode(strings.TrimLeft(m, "0")), name, string(rest[:f.size])})
-		data = rest[f.size:]
 	}
-	return entries, nil
 }
 
 // tree is all folders of a commit, as far as they are known.
@@ -58,21 +61,32 @@ type tree struct {
 // errUnknown is a folder that is not known (yet).
 var errUnknown = errors.New("a folder was not sent")
 
-// folder reads a folder.
-func (t *tree) folder(name string) ([]entry, error) {
-	o := t.objects[name]
-	switch {
-	case o == nil:
-		return nil, errUnknown
-	case o.kind != treeObject:
-		return nil, errPack
+// folder yields the entries of a folder until ctx ends. An error ends it.
+func (t *tree) folder(ctx context.Context, name string) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		o := t.objects[name]
+		switch {
+		case o == nil:
+			yield(entry{}, errUnknown)
+			return
+		case o.kind != treeObject:
+			yield(entry{}, errPack)
+			return
+		}
+		for e, err := range readFolder(o.data, t.format) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
 	}
-	return readFolder(o.data, t.format)
 }
 
 // top finds the folder at the end of a path. The first line of a commit names its folder. It fails with errUnknown
 // while a folder on the way is missing, and with errNoFolder when there is none of a name.
-func (t *tree) top(path []string) (string, error) {
+func (t *tree) top(ctx context.Context, path []string) (string, error) {
 	commit := t.objects[t.commit]
 	if commit == nil {
 		return "", errUnknown
@@ -85,17 +99,16 @@ func (t *tree) top(path []string) (string, error) {
 	}
 	at := string(raw)
 	for _, name := range path {
-		entries, err := t.folder(at)
-		if err != nil {
-			return "", err
-		}
-		at = ""
-		for _, e := range entries {
+		below := ""
+		for e, err := range t.folder(ctx, at) {
+			if err != nil {
+				return "", err
+			}
 			if e.name == name && e.mode == folderMode {
-				at = e.object
+				below = e.object
 			}
 		}
-		if at == "" {
+		if at = below; at == "" {
 			return "", errNoFolder
 		}
 	}
@@ -104,23 +117,30 @@ func (t *tree) top(path []string) (string, error) {
 
 // isWhole reports whether all folders below a path are known. Each folder is looked at once, however often it is used.
 // It walks with a queue, not by recursion, and ends at the first folder that is missing.
-func (t *tree) isWhole(path []string) (bool, error) {
-	top, err := t.top(path)
+func (t *tree) isWhole(ctx context.Context, path []string) (bool, error) {
+	top, err := t.top(ctx, path)
+	if errors.Is(err, errUnknown) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
 	seen, queue := map[string]bool{top: true}, []string{top}
-	for i := 0; i < len(queue) && err == nil; i++ {
-		var entries []entry
-		entries, err = t.folder(queue[i])
-		for _, e := range entries {
+	for i := 0; i < len(queue); i++ {
+		for e, err := range t.folder(ctx, queue[i]) {
+			switch {
+			case err == nil && e.mode == folderMode && t.objects[e.object] == nil, errors.Is(err, errUnknown):
+				return false, nil
+			case err != nil:
+				return false, err
+			}
 			if e.mode == folderMode && !seen[e.object] {
 				seen[e.object] = true
 				queue = append(queue, e.object)
 			}
 		}
 	}
-	if errors.Is(err, errUnknown) {
-		return false, nil
-	}
-	return err == nil, err
+	return true, nil
 }
 
 // trees asks for the folders of a commit. A server that can leave files away is asked to; of another one no more is
@@ -128,7 +148,7 @@ func (t *tree) isWhole(path []string) (bool, error) {
 // there: it looks after 1, 2, 4, 8 … skipped files, so that looking costs little.
 func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree, error) {
 	w := want{
-		names: []string{commit}, sent: maxSent, room: treeRoom, skip: skipRoom,
+		names: []string{commit}, sent: maxSent, room: treeRoom, most: maxTree, skip: skipRoom,
 		keep: func(k kind) bool { return k == commitObject || k == treeObject },
 	}
 	if s.can("filter") {
@@ -156,7 +176,7 @@ func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree
 		}
 		// A number x is a power of two, or 0, if x&(x-1) is 0: so it looks less and less often.
 		if ended := err != nil; ended || o.kind == skipped && passed&(passed-1) == 0 {
-			whole, err := t.isWhole(r.folder)
+			whole, err := t.isWhole(ctx, r.folder)
 			switch {
 			case whole || err != nil:
 				return t, err
@@ -190,7 +210,7 @@ func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 			t, err = r.trees(ctx, s, commit)
 		}
 		if err == nil {
-			top, err = t.top(r.folder)
+			top, err = t.top(ctx, r.folder)
 		}
 		if err != nil {
 			yield(places.Item{}, explain(ctx, err))
@@ -201,7 +221,7 @@ func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 		for _, name := range r.folder {
 			w.above += places.EscapeName(name) + "/"
 		}
-		if _, err := w.enter(top, "", 0); err != nil {
+		if _, err := w.enter(ctx, top, "", 0); err != nil {
 			yield(places.Item{}, explain(ctx, err))
 		}
 	}
@@ -210,29 +230,31 @@ func (r *repository) List(ctx context.Context) iter.Seq2[places.Item, error] {
 // walk is one walk through all folders.
 //
 // It yields files in the order of the folders' entries. Items are counted, so that no commit has more than
-// places.MaxItems.
+// places.MaxItems. entries counts what is read of all folders, a folder as often as it is used.
 type walk struct {
 	*tree
 	yield   func(places.Item, error) bool
 	link    func(way string) string
 	above   string // the way to where it began, with a slash at its end
-	folders int
+	entries int
 	items   int
 }
 
-// enter yields the files of a folder and of those in it. Hidden ones are left out, as of a folder that is watched, and
-// so are links and other repositories. more is false when nothing more is wanted. The depth and the number of folders
-// are bounded, as a folder may be in itself only by a forged pack, but may be used by many others.
-func (w *walk) enter(name, way string, depth int) (more bool, err error) {
-	if w.folders++; w.folders > maxTrees || depth > maxDepth {
+// enter yields the files of a folder and of those in it until ctx ends. Hidden ones are left out, as of a folder that
+// is watched, and so are links and other repositories. more is false when nothing more is wanted. The depth and the
+// number of entries are bounded: a forged pack may have a folder in itself, and any pack may use one many times.
+func (w *walk) enter(ctx context.Context, name, way string, depth int) (more bool, err error) {
+	if depth > maxDepth {
 		return false, errEndless
 	}
-	entries, err := w.folder(name)
-	if err != nil {
-		return false, err
-	}
 	seen := map[string]bool{}
-	for _, e := range entries {
+	for e, err := range w.folder(ctx, name) {
+		if err != nil {
+			return false, err
+		}
+		if w.entries++; w.entries > maxEntries {
+			return false, errTooLarge
+		}
 		if strings.HasPrefix(e.name, ".") || seen[e.name] {
 			continue
 		}
@@ -240,7 +262,7 @@ func (w *walk) enter(name, way string, depth int) (more bool, err error) {
 		child := way + places.EscapeName(e.name)
 		switch {
 		case e.mode == folderMode:
-			if more, err := w.enter(e.object, child+"/", depth+1); err != nil || !more {
+			if more, err := w.enter(ctx, e.object, child+"/", depth+1); err != nil || !more {
 				return more, err
 			}
 		case e.mode.isFile():

@@ -32,7 +32,7 @@ type wire struct {
 	tags int
 	// lowest is the last mail that the server looked at in the last command; 0: it looked at all.
 	lowest uint32
-	can    map[string]bool // what the server says that it can do, in capitals
+	can    map[string]bool // those of matters that the server says it can do
 }
 
 // newWire speaks on a connection that was just made; the server's greeting is the first thing to be read.
@@ -245,13 +245,18 @@ func cutOff(err error) error {
 	return err
 }
 
-// able asks what the server can do. Names are kept in capitals, as RFC 3501 has them without case.
+// matters are the capabilities that make a difference here. Names are compared without case, as RFC 3501 has them.
+var matters = []string{"AUTH=PLAIN", "LOGINDISABLED", "STARTTLS"}
+
+// able asks what the server can do. A server may name millions of capabilities, so others than matters are not kept.
 func (w *wire) able() error {
 	w.can = map[string]bool{}
 	return w.run("CAPABILITY", func(r response) error {
 		if r.word == "CAPABILITY" {
 			for name := range strings.FieldsSeq(r.text) {
-				w.can[strings.ToUpper(name)] = true
+				for _, known := range matters {
+					w.can[known] = w.can[known] || strings.EqualFold(name, known)
+				}
 			}
 		}
 		return nil

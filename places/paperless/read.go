@@ -2,6 +2,7 @@ package paperless
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"footnote/chat"
 	"footnote/places"
+	"footnote/places/request"
 )
 
 // Limits of a list. maxPages is a little more than MaxItems needs, for documents that are added meanwhile.
@@ -23,10 +25,38 @@ const documents = "documents"
 
 // page is one page of a list. Its shape is that of Django REST framework's pagination.
 type page[T any] struct {
-	Count   *int    `json:"count"` // of all pages
-	Next    string  `json:"next"`  // address of the next page; empty: this is the last
-	Results []T     `json:"results"`
-	All     []int64 `json:"all"` // ids on all pages; newer servers leave it out
+	Count   *int   // of all pages
+	Next    string // address of the next page; empty: this is the last
+	Results []T
+	All     []int64 // ids on all pages; newer servers leave it out
+}
+
+// read decodes a page as it comes. It fails for more entries than a list may have.
+func (p *page[T]) read(s *request.Stream) error {
+	return s.Object(func(name string) error {
+		switch name {
+		case "count":
+			return s.Value(&p.Count)
+		case "next":
+			return s.Value(&p.Next)
+		case "results":
+			return readAll(s, &p.Results)
+		case "all":
+			return readAll(s, &p.All)
+		}
+		return s.Value(new(json.RawMessage))
+	})
+}
+
+// readAll reads an array of at most places.MaxItems values.
+func readAll[V any](s *request.Stream, into *[]V) error {
+	return s.Array(func() error {
+		if len(*into) == places.MaxItems {
+			return places.ErrTooLarge
+		}
+		*into = append(*into, *new(V))
+		return s.Value(&(*into)[len(*into)-1])
+	})
 }
 
 // document is what the list says of a document.
@@ -97,7 +127,7 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 		_ = resp.Body.Close()
 		return p, errNoPaperless
 	}
-	if err := resp.ReadJSON("{", &p, errNoPaperless); err != nil {
+	if err := resp.ReadStream(p.read, errNoPaperless); err != nil {
 		return p, err
 	}
 	if p.Count == nil {
@@ -142,7 +172,7 @@ type named struct {
 // names reads the names in a list, by their ids. A list that may not be read has none. They may be nested to any
 // depth; a queue goes through them. Whoever has an account without the right to see tags still gets documents.
 func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
-	found := map[int64]string{}
+	found, kept := map[int64]string{}, places.Kept(0)
 	for p, err := range pages[named](ctx, s, list) {
 		if chat.CodeOf(err) == chat.CodeForbidden && err != nil {
 			return found, nil
@@ -151,7 +181,11 @@ func names(ctx context.Context, s *server, list string) (map[int64]string, error
 			return nil, err
 		}
 		for queue := p.Results; len(queue) > 0; queue = queue[1:] {
-			found[queue[0].ID] = places.OneLine(queue[0].Name, maxTitle)
+			name := places.OneLine(queue[0].Name, maxTitle)
+			if err := kept.Add(name); err != nil {
+				return nil, err
+			}
+			found[queue[0].ID] = name
 			queue = append(queue, queue[0].Children...)
 		}
 		if len(found) > places.MaxItems {

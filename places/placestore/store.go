@@ -55,6 +55,9 @@ type Setup struct {
 	Schedule  Schedule          `json:"schedule"`
 	Paused    bool              `json:"paused,omitempty"`
 	Removing  Removal           `json:"removing,omitempty"`
+	// Local says that the local user entered the settings, at a server that nobody else uses. Only then may the place
+	// be on the machine's own networks. It is false for places of versions that did not keep it.
+	Local bool `json:"local,omitempty"`
 }
 
 // Removal says what becomes of the documents of a place that is removed.
@@ -74,6 +77,7 @@ type Progress struct {
 	Failure   *Failure  `json:"failure,omitempty"` // of the last look
 	Failures  int       `json:"failures"`          // looks in a row
 	Going     bool      `json:"going,omitempty"`   // the last look was interrupted: the report goes on
+	Cuts      int       `json:"cuts,omitempty"`    // turns in a row that ended before the look did
 	Note      string    `json:"note,omitempty"`    // a sentence about the last look that is no failure
 	Counts    Counts    `json:"counts"`
 	Report    Report    `json:"report"`
@@ -120,8 +124,29 @@ type Place struct {
 	CreatedAt time.Time
 	NextAt    time.Time // the next look; zero: none is planned
 	Looking   bool      // a server is at work on it
+	Deaths    int       // processes that died while they synchronized it; see MaxDeaths
 	Setup
 	Progress
+}
+
+// MaxDeaths is how many processes may die while they synchronize a place. With as many it is paused until its owner
+// changes it or asks for a synchronization. With fewer it is synchronized while its process works on no other place.
+const MaxDeaths = 2
+
+// Blamed reports whether its deaths pause the place.
+func (p Place) Blamed() bool { return p.Deaths >= MaxDeaths && p.Removing == NotRemoved }
+
+// Trouble is the failure that the owner reads: that the place is blamed, else the one of the last look.
+func (p Place) Trouble() *Failure {
+	if !p.Blamed() {
+		return p.Failure
+	}
+	said := &chat.Error{
+		Code: chat.CodeInternal,
+		Message: "The server ended twice while it synchronized this place, so the place is paused. Resume it to try " +
+			"again, or remove it.",
+	}
+	return &Failure{said.Code, said.Message}
 }
 
 // State says in a word how a place is. The first that fits is told, in the order of what matters to its owner.
@@ -131,7 +156,7 @@ func (p Place) State() string {
 		return "removing"
 	case p.Looking:
 		return "looking"
-	case p.Paused:
+	case p.Paused, p.Blamed():
 		return "paused"
 	case p.Failure != nil:
 		return "failed"
@@ -182,10 +207,12 @@ type Store interface {
 	// Places returns the places of a user in the order of their names, those being removed last.
 	Places(ctx context.Context, user string) ([]Place, error)
 	// UpdatePlace changes the setup of a place whose Revision is still that, else it fails with chat.CodeConflict.
-	// The next look is due after a duration, or Never; a negative one other than Never leaves it as it is.
+	// The next look is due after a duration, or Never; a negative one other than Never leaves it as it is. Deaths
+	// become 0.
 	UpdatePlace(ctx context.Context, user, id string, revision int64, setup Setup, due time.Duration) (Place, error)
 
-	// DuePlaces returns up to limit places of all users that are due and that no server works on, oldest first.
+	// DuePlaces returns up to limit places that are due and that no server works on: the oldest of each user, then the
+	// second of each user, and so on. One user's places never fill the limit while others have any.
 	DuePlaces(ctx context.Context, limit int) ([]Place, error)
 	// LeasePlace takes a place that is due; ok is false when it is not, or another server has it.
 	LeasePlace(ctx context.Context, id string, lease Lease) (p Place, ok bool, err error)
@@ -193,12 +220,14 @@ type Store interface {
 	// than that of the lease tells the worker to stop.
 	RenewPlace(ctx context.Context, id string, lease Lease, progress *Progress) (revision int64, err error)
 	// ReleasePlace stores progress and gives the lease back. When the place has another revision, it stays due as
-	// UpdatePlace said.
+	// UpdatePlace said. Deaths become 0 unless progress is of a look that goes on.
 	ReleasePlace(ctx context.Context, id, owner string, revision int64, progress Progress, due time.Duration) error
 	// DropPlace removes a place and its items for good.
 	DropPlace(ctx context.Context, id, owner string) error
-	// FreePlaces ends all leases: nobody else can have the database open.
-	FreePlaces(ctx context.Context) error
+	// CountDeaths ends each lease that was neither renewed nor given back in time, and counts a death for its place. A
+	// place that reaches MaxDeaths is due no more. all is for leases that hold as well: no other process has the
+	// database open.
+	CountDeaths(ctx context.Context, all bool) error
 	// PlaceExists reports whether there is a place of any user.
 	PlaceExists(ctx context.Context, id string) (bool, error)
 

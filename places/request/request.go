@@ -2,16 +2,15 @@
 // in time and, unpacked as well, in bytes; a server that asks to wait is waited for a little. What goes wrong is a
 // sentence without anything that the server said.
 //
-// request.go has the client, its redirects and its limits, failure.go the sentences. Credentials go to one origin only;
+// request.go has the client, its redirects and its limits, parts.go bounds what a parser holds of a list, failure.go
+// has the sentences. Credentials go to one origin only;
 // redirects change neither method nor origin unnoticed; the body is unpacked here, so the limit counts what comes out.
 package request
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -33,6 +32,7 @@ const (
 	longestWait  = 2 * time.Minute // that is waited for between two
 	graceTime    = 2 * time.Minute // that any reply may take
 	slowest      = 64 << 10        // bytes per second that a reply may take beyond that
+	leastRate    = 1 << 10         // bytes per second, over each CallTime that is waited for a reply
 	agent        = "Footnote (reads what a person asked it to follow)"
 )
 
@@ -240,6 +240,8 @@ type body struct {
 	sent        io.Closer
 	from        io.Reader
 	left        int64
+	got         int           // bytes since waited was 0
+	waited      time.Duration // in Read, of up to CallTime
 	idle, total *time.Timer
 }
 
@@ -251,9 +253,17 @@ func (b *body) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
+	began := time.Now()
 	b.idle.Reset(places.CallTime)
 	n, err := b.from.Read(p)
 	b.idle.Stop()
+	b.got, b.waited = b.got+n, b.waited+time.Since(began)
+	if err == nil && b.waited >= places.CallTime {
+		if b.got < leastRate*int(b.waited/time.Second) {
+			return n, errSilent
+		}
+		b.got, b.waited = 0, 0
+	}
 	if int64(n) > b.left {
 		return int(b.left), &chat.Error{
 			Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place.",
@@ -283,25 +293,4 @@ func (b *body) stop() {
 func (r *Response) ReadAll() ([]byte, error) {
 	defer r.Body.Close()
 	return io.ReadAll(r.Body)
-}
-
-// ReadJSON reads the whole body as JSON that begins with a brace or a bracket, and closes it. What breaks off may be
-// whole another time; all else fails with wrong. Text that is cut off is told as passing; text that is something else
-// as wrong.
-func (r *Response) ReadJSON(begin string, into any, wrong error) error {
-	raw, err := r.ReadAll()
-	if err != nil {
-		return err
-	}
-	err = json.Unmarshal(raw, into)
-	switch {
-	case err == nil:
-		return nil
-	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte(begin)) && !json.Valid(raw):
-		return &chat.Error{
-			Code:    chat.CodeUnavailable,
-			Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
-		}
-	}
-	return wrong
 }

@@ -20,6 +20,7 @@ const (
 	maxRead  = 512 << 10 // bytes that are read; what comes behind them is not there
 	maxSent  = 64 << 20  // bytes of a file
 	maxHosts = 100       // whose rules are kept at once
+	maxKept  = 8 << 20   // bytes of files whose rules are kept at once
 )
 
 // Asker asks for the rules of servers, and keeps them for as long as it is used: not for long. It belongs to one look,
@@ -27,6 +28,7 @@ const (
 type Asker struct {
 	client *request.Client
 	known  map[string]answer
+	kept   int // bytes of the files that known was read from
 }
 
 // answer is what became of asking a server.
@@ -36,7 +38,7 @@ type answer struct {
 }
 
 // New returns an asker that sends its requests by a client.
-func New(client *request.Client) *Asker { return &Asker{client, map[string]answer{}} }
+func New(client *request.Client) *Asker { return &Asker{client: client, known: map[string]answer{}} }
 
 var (
 	errDisallowed = &chat.Error{
@@ -55,12 +57,14 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	host := page.Scheme + "://" + page.Host
 	said, there := a.known[host]
 	if !there {
-		said.rules, said.err = a.ask(ctx, host+"/robots.txt")
+		var size int
+		said.rules, size, said.err = a.ask(ctx, host+"/robots.txt")
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(a.known) >= maxHosts {
+		if a.kept += size; len(a.known) >= maxHosts || a.kept > maxKept {
 			clear(a.known)
+			a.kept = size
 		}
 		a.known[host] = said
 	}
@@ -73,36 +77,36 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	return nil
 }
 
-// ask reads the rules of a server. One that has none allows all; one that can't say forbids all for now. By RFC 9309
-// §2.3.1: a client error (4xx) means no rules, a server error (5xx) or an unreachable server means that nothing may be
-// read.
-func (a *Asker) ask(ctx context.Context, address string) (Rules, error) {
+// ask reads the rules of a server and returns their size in bytes. A server without rules allows all; one that
+// fails forbids all for now. By RFC 9309 §2.3.1: a client error (4xx) means no rules, a server error (5xx) or an
+// unreachable server means that nothing may be read.
+func (a *Asker) ask(ctx context.Context, address string) (rules Rules, size int, err error) {
 	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do takes it
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	resp, err := a.client.Do(ctx, req, maxSent)
 	switch code := chat.CodeOf(err); {
 	case err == nil:
 	case code == chat.CodeInvalid: // redirects without end
-		return nil, nil
+		return nil, 0, nil
 	case code == chat.CodeForbidden: // no server that may be reached
-		return nil, err
+		return nil, 0, err
 	default:
-		return nil, unreachable(err)
+		return nil, 0, unreachable(err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.Status >= 500:
-		return nil, errUnreachable
+		return nil, 0, errUnreachable
 	case resp.Status >= 300:
-		return nil, nil
+		return nil, 0, nil
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRead))
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, 0, unreachable(err)
 	}
-	return Parse(raw), nil
+	return Parse(raw), len(raw), nil
 }
 
 // unreachable is errUnreachable with its cause.

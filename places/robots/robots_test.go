@@ -3,7 +3,9 @@ package robots
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -156,4 +158,34 @@ func FuzzRules(f *testing.F) {
 			t.Errorf("%q allows itself", all)
 		}
 	})
+}
+
+func TestRulesKeepABoundedNumberOfParts(t *testing.T) {
+	parts := 0
+	for _, r := range Parse([]byte("User-agent: *\nDisallow: " + strings.Repeat("*", maxRead) + "\n" +
+		strings.Repeat("Disallow: /*a*b\n", 2*maxParts))) {
+		parts += len(r.parts)
+	}
+	if parts == 0 || parts > maxParts {
+		t.Errorf("the rules have %d parts, want 1 to %d", parts, maxParts)
+	}
+}
+
+func TestAnAskerForgetsRulesThatTakeMuch(t *testing.T) {
+	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /closed\n"+strings.Repeat("#", maxRead))
+	}))
+	n.HTTP.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return n.Dial(ctx, "tcp", strings.TrimPrefix(address, "http://")) // whatever the host
+	}
+	asker := New(request.New(n))
+	for host := range 2 * maxKept / maxRead {
+		page := &url.URL{Scheme: "http", Host: fmt.Sprintf("host%d.example", host), Path: "/open"}
+		if err := asker.Check(t.Context(), page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := len(asker.known) * maxRead; kept == 0 || kept > maxKept {
+		t.Errorf("rules of %d bytes are kept, want 1 to %d", kept, maxKept)
+	}
 }

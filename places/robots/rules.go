@@ -11,8 +11,9 @@ import (
 // case (RFC 9309 §2.2.1).
 const product = "footnote"
 
-// maxRules is how many rules count.
-const maxRules = 10_000
+// maxParts is how many parts of rules count; a rule has one more than stars. A rule for which none are left is left
+// out.
+const maxParts = 30_000
 
 // Rules say which paths may be read: the longest that fits decides, of two the one that allows. Without one that fits
 // all is allowed. It is RFC 9309 §2.2.2; “*” and “$” are those of §2.2.3.
@@ -30,6 +31,7 @@ type rule struct {
 // in a row begin one group, and groups for the same program count together.
 func Parse(raw []byte) Rules {
 	var own, all Rules
+	ownParts, allParts := 0, 0
 	ownGroup := false                            // there is a group for this program
 	isOwn, isAll, inRules := false, false, false // of the group
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
@@ -48,11 +50,11 @@ func Parse(raw []byte) Rules {
 		case "allow", "disallow":
 			inRules = true
 			if r := ruleOf(value, key == "allow"); value != "" {
-				if isOwn && len(own) < maxRules {
-					own = append(own, r)
+				if isOwn && ownParts+len(r.parts) <= maxParts {
+					own, ownParts = append(own, r), ownParts+len(r.parts)
 				}
-				if isAll && len(all) < maxRules {
-					all = append(all, r)
+				if isAll && allParts+len(r.parts) <= maxParts {
+					all, allParts = append(all, r), allParts+len(r.parts)
 				}
 			}
 		}

@@ -107,74 +107,79 @@ func (s *site) List(ctx context.Context) iter.Seq2[places.Item, error] {
 			address *url.URL
 			depth   int
 		}
-		seen := map[string]bool{}
+		seen, kept := map[string]bool{}, places.Kept(0)
 		files := []file{{s.address, 0}}
 		known := map[string]bool{s.address.String(): true}
 		for i := 0; i < len(files); i++ {
-			list, err := s.readFile(ctx, files[i].address)
+			err := s.readFile(ctx, files[i].address, func(u *url.URL, isFile bool) error {
+				key := u.String()
+				switch {
+				// A file that was named before is not read again, so lists that name each other end.
+				case isFile && known[key], seen[key], !isFile && len(key) > places.MaxKey:
+					return nil
+				case isFile:
+					if known[key] = true; len(known) > maxFiles || files[i].depth == maxDepth {
+						return errEndless
+					}
+					files = append(files, file{u, files[i].depth + 1})
+					return nil
+				}
+				seen[key] = true
+				if err := kept.Add(key); err != nil {
+					return err
+				}
+				item := places.Item{Key: key, Name: webpage.NameOf(u, ".html"), Link: key, Size: -1}
+				if !yield(item, nil) || len(seen) > places.MaxItems {
+					return errEnough
+				}
+				return nil
+			})
+			if errors.Is(err, errEnough) {
+				return
+			}
 			if err != nil {
 				yield(places.Item{}, err)
 				return
-			}
-			for _, u := range list.pages {
-				key := u.String()
-				if seen[key] || len(key) > places.MaxKey {
-					continue
-				}
-				seen[key] = true
-				if !yield(places.Item{Key: key, Name: webpage.NameOf(u, ".html"), Link: key, Size: -1}, nil) ||
-					len(seen) > places.MaxItems {
-					return
-				}
-			}
-			// A file that was named before is not read again, so lists that name each other end.
-			for _, u := range list.files {
-				if known[u.String()] {
-					continue
-				}
-				known[u.String()] = true
-				if len(known) > maxFiles || files[i].depth == maxDepth {
-					yield(places.Item{}, errEndless)
-					return
-				}
-				files = append(files, file{u, files[i].depth + 1})
 			}
 		}
 	}
 }
 
-// readFile reads one file of the list. The address after redirects is the one that counts for “the same site”. A file
-// that is larger than maxBytes is an error.
+// errEnough stops the reading of a file.
+var errEnough = errors.New("nothing more is wanted")
+
+// readFile reads one file of the list, as read does. The address after redirects is the one that counts for “the same
+// site”. A file that is larger than maxBytes is an error.
 //
 // Packed files are unpacked while they are read, and the bound holds for both forms: a small file may unpack to a very
 // large one.
-func (s *site) readFile(ctx context.Context, address *url.URL) (listed, error) {
+func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL, bool) error) error {
 	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do takes it
 	if err != nil {
-		return listed{}, err
+		return err
 	}
 	resp, err := s.client.Do(ctx, req, maxBytes)
 	if err != nil {
-		return listed{}, err
+		return err
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
-		return listed{}, &chat.Error{
+		return &chat.Error{
 			Code: chat.CodeInvalid, Message: "There is no sitemap at this address. Check it.",
 			Err: fmt.Errorf("%s: %d", address, resp.Status),
 		}
 	case resp.Status == http.StatusUnauthorized: // there is no password that could be another
-		return listed{}, request.Failed(http.StatusForbidden)
+		return request.Failed(http.StatusForbidden)
 	case resp.Status != http.StatusOK:
-		return listed{}, request.Failed(resp.Status)
+		return request.Failed(resp.Status)
 	}
-	list, err := read(resp.Body, resp.URL, s.prefix)
+	err = read(resp.Body, resp.URL, s.prefix, do)
 	var told *chat.Error
-	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
-		return list, err
+	if err == nil || errors.As(err, &told) || errors.Is(err, errEnough) || ctx.Err() != nil {
+		return err
 	}
-	return list, &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
 }
 
 // Fetch implements places.Place. Pages that robots.txt forbids are refused, as nobody named them.

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/charset"
+
+	"footnote/places"
+	"footnote/places/request"
 )
 
 // entry is what a server says of a folder or a file. Its path is below the address that was asked for.
@@ -38,48 +41,52 @@ type response struct {
 	} `xml:"DAV: propstat"`
 }
 
-// read reads the answer to a PROPFIND at an address. Entries at other servers are left out. An answer that breaks off
-// is an error: what is not in it might be there. It decodes one response at a time, so memory is bounded by the
-// largest.
+// read reads the answer to a PROPFIND at an address, and calls do for each entry as it comes. Entries at other servers
+// are left out. An answer that breaks off is an error: what is not in it might be there. Each response is decoded and
+// bounded by itself, so memory does not depend on their number.
 //
 // WebDAV's answer (207 Multi-Status) has a response for each entry, the folder itself among them.
-func read(r io.Reader, address *url.URL) ([]entry, error) {
-	var entries []entry
-	d := xml.NewDecoder(r)
+func read(r io.Reader, address *url.URL, do func(entry) error) error {
+	parts := request.NewParts(r, request.MaxPart)
+	d := xml.NewDecoder(parts)
 	d.CharsetReader = charset.NewReaderLabel
 	begun := false
-	for {
+	for n := 0; n <= maxEntries; {
 		token, err := d.Token()
 		switch {
 		case errors.Is(err, io.EOF) && begun:
-			return entries, nil
+			return nil
 		case err != nil:
-			return nil, err
+			return err
 		}
 		element, ok := token.(xml.StartElement)
 		switch {
 		case !ok:
+			continue
 		case !begun:
 			if begun = element.Name == (xml.Name{Space: "DAV:", Local: "multistatus"}); !begun {
-				return nil, errors.New("the root is not DAV's multistatus")
+				return errors.New("the root is not DAV's multistatus")
 			}
+			continue
 		case element.Name == xml.Name{Space: "DAV:", Local: "response"}:
 			var sent response
 			if err := d.DecodeElement(&sent, &element); err != nil {
-				return nil, err
+				return err
 			}
 			if e, ok := sent.entry(address); ok {
-				entries = append(entries, e)
-			}
-			if len(entries) > maxEntries {
-				return nil, errEndless
+				if err := do(e); err != nil {
+					return err
+				}
 			}
 		default:
 			if err := d.Skip(); err != nil {
-				return nil, err
+				return err
 			}
 		}
+		n++
+		parts.Next()
 	}
+	return places.ErrTooLarge
 }
 
 // entry is what is understood of a response. Properties that a server does not have come in a propstat of their own

@@ -60,6 +60,7 @@ type walk struct {
 	closed error           // of a folder that can't be read
 	unseen int             // such folders, but for those that may not be read
 	items  int
+	kept   places.Kept
 }
 
 // list yields a folder's files and queues its folders. more is false when nothing more is wanted. A folder that was
@@ -71,9 +72,27 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 		return false, err
 	}
 	at = inFolder(at)
-	entries, err := w.ask(ctx, at, "1")
+	inside, refused := false, error(nil)
+	err = w.ask(ctx, at, "1", func(e entry) error {
+		name, below := nameIn(at, e.at)
+		rest, itself := cutFolder(inFolder(e.at).EscapedPath(), at.EscapedPath())
+		itself = itself && rest == ""
+		if inside = inside || below || itself; itself && e.status > 0 {
+			refused = request.Failed(e.status) // it has more than the server tells
+			return errEnough
+		}
+		if !below {
+			return nil
+		}
+		return w.see(strings.TrimPrefix(way+"/"+name, "/"), e)
+	})
 	switch code := chat.CodeOf(err); {
+	case err == nil && !inside:
+		return false, errStrange // a folder's entries begin with itself
 	case err == nil:
+		return true, nil
+	case errors.Is(err, errEnough):
+		return false, refused
 	case way != "" && errors.Is(err, errNotThere):
 		gone, err := w.isGone(ctx, way)
 		if err != nil || gone {
@@ -88,47 +107,33 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	default:
 		return false, err
 	}
-	inside := false
-	for _, e := range entries {
-		name, below := nameIn(at, e.at)
-		rest, itself := cutFolder(inFolder(e.at).EscapedPath(), at.EscapedPath())
-		itself = itself && rest == ""
-		if inside = inside || below || itself; itself && e.status > 0 {
-			return false, request.Failed(e.status) // it has more than the server tells
-		}
-		if !below {
-			continue
-		}
-		if more, err := w.see(strings.TrimPrefix(way+"/"+name, "/"), e); err != nil || !more {
-			return false, err
-		}
-	}
-	if !inside {
-		return false, errStrange // a folder's entries begin with itself
-	}
-	return true, nil
 }
 
 // see yields a file or queues a folder, if it is new. What has a status of its own in the list may be anything, so it
-// counts as a part that can't be seen.
-func (w *walk) see(way string, e entry) (more bool, err error) {
+// counts as a part that can't be seen. It fails with errEnough when nothing more is wanted.
+func (w *walk) see(way string, e entry) error {
 	switch {
 	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
-		return true, nil
+		return nil
 	case e.status > 0: // whatever it is, and whatever is in it
 		w.closed = isPart(request.Failed(e.status))
-		return true, nil
+		return nil
 	}
 	w.seen[way] = true
+	if err := w.kept.Add(way); err != nil {
+		return err
+	}
 	if e.folder {
 		w.queue = append(w.queue, way)
 		if len(w.queue) > maxFolders || strings.Count(way, "/") >= maxDepth {
-			return false, errEndless
+			return errEndless
 		}
-		return true, nil
+		return nil
 	}
-	w.items++
-	return w.yield(w.item(way, e), nil) && w.items <= places.MaxItems, nil
+	if w.items++; !w.yield(w.item(way, e), nil) || w.items > places.MaxItems {
+		return errEnough
+	}
+	return nil
 }
 
 // leaveOut goes on without a folder, unless there are many of them: then the server is out of order.
@@ -157,22 +162,24 @@ func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 		return false, err
 	}
 	at = inFolder(at)
-	entries, err := w.ask(ctx, at, "1")
-	if parent != "" && errors.Is(err, errNotThere) {
+	listed, gone := false, true
+	err = w.ask(ctx, at, "1", func(e entry) error {
+		listed = true
+		if there, ok := nameIn(at, e.at); ok && there == name {
+			gone = e.status == http.StatusNotFound || e.status == http.StatusGone
+			return errEnough
+		}
+		return nil
+	})
+	switch {
+	case parent != "" && errors.Is(err, errNotThere):
 		return w.isGone(ctx, parent)
-	}
-	if err != nil {
+	case err != nil && !errors.Is(err, errEnough):
 		return false, err
-	}
-	if len(entries) == 0 {
+	case !listed:
 		return false, errStrange
 	}
-	for _, e := range entries {
-		if there, ok := nameIn(at, e.at); ok && there == name {
-			return e.status == http.StatusNotFound || e.status == http.StatusGone, nil
-		}
-	}
-	return true, nil
+	return gone, nil
 }
 
 // errHidden is a folder that its parent lists and that is not there by itself. It may hold files, so nothing in it may

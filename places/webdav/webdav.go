@@ -91,16 +91,15 @@ func inFolder(u *url.URL) *url.URL {
 // Check implements places.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2). It fails with errNoFolder for an
 // address that is a file, or no WebDAV.
 func (f *folder) Check(ctx context.Context) error {
-	entries, err := f.ask(ctx, f.root, "0")
-	if err != nil {
-		return err
+	folder := false
+	err := f.ask(ctx, f.root, "0", func(e entry) error {
+		folder = folder || e.folder
+		return nil
+	})
+	if err == nil && !folder {
+		err = errNoFolder
 	}
-	for _, e := range entries {
-		if e.folder {
-			return nil
-		}
-	}
-	return errNoFolder
+	return err
 }
 
 var (
@@ -124,39 +123,42 @@ const properties = `<?xml version="1.0" encoding="utf-8"?>
 <d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
 	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`
 
-// ask asks for what is known of a folder and, with depth 1, of what is in it. 501 is a server without PROPFIND, so it
-// is no WebDAV at all.
-func (f *folder) ask(ctx context.Context, at *url.URL, depth string) ([]entry, error) {
+// ask requests the properties of a folder and, with depth 1, of its entries, and calls do for each. It ends with
+// the first error of do. 501 is a server without PROPFIND, so it is no WebDAV at all.
+func (f *folder) ask(ctx context.Context, at *url.URL, depth string, do func(entry) error) error {
 	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do takes it
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Header.Set("Depth", depth)
 	req.Header.Set("Content-Type", "application/xml; charset=utf-8")
 	resp, err := f.client.Do(ctx, req, maxListing)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	switch status := resp.Status; {
 	case status == http.StatusMultiStatus:
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		status >= 500 && status != http.StatusNotImplemented:
-		return nil, request.Failed(status)
+		return request.Failed(status)
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return nil, errNotThere
+		return errNotThere
 	case status >= 300 && status < 400:
-		return nil, errMoved
+		return errMoved
 	default:
-		return nil, errNoFolder
+		return errNoFolder
 	}
-	entries, err := read(resp.Body, resp.URL)
+	err = read(resp.Body, resp.URL, do)
 	var told *chat.Error
-	if err == nil || errors.As(err, &told) || ctx.Err() != nil {
-		return entries, err
+	if err == nil || errors.As(err, &told) || errors.Is(err, errEnough) || ctx.Err() != nil {
+		return err
 	}
-	return nil, &chat.Error{Code: errStrange.Code, Message: errStrange.Message, Err: err}
+	return &chat.Error{Code: errStrange.Code, Message: errStrange.Message, Err: err}
 }
+
+// errEnough stops the reading of an answer.
+var errEnough = errors.New("nothing more is wanted")
 
 // errNotThere is a folder that is not there.
 var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)

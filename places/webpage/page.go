@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io"
 	"net/url"
 	"strings"
 
@@ -20,23 +22,25 @@ import (
 type page struct {
 	base      string // the first <base href>
 	canonical string // the first <link rel=canonical>
-	hash      string // of the words; empty when there are none
+	hash      string // of the words; empty when there are none, or not all were read
 }
 
 // lookAt reads HTML from its beginning to its end, once. Pages carry times, tokens and advertisements in their markup
 // that are others each time, so the hash is one of what people see. Words are hashed with one space between them, so a
 // change of the layout alone is none.
 //
-// It does not parse the page into a tree, so a page that is nested deeply costs no more than its length.
+// It does not parse the page into a tree, so a page that is nested deeply costs no more than its length. A page with a
+// tag or a text of more than request.MaxPart is not looked at to its end, and has no hash.
 func lookAt(text []byte) page {
 	var p page
 	sum, words := sha256.New(), 0
 	z := html.NewTokenizer(bytes.NewReader(text))
+	z.SetMaxBuf(request.MaxPart)
 	hidden := false // inside of scripts and styles, which hold text up to their end
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
-			if words > 0 {
+			if words > 0 && errors.Is(z.Err(), io.EOF) {
 				p.hash = hex.EncodeToString(sum.Sum(nil)[:16])
 			}
 			return p

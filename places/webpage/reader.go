@@ -25,7 +25,7 @@ import (
 //
 // They are choices; the last has the same size as a page, so that no file is in memory that a page could not be.
 const (
-	maxHTML = 16 << 20  // bytes of HTML or text
+	maxHTML = 16 << 20  // bytes of HTML or text, as sent and in UTF-8
 	maxFile = 512 << 20 // of other files
 	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
 )
@@ -155,13 +155,13 @@ func readText(resp *request.Response, kind, encoding string, before version) (pl
 	case err != nil:
 		return places.Content{}, err
 	case len(raw) > maxHTML:
-		return places.Content{}, &chat.Error{
-			Code:    chat.CodeTooLarge,
-			Message: fmt.Sprintf("The page is larger than %d MiB, so it is not read.", maxHTML>>20),
-		}
+		return places.Content{}, web.TooLarge(maxHTML)
 	}
-	text, err := web.InUTF8(raw, encoding)
-	if err != nil {
+	text, err := web.InUTF8(raw, encoding, maxHTML)
+	switch {
+	case chat.CodeOf(err) == chat.CodeTooLarge:
+		return places.Content{}, err
+	case err != nil:
 		return places.Content{}, &chat.Error{
 			Code: chat.CodeInvalid, Message: "The page is not in the encoding that its server names.", Err: err,
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"footnote/chat"
+	"footnote/places/request"
 )
 
 // Limits of a list. A hundred is the most that zotero.org gives at once.
@@ -55,12 +56,11 @@ type entry struct {
 	} `json:"data"`
 }
 
-// page is one page of a list. total and state come from headers of the reply, entries from its body. total counts all
-// entries of the list.
+// page is one page of a list. total and state come from headers of the reply. total counts all entries of the list.
 type page struct {
-	entries []entry
-	total   int    // on all pages
-	state   string // of the library: another whenever anything in it has changed
+	reply *request.Response
+	total int    // on all pages
+	state string // of the library: another whenever anything in it has changed
 }
 
 // A user reads them, so each says what to do.
@@ -78,9 +78,10 @@ var (
 	}
 )
 
-// ask reads one page of a list. A limit of 0 is for all, which only the program on this machine sends. The state is the
-// version of the whole library (Last-Modified-Version), by which a change between two pages is noticed. It fails with
-// errNoZotero for what is no such list, so an address of something else is told as that.
+// ask asks for one page of a list, which the caller reads. A limit of 0 is for all, which only the program on this
+// machine sends. The state is the version of the whole library (Last-Modified-Version), by which a change between two
+// pages is noticed. It fails with errNoZotero for what is no such list, so an address of something else is told as
+// that.
 func (l *library) ask(ctx context.Context, list string, start, limit int) (page, error) {
 	way, err := url.Parse(list)
 	if err != nil {
@@ -107,18 +108,27 @@ func (l *library) ask(ctx context.Context, list string, start, limit int) (page,
 		_ = resp.Body.Close()
 		return page{}, l.failed(resp.Status)
 	}
-	p := page{state: resp.Header.Get("Last-Modified-Version")}
-	if err := resp.ReadJSON("[", &p.entries, errNoZotero); err != nil {
-		return page{}, err
-	}
+	p := page{reply: resp, state: resp.Header.Get("Last-Modified-Version")}
 	if p.total, err = strconv.Atoi(resp.Header.Get("Total-Results")); err != nil || p.total < 0 {
+		_ = resp.Body.Close()
 		return page{}, errNoZotero
 	}
-	// Keys become parts of addresses and of ways to files, so their form is checked.
-	for _, e := range p.entries {
-		if !isKey(e.Key) {
-			return page{}, errNoZotero
-		}
-	}
 	return p, nil
+}
+
+// read reads the page's entries, and closes it. It ends with the first error of do. Keys become parts of addresses and
+// of ways to files, so their form is checked.
+func (p page) read(do func(entry) error) error {
+	return p.reply.ReadStream(func(s *request.Stream) error {
+		return s.Array(func() error {
+			var e entry
+			if err := s.Value(&e); err != nil {
+				return err
+			}
+			if !isKey(e.Key) {
+				return errNoZotero
+			}
+			return do(e)
+		})
+	}, errNoZotero)
 }

@@ -18,7 +18,12 @@ const (
 	maxWalks = 3   // through all pages, when the library is changed meanwhile
 	maxTags  = 100 // of a document, and as many authors
 	maxText  = 300 // characters of a title, and of all authors
+	// maxEntries is how many entries a list may have, with those that are only linked to.
+	maxEntries = 4 * places.MaxItems
 )
+
+// errEnough stops the reading of a list.
+var errEnough = errors.New("nothing more is wanted")
 
 // walk yields each file once. It belongs to one call of List; yielded has the keys of files.
 type walk struct {
@@ -51,18 +56,20 @@ func (w *walk) run(ctx context.Context) (err error) {
 // taken as a work of its own. More works or files than places.MaxItems end the walk.
 func (w *walk) once(ctx context.Context) error {
 	w.begun = false
-	known := map[string]about{}
-	if err := w.each(ctx, parents, func(e entry) (bool, error) {
-		if known[e.Key] = aboutOf(e); len(known) > places.MaxItems {
-			return false, errMany
+	known, kept := map[string]about{}, places.Kept(0)
+	if err := w.each(ctx, parents, func(e entry) error {
+		a := aboutOf(e)
+		if known[e.Key] = a; len(known) > places.MaxItems {
+			return errMany
 		}
-		return true, nil
+		return errors.Join(kept.Add(a.title, a.author, a.date, a.doi, a.url), kept.Add(a.authors...),
+			kept.Add(a.tags...))
 	}); err != nil {
 		return err
 	}
-	return w.each(ctx, attachments, func(e entry) (bool, error) {
+	return w.each(ctx, attachments, func(e entry) error {
 		if e.Data.LinkMode != "imported_file" && e.Data.LinkMode != "imported_url" || w.yielded[e.Key] {
-			return true, nil // what is only linked to is somewhere else
+			return nil // what is only linked to is somewhere else
 		}
 		w.yielded[e.Key] = true
 		parent, _ := e.Data.Parent.(string)
@@ -71,15 +78,18 @@ func (w *walk) once(ctx context.Context) error {
 		if !ok {
 			a = aboutOf(e)
 		}
-		return w.yield(itemOf(e, a), nil) && len(w.yielded) <= places.MaxItems, nil
+		if !w.yield(itemOf(e, a), nil) || len(w.yielded) > places.MaxItems {
+			return errEnough
+		}
+		return nil
 	})
 }
 
 // each calls do with all entries of a list, until it wants no more. The program on this machine sends a list as one
 // page. A page that brings nothing new before the end is an error, for it would be asked for again and again.
 //
-// do may end it early by false. Entries that come twice, as when a list moved, are given once.
-func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, error)) error {
+// do may end it early by errEnough. Entries that come twice, as when a list moved, are given once.
+func (w *walk) each(ctx context.Context, list string, do func(entry) error) error {
 	limit := pageSize
 	if w.local { // its state changes only when it is synchronised; but one page is one moment
 		limit = 0
@@ -91,23 +101,30 @@ func (w *walk) each(ctx context.Context, list string, do func(entry) (bool, erro
 			return err
 		}
 		if w.begun && p.state != w.state {
+			_ = p.reply.Body.Close()
 			return errChanged
 		}
 		w.begun, w.state = true, p.state
-		before := len(seen)
-		for _, e := range p.entries {
-			if seen[e.Key] {
-				continue
+		before, count := len(seen), 0
+		err = p.read(func(e entry) error {
+			if count++; seen[e.Key] {
+				return nil
 			}
-			seen[e.Key] = true
-			if more, err := do(e); err != nil || !more {
-				return err
+			if seen[e.Key] = true; len(seen) > maxEntries {
+				return errMany
 			}
-		}
-		if start += len(p.entries); start >= p.total {
+			return do(e)
+		})
+		if errors.Is(err, errEnough) {
 			return nil
 		}
-		if len(p.entries) == 0 || w.local {
+		if err != nil {
+			return err
+		}
+		if start += count; start >= p.total {
+			return nil
+		}
+		if count == 0 || w.local {
 			return errChanged
 		}
 		if len(seen) == before {

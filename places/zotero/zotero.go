@@ -192,8 +192,11 @@ func (l *library) failed(status int) error {
 
 // Check implements places.Place. One file is asked for, so a library without files is fine.
 func (l *library) Check(ctx context.Context) error {
-	_, err := l.ask(ctx, attachments, 0, 1)
-	return err
+	p, err := l.ask(ctx, attachments, 0, 1)
+	if err != nil {
+		return err
+	}
+	return p.read(func(entry) error { return nil })
 }
 
 // List implements places.Place. Files come in the order in which they were added to the library.

@@ -1,6 +1,7 @@
 package zotero
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -225,10 +226,12 @@ func TestServersThatAnswerOtherwise(t *testing.T) {
 			return start > 0 && says(500, "", "")(w, start)
 		}, chat.CodeUnavailable},
 		"too large": {func(w http.ResponseWriter, _ int) bool {
+			w.Header().Set("Total-Results", "1")
+			w.Header().Set("Last-Modified-Version", "7")
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			for range maxPage>>20 + 1 {
-				_, _ = z.Write(make([]byte, 1<<20))
+				_, _ = z.Write(bytes.Repeat([]byte(" "), 1<<20))
 			}
 			return z.Close() == nil
 		}, chat.CodeTooLarge},

@@ -137,7 +137,8 @@ func (w *teller) endText() {
 // unique in a run, and here in a thread.
 func (w *teller) addStep(step chat.Step) {
 	id := w.run + "_" + step.CallID
-	if step.Thought != "" && step.Thought != w.thoughts[id] {
+	// calls of one turn share its thought, which their group has told
+	if step.Thought != "" && step.Thought != w.thoughts[id] && step.Thought != w.thoughts[w.run+"_"+step.ParentID] {
 		w.thoughts[id] = step.Thought
 		thought := id + "_thought"
 		w.add(Event{Type: "REASONING_START", MessageID: thought})

@@ -31,7 +31,7 @@ type Chunk struct {
 	SourceID         string          `json:"sourceId,omitempty"`         // The footnote's number in the text.
 	URL              string          `json:"url,omitempty"`              // Of the viewer, at the very words.
 	ProviderMetadata *SourceMetadata `json:"providerMetadata,omitempty"` // Where the source's words stand.
-	FinishReason     string          `json:"finishReason,omitempty"`     // stop.
+	FinishReason     string          `json:"finishReason,omitempty"`     // stop or length.
 	Reason           string          `json:"reason,omitempty"`           // Why the answer was stopped.
 }
 

@@ -78,7 +78,7 @@ func (w *teller) End(t *runlog.Trace, failure error) []any {
 		w.add(Chunk{Type: "abort", Reason: "The question was stopped."})
 		return w.chunks
 	}
-	w.add(Chunk{Type: "finish", FinishReason: "stop", MessageMetadata: &about})
+	w.add(Chunk{Type: "finish", FinishReason: t.FinishReason(), MessageMetadata: &about})
 	return w.chunks
 }
 
@@ -127,7 +127,8 @@ func (w *teller) addStep(step chat.Step) {
 		known = &call{}
 		w.calls[step.CallID] = known
 	}
-	if step.Thought != "" && step.Thought != known.thought {
+	group := w.calls[step.ParentID] // has told the thought that calls of one turn share
+	if step.Thought != "" && step.Thought != known.thought && (group == nil || step.Thought != group.thought) {
 		known.thought = step.Thought
 		id := "thought-" + step.CallID
 		w.add(Chunk{Type: "reasoning-start", ID: id})

@@ -27,7 +27,8 @@ type AgentAnswer struct {
 	// The answer, in Markdown with footnotes in the style asked for.
 	Response  string          `json:"response"`
 	Citations []chat.Citation `json:"citations"`
-	Sources   []chat.Source   `json:"sources"`
+	// The document of each [Source N], in order of the numbers.
+	Sources []chat.Source `json:"sources"`
 	runlog.Judged
 	// Where the answer may come from: every document in scope, or the given text alone.
 	RetrievalMode chat.Mode       `json:"retrieval_mode" api:"shared"`
@@ -65,14 +66,26 @@ func (a *Handlers) AgentChat(c httpio.Context) error {
 	answer := AgentAnswer{
 		RunID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status),
 		Response:  q.CitationStyle.Apply(text, citations, httpio.Origin(c)),
-		Citations: citations, Sources: []chat.Source{}, Judged: t.Judged(), RetrievalMode: t.Mode, Tokens: t.Tokens,
+		Citations: citations, Sources: sourcesOf(citations), Judged: t.Judged(),
+		RetrievalMode: t.Mode, Tokens: t.Tokens,
 		Cost: t.Cost, LatencyMS: t.LatencyMS, Error: t.Error,
 	}
-	// Sources of an answer that was held back are not told, as its text is not.
-	if a := t.Answer; a != nil && !t.Withheld() {
-		answer.Sources, answer.StopReason = httpio.NotNil(a.Sources), a.StopReason
+	if t.Answer != nil && !t.Withheld() {
+		answer.StopReason = t.Answer.StopReason
 	}
 	return c.JSON(answerStatus(t), answer)
+}
+
+// sourcesOf returns the source of each citation. Several citations may be of one document.
+func sourcesOf(citations []chat.Citation) []chat.Source {
+	sources := make([]chat.Source, 0, len(citations))
+	for _, cite := range citations {
+		sources = append(sources, chat.Source{
+			Number: cite.Number, DocumentID: cite.DocumentID, Title: cite.Title, Filename: cite.Filename,
+			SourceURL: cite.SourceURL, Section: cite.Section, URL: cite.URL, Cited: true,
+		})
+	}
+	return sources
 }
 
 // AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.

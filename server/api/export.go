@@ -86,7 +86,7 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 			Number: c.Number, DocumentID: c.DocumentID, Title: c.Title, Filename: c.Filename, SHA256: c.SHA256,
 			Page: c.Page, Place: c.Place, Section: c.Section,
 			Start: c.Start, End: c.End, Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
-			SourceURL: chat.WebLink(c.SourceURL),
+			SourceURL: chat.WebLink(c.SourceURL), Added: c.Added,
 		})
 	}
 	for _, s := range t.Steps {

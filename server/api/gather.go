@@ -52,7 +52,7 @@ func (a *Handlers) gatherResults(
 		return res, false, err
 	}
 	if err != nil {
-		a.Log.WarnContext(c.Request().Context(), "the agent did not find passages", "error", err)
+		a.Log.ErrorContext(c.Request().Context(), "the agent did not find passages", "error", err)
 		found.Notes = append(found.Notes, "The agent failed: this is what a search found.")
 	} else if len(found.Results) == 0 {
 		found.Notes = append(found.Notes, "The agent found nothing that fits: this is what a search found.")

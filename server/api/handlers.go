@@ -57,6 +57,8 @@ type Handlers struct {
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a plain search does not take the place of an agent that fails
 	GatherAlone bool
+	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gatherer.
+	FallbackScore float64
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules   func(chat.Budget) string
 	Checks  []Check

@@ -28,7 +28,7 @@ type FollowedPlace struct {
 	LookedAt    *time.Time `json:"looked_at,omitempty"`    // When the last look ended.
 	SucceededAt *time.Time `json:"succeeded_at,omitempty"` // When the last look that went well ended.
 	NextAt      *time.Time `json:"next_at,omitempty"`      // When it is looked at next; left out: on request.
-	// Why the last look failed. The place is tried again by itself.
+	// Why the last look failed. The place is tried again by itself, unless its state is paused.
 	Failure  *PlaceFailure `json:"failure,omitempty"`
 	Note     string        `json:"note,omitempty"` // What else there is to know of the last look.
 	Items    int           `json:"items"`          // What the place has.
@@ -103,8 +103,10 @@ type PlaceChange struct {
 	// The folder of documents that are added from now on.
 	Name     *string              `json:"name" api:"min=1,max=placestore.MaxNameLen"`
 	Schedule *placestore.Schedule `json:"schedule" api:"values=placestore.Schedule"`
-	Paused   *bool                `json:"paused"`   // Whether it is not looked at.
-	Settings map[string]string    `json:"settings"` // Those that change, by the names of the kind's fields.
+	Paused   *bool                `json:"paused"` // Whether it is not looked at.
+	// Those that change, by the names of the kind's fields. Stored secrets must be sent again, or the answer is 400,
+	// when the scheme, host or port of the place's server changes.
+	Settings map[string]string `json:"settings"`
 }
 
 // PlaceItems is the answer of GET /places/{id}/items.
@@ -133,7 +135,7 @@ func tellPlace(p placestore.Place) FollowedPlace {
 	told := FollowedPlace{
 		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings, Secrets: p.Secrets,
 		Schedule: p.Schedule, State: p.State(), LookedAt: at(p.LookedAt), SucceededAt: at(p.SuccessAt),
-		NextAt: at(p.NextAt), Failure: tellFailure(p.Failure), Note: p.Note,
+		NextAt: at(p.NextAt), Failure: tellFailure(p.Trouble()), Note: p.Note,
 		Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
 		LastLook: PlaceReport{p.Report.Added, p.Report.Changed, p.Report.Removed, []PlaceDocument{}},
 	}

@@ -66,7 +66,9 @@ type queryCitation struct {
 	Relevance      string  `json:"relevance"`       // How the quote supports the answer, in words.
 	Score          float64 `json:"score"`
 	Title          string  `json:"title"`
+	SourceURL      string  `json:"source_url,omitempty"`
 	URL            string  `json:"url"`
+	Added          bool    `json:"added,omitempty"`
 }
 
 // AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
@@ -119,7 +121,8 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	for _, cite := range citations {
 		res.Citations = append(res.Citations, queryCitation{
 			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
-			Relevance: relevanceOf(cite), Score: cite.Score, Title: cite.Title, URL: cite.URL,
+			Relevance: relevanceOf(cite), Score: cite.Score, Title: cite.Title,
+			SourceURL: cite.SourceURL, URL: cite.URL, Added: cite.Added,
 		})
 	}
 	res.StepsUsed = t.StepsUsed()
@@ -174,9 +177,9 @@ type RetrieveResponse struct {
 // chunk is a passage that was found, with how it was.
 type chunk struct {
 	find.SearchResult
-	ChunkID    string      `json:"chunk_id"`
-	Strategy   string      `json:"strategy"`    // How it was searched.
-	AgentTrace searchTrace `json:"agent_trace"` // How the passages were found.
+	ChunkID    string     `json:"chunk_id"`
+	Strategy   string     `json:"strategy"`    // How it was searched.
+	AgentTrace chunkTrace `json:"agent_trace"` // How the passage was found.
 }
 
 // newRetrieveResponse describes passages that were found by a strategy in steps.
@@ -190,7 +193,7 @@ func newRetrieveResponse(
 		Notes:      httpio.NotNil(notes), LatencyMS: tookMS,
 	}
 	for _, r := range found {
-		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.searchTrace})
+		res.Chunks = append(res.Chunks, chunk{r, r.Metadata.ChunkID, strategy, res.AgentTrace.of(r.Metadata.ChunkID)})
 	}
 	return res
 }
@@ -219,7 +222,12 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	if ok {
 		return c.JSON(http.StatusOK, res)
 	}
-	found, err := a.runSearch(c, body)
+	var found found
+	if res.Query != "" { // the agent was asked
+		found, err = a.fallBack(c, body)
+	} else {
+		found, err = a.runSearch(c, body, nil)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &chat.Error{
 			Code:    chat.CodeTimeout,

@@ -30,7 +30,7 @@ type queryAction struct {
 // queryObservation is what came of it.
 type queryObservation struct {
 	Result    any     `json:"result"`  // What it returned; null while there is nothing.
-	Success   bool    `json:"success"` // It ended, and without an error.
+	Success   *bool   `json:"success"` // Whether it ended without an error; null while it runs.
 	Error     *string `json:"error"`   // null without one
 	LatencyMS int64   `json:"latency_ms"`
 }
@@ -51,7 +51,11 @@ func newQueryStep(s chat.Step, number int) queryStep {
 	q := queryStep{
 		Step: s, StepNumber: number,
 		Action:      queryAction{Tool: s.Step, ToolInput: s.ToolInput, Thought: s.Thought},
-		Observation: queryObservation{Success: s.Status == chat.StatusComplete, LatencyMS: s.DurationMS},
+		Observation: queryObservation{LatencyMS: s.DurationMS},
+	}
+	if s.Status != chat.StatusPending && s.Status != chat.StatusRunning {
+		success := s.Status == chat.StatusComplete
+		q.Observation.Success = &success
 	}
 	if len(q.Action.ToolInput) == 0 {
 		q.Action.ToolInput = json.RawMessage(`{}`)

@@ -3,26 +3,28 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"footnote/chat"
 )
 
-// searchTrace is how an agent came to its passages, as each of them carries it.
-type searchTrace struct {
-	Query       string       `json:"query"`        // The query.
-	Iterations  int          `json:"iterations"`   // Turns with calls; calls side by side are one.
-	ToolCalls   []tracedCall `json:"tool_calls"`   // The calls, in order.
-	ToolResults []tracedEnd  `json:"tool_results"` // How each call ended, in the same order.
-	Plan        tracedPlan   `json:"plan"`         // What was thought before the first call.
+// agentTrace is how an agent came to its passages.
+type agentTrace struct {
+	Query       string       `json:"query"`          // The query.
+	Iterations  int          `json:"iterations"`     // Turns with calls; calls side by side are one.
+	ToolCalls   []tracedCall `json:"tool_calls"`     // The calls, in order.
+	ToolResults []tracedEnd  `json:"tool_results"`   // How each call ended, in the same order.
+	Plan        tracedPlan   `json:"plan"`           // What was thought before the first call.
+	Tokens      chat.Tokens  `json:"tokens"`         // that models took for it
+	Cost        *float64     `json:"cost,omitempty"` // of Tokens, when the models have a price
+	Steps       []chat.Step  `json:"steps"`
 }
 
-// agentTrace is a searchTrace with all that was done.
-type agentTrace struct {
-	searchTrace
-	Tokens chat.Tokens `json:"tokens"`         // that models took for it
-	Cost   *float64    `json:"cost,omitempty"` // of Tokens, when the models have a price
-	Steps  []chat.Step `json:"steps"`
+// chunkTrace is the part of an agentTrace that led to one passage.
+type chunkTrace struct {
+	Iterations int          `json:"iterations"` // Turns with calls of the whole search.
+	ToolCalls  []tracedCall `json:"tool_calls"` // The calls that found the passage.
 }
 
 // tracedCall is a call as it begins.
@@ -42,9 +44,10 @@ type tracedEnd struct {
 
 // tracedPlan is what a model thought before a call, and what that cost.
 type tracedPlan struct {
-	// What the question was taken for and why these tools were chosen, line by line.
+	// What the question was taken for, the parts that the model or rules see in it and why, and why these tools were
+	// chosen, line by line.
 	Reasoning string   `json:"reasoning"`
-	Cost      *float64 `json:"cost,omitempty"`
+	Cost      *float64 `json:"cost,omitempty"` // Of the model's plan, when the model has a price.
 }
 
 // newAgentTrace tells steps as calls, their ends, and what was thought before them.
@@ -52,8 +55,8 @@ type tracedPlan struct {
 // Calls under one parent were made side by side and are one iteration; each call without a parent is one of its own.
 func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace {
 	t := agentTrace{
-		searchTrace: searchTrace{Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{}},
-		Tokens:      spent.Tokens, Cost: spent.Cost, Steps: steps,
+		Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{},
+		Tokens: spent.Tokens, Cost: spent.Cost, Steps: steps,
 	}
 	var reasons []string
 	group := ""
@@ -69,6 +72,11 @@ func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace
 			reasons = append(reasons, s.Message)
 			if s.Step == "choose" && s.Summary != "" {
 				reasons = append(reasons, s.Summary)
+			}
+			if s.Result != nil {
+				for _, part := range s.Result.Parts {
+					reasons = append(reasons, strings.TrimSuffix(part.Query+": "+part.Reasoning, ": "))
+				}
 			}
 			if s.Cost != nil {
 				sum := *s.Cost
@@ -100,4 +108,22 @@ func (t *agentTrace) addStep(s chat.Step) {
 		}
 	}
 	t.ToolResults = append(t.ToolResults, end)
+}
+
+// of returns the part of the trace that led to a passage.
+func (t *agentTrace) of(chunkID string) chunkTrace {
+	part := chunkTrace{Iterations: t.Iterations, ToolCalls: []tracedCall{}}
+	call := 0
+	for _, s := range t.Steps {
+		if s.ToolName == "" {
+			continue
+		}
+		if s.Result != nil && slices.ContainsFunc(s.Result.Hits, func(hit chat.Hit) bool {
+			return hit.ChunkID == chunkID
+		}) {
+			part.ToolCalls = append(part.ToolCalls, t.ToolCalls[call])
+		}
+		call++
+	}
+	return part
 }

@@ -34,7 +34,7 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		step("hybrid_search", "", `{"query":"slates"}`, 0, chat.StatusComplete),
 	}
 	sum := 0.02
-	want := searchTrace{
+	want := agentTrace{
 		Query: "roof?", Iterations: 3,
 		ToolCalls: []tracedCall{
 			{"semantic_search", json.RawMessage(`{"query":"roof"}`), 1}, {"metadata_search", json.RawMessage(`{}`), 1},
@@ -48,12 +48,19 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		Plan: tracedPlan{
 			Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum,
 		},
+		Tokens: chat.Tokens{In: 30, Out: 4}, Cost: &sum, Steps: steps,
 	}
 	got := newAgentTrace("roof?", steps, chat.Spent{Tokens: chat.Tokens{In: 30, Out: 4}, Cost: &sum})
-	if diff := cmp.Diff(want, got.searchTrace); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if len(got.Steps) != len(steps) || got.Tokens.In != 30 || got.Cost != &sum {
-		t.Errorf("%d steps for %+v, want %d steps", len(got.Steps), got.Tokens, len(steps))
+	steps[4].Result.Hits = []chat.Hit{{ChunkID: "c1"}, {ChunkID: "c2"}}
+	steps[8].Result.Hits = []chat.Hit{{ChunkID: "c2"}}
+	for chunk, calls := range map[string][]tracedCall{
+		"c1": {want.ToolCalls[0]}, "c2": {want.ToolCalls[0], want.ToolCalls[3]}, "c3": {},
+	} {
+		if diff := cmp.Diff(chunkTrace{Iterations: 3, ToolCalls: calls}, got.of(chunk)); diff != "" {
+			t.Errorf("%s: %s", chunk, diff)
+		}
 	}
 }

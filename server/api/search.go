@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"footnote/chat"
@@ -40,17 +41,20 @@ func (a *Handlers) Search(c httpio.Context) error {
 	if err := a.Searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
 		return err
 	}
-	f, err := a.runSearch(c, body)
+	f, err := a.runSearch(c, body, nil)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes})
 }
 
-// runSearch checks a search and runs it; the step it took is part of what it returns.
+// runSearch checks a search and runs it; the step it took is part of what it returns. keep chooses from the results;
+// nil keeps all.
 //
 // Where nothing is searched by meaning the strategy is lexical, whatever was asked for.
-func (a *Handlers) runSearch(c httpio.Context, body find.SearchQuery) (found, error) {
+func (a *Handlers) runSearch(
+	c httpio.Context, body find.SearchQuery, keep func([]corpus.Result) []corpus.Result,
+) (found, error) {
 	q, err := a.Searcher.Query(body)
 	if err != nil {
 		return found{}, err
@@ -64,6 +68,9 @@ func (a *Handlers) runSearch(c httpio.Context, body find.SearchQuery) (found, er
 	if err != nil {
 		return found{}, err
 	}
+	if keep != nil {
+		res.Results = keep(res.Results)
+	}
 	f := found{results: find.PassagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
 	if !a.Library.Semantic() {
 		f.strategy = string(corpus.ModeLexical)
@@ -72,9 +79,33 @@ func (a *Handlers) runSearch(c httpio.Context, body find.SearchQuery) (found, er
 	return f, err
 }
 
+// fallBack searches in the place of an agent that failed or found nothing: by meaning, with the threshold of the
+// settings. Where meaning does not answer, words do, and a closer look keeps what fits.
+func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, error) {
+	body.Mode, body.MinScore = corpus.ModeSemantic, a.FallbackScore
+	fitting := func(hits []corpus.Result) []corpus.Result {
+		if slices.ContainsFunc(hits, func(r corpus.Result) bool { return r.Similarity == nil }) {
+			return corpus.Fitting(body.Query, hits)
+		}
+		return hits
+	}
+	if a.Library.Semantic() {
+		f, err := a.runSearch(c, body, fitting)
+		if chat.CodeOf(orNone(err)) != chat.CodeUnavailable {
+			return f, err
+		}
+	}
+	body.Mode, body.MinScore = corpus.ModeLexical, 0
+	return a.runSearch(c, body, fitting)
+}
+
 // searchStep is the search as one step of reasoning, for callers that want to see what was done.
 func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
-	input, err := json.Marshal(map[string]any{"query": q.Text, "max_results": q.Limit})
+	tool, args := "search_documents", map[string]any{"query": q.Text, "max_results": q.Limit}
+	if q.Mode == corpus.ModeSemantic {
+		tool, args = "semantic_search", map[string]any{"query": q.Text, "top_k": q.Limit, "min_score": q.MinScore}
+	}
+	input, err := json.Marshal(args)
 	if err != nil {
 		return chat.Step{}, err
 	}
@@ -83,7 +114,7 @@ func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
 		return chat.Step{}, err
 	}
 	return chat.Step{
-		CallID: "search-1", Step: "search_documents", ActionType: chat.ActionSearching, ToolName: "search_documents",
+		CallID: "search-1", Step: tool, ActionType: chat.ActionSearching, ToolName: tool,
 		Message: "Found " + english.Count(len(f.results), "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
 		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete,
 		ToolStatus: chat.StatusComplete,

@@ -112,7 +112,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 		messages = append(
 			messages, message{Role: RoleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID},
 		)
-		if run.Answer != "" || run.Status == chat.RunGuardrailTriggered ||
+		if run.Answer != "" || run.Status == chat.RunCancelled || run.Status == chat.RunGuardrailTriggered ||
 			run.Status == chat.RunCitationValidationFailed {
 			messages = append(
 				messages, message{Role: RoleAssistant, Content: run.Answer, Timestamp: run.EndedAt, RunID: run.ID},
@@ -125,7 +125,15 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 		return err
 	}
 	lost += damaged
-	messages = slices.DeleteFunc(messages, func(m message) bool { return traces[m.RunID] == nil })
+	for i, m := range messages { // what was written of an answer that was stopped
+		if t := traces[m.RunID]; t != nil && m.Role == RoleAssistant && t.Status == chat.RunCancelled {
+			messages[i].Content = t.Text
+		}
+	}
+	messages = slices.DeleteFunc(messages, func(m message) bool {
+		t := traces[m.RunID]
+		return t == nil || m.Content == "" && t.Status == chat.RunCancelled
+	})
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == RoleAssistant {
 			if t.Withheld() {

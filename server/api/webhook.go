@@ -12,8 +12,8 @@ import (
 // Webhooks sends what changed in kept questions to addresses that users set.
 type Webhooks interface {
 	// Set has a user's changes sent to an address, and returns the new secret that signs them. chat.CodeInvalid for
-	// what is no such address. origin is where the user reached this server.
-	Set(ctx context.Context, s chat.Scope, address, origin string) (secret string, err error)
+	// what is no such address. origin is where the user reached this server; local is the guard's ByLocalUser.
+	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
 // NewWebhook is the body of PUT /standing/webhook.
@@ -47,7 +47,8 @@ func (a *Handlers) SetWebhook(c httpio.Context) error {
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	secret, err := a.Webhooks.Set(c.Request().Context(), httpio.Scope(c), body.URL, httpio.Origin(c))
+	secret, err := a.Webhooks.Set(c.Request().Context(), httpio.Scope(c), body.URL, httpio.Origin(c),
+		a.Guard.ByLocalUser(c.Request()))
 	if err != nil {
 		return err
 	}

@@ -15,22 +15,20 @@ import (
 // its key.
 type Guard struct {
 	hosts     []string // further names that the server is reached by
-	origins   *http.CrossOriginProtection
+	origins   []string // whose pages may call the API
+	foreign   *http.CrossOriginProtection
 	keys      *keys.File  // nil: everybody is the local user
 	Tokens    Tokens      // of programs, which may use /mcp alone; nil: there are none
 	OnNetwork atomic.Bool // other machines can reach the address it listens on
 }
 
-// NewGuard makes a guard that admits requests to hosts, from origins, by users that keys names. It fails when an
-// origin is none.
+// NewGuard makes a guard that admits requests to hosts, from pages of origins to the API, by users that keys names. It
+// fails for an invalid origin.
 func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
-	g := &Guard{hosts: hosts, origins: http.NewCrossOriginProtection(), keys: keys}
-	for _, origin := range origins {
-		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, err
-		}
+	if err := checkOrigins(origins); err != nil {
+		return nil, err
 	}
-	return g, nil
+	return &Guard{hosts: hosts, origins: origins, foreign: http.NewCrossOriginProtection(), keys: keys}, nil
 }
 
 // CheckHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
@@ -76,16 +74,43 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 // is known by no other name.
 func (g *Guard) LocalOnly() bool { return !g.OnNetwork.Load() && len(g.hosts) == 0 }
 
-// ByLocalUser reports whether only the user of this machine can have sent a request: no key is needed, nobody else
-// reaches the server, and no proxy passed it on, behind which anybody may be.
-func (g *Guard) ByLocalUser(r *http.Request) bool {
-	return !g.KeyNeeded() && g.LocalOnly() && !forwarded(r.Header)
+// ListenOn notes the address that the server listens on. An address that is not TCP, as in tests, counts as one that
+// only this machine reaches.
+func (g *Guard) ListenOn(addr net.Addr) {
+	tcp, ok := addr.(*net.TCPAddr)
+	g.OnNetwork.Store(ok && !tcp.IP.IsLoopback())
 }
 
-// forwarded reports whether a proxy sent a request.
+// LocalUserAlone reports whether only the user of this machine uses the server: no key is needed, and no other machine
+// reaches it.
+func (g *Guard) LocalUserAlone() bool { return !g.KeyNeeded() && g.LocalOnly() }
+
+// ByLocalUser reports whether the user of this machine sent a request: the server has no other users, and no proxy
+// passed the request on. It is the only definition of a local request. What acts for a request later, such as the sync
+// of a place, keeps its result.
+func (g *Guard) ByLocalUser(r *http.Request) bool { return g.LocalUserAlone() && !forwarded(r.Header) }
+
+// forwarded reports whether a proxy or a content delivery network passed a request on. Each names the client in a
+// header of its own, such as X-Forwarded-For, CF-Connecting-IP or True-Client-IP. Browsers and programs send none of
+// them.
 func forwarded(h http.Header) bool {
-	return h.Get("Forwarded") != "" || h.Get("X-Forwarded-For") != "" || h.Get("X-Real-Ip") != "" || h.Get("Via") != ""
+	for name := range h {
+		name = strings.ToLower(name)
+		if strings.Contains(name, "forwarded") || slices.Contains(passedOn, name) ||
+			slices.ContainsFunc(clientEnds, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			return true
+		}
+	}
+	return false
 }
+
+// passedOn are headers that proxies add, and clientEnds the ends of those in which they name the client.
+var (
+	passedOn = []string{
+		"via", "cdn-loop", "cf-ray", "x-amzn-trace-id", "x-amz-cf-id", "x-original-host", "x-envoy-external-address",
+	}
+	clientEnds = []string{"-ip", "-ipv6", "-clientip", "-socketip", "-remote-addr"}
+)
 
 // KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
 func (g *Guard) KeyNeeded() bool {
@@ -99,19 +124,3 @@ func (g *Guard) KeyNeeded() bool {
 // Gone reports whether a user may use the server no more: all keys of theirs were revoked. What they left open to
 // others without a key closes with that.
 func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
-
-// CheckOrigin refuses requests that change something and come from another site's page.
-//
-// It judges by Sec-Fetch-Site and Origin, as net/http's CrossOriginProtection does: programs send neither and pass.
-func (g *Guard) CheckOrigin(next Handler) Handler {
-	return func(c Context) error {
-		if err := g.origins.Check(c.Request()); err != nil {
-			return &chat.Error{
-				Code:    chat.CodeForbidden,
-				Message: "Another site's page sent this request. Open the page of this server and try again there.",
-				Err:     err,
-			}
-		}
-		return next(c)
-	}
-}

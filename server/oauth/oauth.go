@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"time"
 
 	"footnote/grants"
 	"footnote/server/httpio"
@@ -19,6 +20,8 @@ import (
 type Handlers struct {
 	Book *grants.Book
 	Log  *slog.Logger
+
+	made registrations
 }
 
 // maxBody is how large what a program sends may be, in bytes.
@@ -66,6 +69,9 @@ func (h *Handlers) Server(c httpio.Context) error {
 // Register answers POST /oauth/register. What else programs say of themselves is not looked at.
 func (h *Handlers) Register(c httpio.Context) error {
 	if err := h.needed(); err != nil {
+		return err
+	}
+	if err := h.made.count(c.RealIP(), time.Now()); err != nil {
 		return err
 	}
 	var said struct {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"net/http"
 
 	"footnote/chat"
@@ -18,9 +17,8 @@ var allowFields = []string{
 
 // AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
 //
-// 200 is the page that asks. 404 where no keys are used: programs need no leave then. A fault in the request is told to
-// the program by a redirect if its address is known to be its own, and else to the user as 400, since an address that
-// is not known must not be opened (RFC 6749, section 4.1.2.1).
+// 200 is the page that asks. 404 where no keys are used: programs need no leave then. A fault in the request is 400
+// and told to the user alone: nothing leads to a program before the user decided (RFC 9700, section 4.11.2).
 func (h *Handlers) AskToAllow(c httpio.Context) error {
 	// RFC 6749, section 3.1: parameters must not come twice. CheckQuery knows only the routes for programs.
 	for _, values := range c.QueryParams() {
@@ -29,7 +27,10 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 		}
 	}
 	client, asked, err := h.checkAllow(c, c.QueryParam)
-	if err != nil || asked == nil {
+	if err != nil {
+		return err
+	}
+	if err := h.Grants.Pend(c.Request().Context(), client); err != nil {
 		return err
 	}
 	// the form's answer leads to the program, which the policy of all pages would stop
@@ -49,7 +50,7 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 	}))
 }
 
-// checkAllow reads an authorization request. A fault that its program may hear is told it: then asked is nil.
+// checkAllow reads an authorization request.
 //
 // get reads a parameter of the address or a field of the form: both are checked in the same way, since a form can be
 // made up.
@@ -57,13 +58,7 @@ func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants
 	if !h.Grants.Needed() {
 		return grants.Client{}, nil, httpio.StatusError(http.StatusNotFound)
 	}
-	client, asked, err := h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
-	if known, ok := errors.AsType[*grants.Error](err); ok && asked != nil {
-		return client, nil, c.Redirect(http.StatusSeeOther, asked.Back(httpio.Origin(c), map[string]string{
-			"error": known.Code, "error_description": known.Message,
-		}))
-	}
-	return client, asked, err
+	return h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
 }
 
 // Allow answers POST /oauth/authorize: the user allows it, or does not.
@@ -76,7 +71,7 @@ func (h *Handlers) Allow(c httpio.Context) error {
 	}
 	form := c.Request().PostForm
 	client, asked, err := h.checkAllow(c, form.Get)
-	if err != nil || asked == nil {
+	if err != nil {
 		return err
 	}
 	answer := map[string]string{"error": "access_denied"}

@@ -123,6 +123,9 @@ func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	if c.parent == nil {
 		c.parent = f.calls[f.kids[p.CallID]]
 	}
+	if c.parent != nil && s.Thought == c.parent.Thought { // the group of a turn's calls shows it
+		s.Thought = ""
+	}
 	if f.groupState(c.parent, at) {
 		c.whole = true
 	}

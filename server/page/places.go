@@ -49,10 +49,13 @@ func (h *Handlers) placesPage(
 		}
 		if row.State == "failed" && !place.NextAt.IsZero() && !place.NextAt.After(p.Now) {
 			row.State = "waiting" // what is said of the last look may be mended
-		} else if place.Failure != nil {
-			row.Failure = place.Failure.Message
-			if known && row.State == "failed" && place.Failure.Code == chat.CodeUnauthorized {
-				row.Mend = mendForm(c, kind, place.Settings)
+		} else if failure := place.Trouble(); failure != nil {
+			row.Failure = failure.Message
+			// The local user can give a place its reach, which is not kept of places from earlier versions.
+			mends := failure.Code == chat.CodeUnauthorized || failure.Code == chat.CodeForbidden &&
+				!place.Local && h.Guard.ByLocalUser(c.Request())
+			if known && row.State == "failed" && mends {
+				row.Mend = mendForm(c, kind, place.Settings, place.Secrets)
 			}
 		}
 		if form := wrong[place.ID]; form != nil {

@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"footnote/chat"
 	"footnote/places"
@@ -11,18 +12,19 @@ import (
 	"footnote/views"
 )
 
-// mendForm asks again for what a kind's servers know people by. Secrets stay empty, whatever values has.
+// mendForm is the form for a kind's credentials. Secrets stay empty, whatever values has; those that are
+// stored must be entered.
 //
 // It is nil for a kind without any such field.
-func mendForm(c httpio.Context, kind places.Kind, values map[string]string) *views.PlaceForm {
+func mendForm(c httpio.Context, kind places.Kind, values map[string]string, stored []string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {
 		if !field.Secret && !field.Login {
 			continue
 		}
 		shown := views.PlaceFormField{
-			Name: field.Name, Title: field.Title.In(ctx), Required: field.Required || field.Secret,
-			Secret: field.Secret,
+			Name: field.Name, Title: field.Title.In(ctx), Secret: field.Secret,
+			Required: field.Required || slices.Contains(stored, field.Name),
 		}
 		if !field.Secret {
 			shown.Value = values[field.Name]
@@ -57,7 +59,7 @@ func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, "/places")
 	}
-	form := mendForm(c, kind, given)
+	form := mendForm(c, kind, given, place.Secrets)
 	code := chat.CodeOf(err)
 	if form == nil || code == chat.CodeInternal || code == chat.CodeNotFound || ctx.Err() != nil {
 		return err

@@ -106,7 +106,7 @@ func sharedView(h chat.Share, t *runlog.Trace) views.SharedAnswer {
 	for _, c := range t.Citations {
 		v.Quotes = append(v.Quotes, views.SharedQuote{
 			Number: c.Number, Title: c.Title, Filename: c.Filename, Place: c.PlaceWords(), Section: c.Section,
-			Quote: c.Quote, Claimed: c.Claimed, Check: c.Check,
+			Quote: c.Quote, Claimed: c.Claimed, Check: c.Check, Added: c.Added,
 		})
 	}
 	return v

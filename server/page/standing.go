@@ -53,7 +53,7 @@ func (h *Handlers) DropFeedForm(c httpio.Context) error {
 
 // Webhooks sends what changed in kept questions to addresses that users set; see api.Webhooks.
 type Webhooks interface {
-	Set(ctx context.Context, s chat.Scope, address, origin string) (secret string, err error)
+	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
 // SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
@@ -65,7 +65,8 @@ func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 		return err
 	}
 	address := c.Request().PostForm.Get("url")
-	secret, err := h.Webhooks.Set(c.Request().Context(), httpio.Scope(c), address, httpio.Origin(c))
+	secret, err := h.Webhooks.Set(c.Request().Context(), httpio.Scope(c), address, httpio.Origin(c),
+		h.Guard.ByLocalUser(c.Request()))
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeInvalid:
 		return h.standingPage(c, http.StatusBadRequest, views.KeptPage{

@@ -16,6 +16,7 @@ type GroundedSource struct {
 	Quote      string     `json:"quote"`
 	Check      chat.Check `json:"check"`
 	Score      float64    `json:"score"`
+	Added      bool       `json:"added,omitempty"`
 }
 
 // SourcesOf spells citations out; base is put before their links.
@@ -37,6 +38,7 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 			Quote:      cite.Quote,
 			Check:      cite.Check,
 			Score:      cite.Score,
+			Added:      cite.Added,
 		})
 	}
 	return out

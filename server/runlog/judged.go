@@ -29,6 +29,15 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
+// FinishReason returns why the answer's text ends, in the words of OpenAI's API: length if the model's reply was cut at
+// its token limit, else stop.
+func (t *Trace) FinishReason() string {
+	if t.Answer != nil && t.Answer.StopReason == chat.StopLength {
+		return "length"
+	}
+	return "stop"
+}
+
 // noteMessages returns the messages of the steps fallback and history, which say that another model answered or that
 // the conversation could not be read, and after them the notes on the answer.
 func (t *Trace) noteMessages() []string {

@@ -24,10 +24,10 @@ type Completion struct {
 
 // Choice is an answer; there is always one.
 type Choice struct {
-	Index        int       `json:"index"`                           // Always 0.
-	Message      Reply     `json:"message"`                         // The answer.
-	FinishReason string    `json:"finish_reason" api:"values=stop"` // Why the text ends: stop.
-	Logprobs     *struct{} `json:"logprobs" api:"shared"`           // Always null.
+	Index        int       `json:"index"`                                  // Always 0.
+	Message      Reply     `json:"message"`                                // The answer.
+	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // Why the text ends; length: the model's token limit cut it.
+	Logprobs     *struct{} `json:"logprobs" api:"shared"`                  // Always null.
 }
 
 // Reply is the answer's message.
@@ -54,6 +54,7 @@ type Citation struct {
 	Title     string `json:"title"`
 	URL       string `json:"url"`                  // of the viewer, at the very words
 	SourceURL string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
+	Added     bool   `json:"added,omitempty"`
 }
 
 // Usage counts the tokens of a run.
@@ -83,7 +84,7 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 			Message: Reply{
 				Role: "assistant", Content: t.Text, Annotations: findAnnotations(t.Text, t.Citations, base, 0),
 			},
-			FinishReason: "stop",
+			FinishReason: t.FinishReason(),
 		}},
 		Usage: newUsage(t.Tokens), Footnote: t.Judged(),
 	}
@@ -119,7 +120,7 @@ func placeCitations(markdown string, citations []chat.Citation, base string, off
 		start := offset + utf8.RuneCountInString(markdown[:at[0]])
 		list = append(list, placed{Citation{
 			StartIndex: start, EndIndex: start + at[1] - at[0], Title: cite.Title, URL: runlog.Absolute(base, cite.URL),
-			SourceURL: cite.SourceURL,
+			SourceURL: cite.SourceURL, Added: cite.Added,
 		}, cite})
 	}
 	return list

@@ -14,11 +14,11 @@ type Response struct {
 	ID                string         `json:"id"` // "resp_" and the run's id.
 	Object            string         `json:"object" api:"values=response"`
 	CreatedAt         int64          `json:"created_at"`
-	Status            string         `json:"status" api:"values=in_progress|completed|failed|cancelled"`
+	Status            string         `json:"status" api:"values=in_progress|completed|incomplete|failed|cancelled"`
 	CompletedAt       *int64         `json:"completed_at"` // When the answer was whole, in Unix seconds.
 	Background        bool           `json:"background"`   // Always false: each run goes on when its reader leaves.
 	Error             *ResponseError `json:"error"`
-	IncompleteDetails *struct{}      `json:"incomplete_details"` // Always null: no answer is cut.
+	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is cut.
 	Instructions      *string        `json:"instructions"`       // What was told to the model besides its rules.
 	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: answers are as long as they need to be.
 	Model             string         `json:"model"`
@@ -91,6 +91,11 @@ type OutputDetails struct {
 	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted apart.
 }
 
+// Incomplete says why an answer is cut.
+type Incomplete struct {
+	Reason string `json:"reason" api:"values=max_output_tokens"` // The token limit of the model.
+}
+
 // The states of responses and of their items.
 const (
 	inProgress = "in_progress"
@@ -136,6 +141,8 @@ func (r Response) ended(t *runlog.Trace, failure error) Response {
 		return r
 	case t.Status == chat.RunCancelled:
 		r.Status, r.CompletedAt = cancelled, nil
+	case t.FinishReason() == "length":
+		r.Status, r.CompletedAt, r.IncompleteDetails = incomplete, nil, &Incomplete{"max_output_tokens"}
 	}
 	r.Footnote = new(t.Judged())
 	return r

@@ -117,7 +117,7 @@ func (w *responseTeller) end(t *runlog.Trace, failure error) error {
 	case failed:
 		kind = "response." + failed
 		w.dropTexts()
-	case cancelled:
+	case cancelled, incomplete:
 		kind = "response." + incomplete // there is no event for those that were stopped
 	}
 	last.Output = w.output()

@@ -28,7 +28,7 @@ type Chunk struct {
 type Piece struct {
 	Index        int       `json:"index"`              // Always 0.
 	Delta        Delta     `json:"delta" api:"shared"` // What is new.
-	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop.
+	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit cut it.
 	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
 
@@ -87,7 +87,7 @@ func (h *Handlers) streamChunks(c httpio.Context, run chat.Run, usage bool) erro
 	if err != nil {
 		return errors.Join(err, w.sendFailure(err)) // the stream is open: this is only logged
 	}
-	return w.sendEnd(t.Judged())
+	return w.sendEnd(t)
 }
 
 // addEvent tells the client what is new in an event.
@@ -134,12 +134,12 @@ func (w *writer) sendAnnotations(a chat.Answer) error {
 }
 
 // sendEnd sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
-func (w *writer) sendEnd(j runlog.Judged) error {
+func (w *writer) sendEnd(t *runlog.Trace) error {
 	if err := w.sendText(w.draft.Rest()); err != nil {
 		return err
 	}
-	stop, last := "stop", w.chunk
-	last.Choices, last.Footnote = []Piece{{FinishReason: &stop}}, &j
+	last := w.chunk
+	last.Choices, last.Footnote = []Piece{{FinishReason: new(t.FinishReason())}}, new(t.Judged())
 	if err := w.sendChunk(last); err != nil {
 		return err
 	}

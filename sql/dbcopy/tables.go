@@ -122,10 +122,10 @@ func Tables() []Table {
 		table("grids", 1, 20, texts("id", "user_id"), ints("created_at", "due_at"), texts("body")),
 		table("grid_cells", 3, 200, texts("grid"), ints("row", "col", "seq"), texts("body")),
 		table("webhooks", 1, 500, texts("user_id", "url", "origin"), bytes("secret"),
-			ints("set_at", "sent_at", "failed_at"), texts("trouble"), ints("lost")),
+			ints("set_at", "sent_at", "failed_at"), texts("trouble"), ints("lost"), bools("local")),
 		table("notices", 1, 50, texts("id", "user_id", "kept"), ints("failed", "due_at"), texts("body")),
 		table("places", 1, 100, ints("n"), texts("id", "user_id", "name", "setup", "progress"), ints(
-			"removing", "revision", "looks", "created_at", "due_at",
+			"removing", "revision", "looks", "created_at", "due_at", "deaths",
 		)),
 		table("place_items", 2, 500, ints("place"), texts("key"), ints("look", "wanted", "put_off"), texts(
 			"version", "document", "name", "link", "refusal", "body",

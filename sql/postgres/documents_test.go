@@ -3,6 +3,8 @@ package postgres
 import (
 	"testing"
 
+	"github.com/riverqueue/river/riverdriver"
+
 	"footnote/corpus"
 	"footnote/corpus/corpustest"
 )
@@ -33,10 +35,12 @@ type mortal struct{ *Queue }
 // TakeAndDie implements corpustest.Mortal: the jobs' leases end, one after the other, and what lives puts them back.
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
-	if n, err := q.db.execStatement(t.Context(), shortTime, takeTurns, string(kind), jobs,
-		"a replica that dies"); err != nil ||
-		n != int64(jobs) {
-		t.Fatalf("take jobs: %d, %v; want %d", n, err, jobs)
+	driver := newTurnDriver(q.db, map[corpus.JobKind]corpus.Worker{kind: {Jobs: jobs}})
+	taken, err := driver.GetExecutor().JobGetAvailable(t.Context(), &riverdriver.JobGetAvailableParams{
+		Queue: string(kind), MaxToLock: jobs, ClientID: "a replica that dies",
+	})
+	if err != nil || len(taken.Jobs) != jobs {
+		t.Fatalf("take jobs: %+v, %v; want %d", taken, err, jobs)
 	}
 	for range jobs {
 		exec(

@@ -112,8 +112,12 @@ func (s postingStore) Drop(ctx context.Context, segment int64) error {
 		}
 		return err
 	})
-	if err == nil && pages >= vacuumFrom {
-		_, err = s.db.execStatement(ctx, contentTime, `VACUUM (SKIP_LOCKED) segment_pages`)
+	if err != nil || pages < vacuumFrom {
+		return err
+	}
+	_, err = s.db.execStatement(ctx, contentTime, `VACUUM (SKIP_LOCKED) segment_pages`)
+	if err == nil {
+		s.db.log.InfoContext(ctx, "database vacuumed", "table", "segment_pages", "pages", pages)
 	}
 	return err
 }

@@ -1,17 +1,24 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"footnote/corpus"
+	"footnote/fair"
+	"footnote/sql/store"
 )
 
-// River gives out jobs in the order they came. Here users take turns instead: a job gets the number of the turn it is
-// for when it is added, one after its user's last, or after the turn that is served now for a user who has none
-// waiting. The lowest turn is served first. $1 is the kind, $3 the user. The indexes river_job_turns and
+// River gives out jobs in the order they came. Here users take turns instead, as fair.Slots has them. A job's turn
+// orders those of one user: it is one after the user's last, or after the turn that is served now for a user who has
+// none waiting. $1 is the kind, $3 the user. The indexes river_job_turns and
 // river_job_users serve it.
 const nextTurn = `1 + greatest(
 	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` +
@@ -20,18 +27,33 @@ const nextTurn = `1 + greatest(
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available'
 			AND scheduled_at <= now())), 0)`
 
-// takeTurns moves jobs to work as River's own statement does, in the order of turns, and counts what begins. Jobs that
+// dueUsers returns the users of a kind's jobs whose time has come, $1; while jobs wait that are to be done alone, the
+// user of the first of them. The recursion reads one row of the index river_job_users for each user, however many jobs
+// wait.
+const dueUsers = `
+	WITH RECURSIVE suspect AS (SELECT args->>'user' AS id FROM river_job WHERE queue = $1 AND state = 'available'
+			AND scheduled_at <= now() AND args @> '{"alone": true}'
+		ORDER BY coalesce((args->>'blame')::int, 0), (args->>'turn')::bigint, river_job.id LIMIT 1),
+	u AS ((SELECT args->>'user' AS id FROM river_job WHERE queue = $1 AND state = 'available'
+			AND scheduled_at <= now() ORDER BY args->>'user' LIMIT 1)
+		UNION ALL SELECT (SELECT args->>'user' FROM river_job WHERE queue = $1 AND state = 'available'
+			AND scheduled_at <= now() AND args->>'user' > u.id ORDER BY args->>'user' LIMIT 1)
+			FROM u WHERE u.id IS NOT NULL)
+	SELECT id FROM suspect UNION ALL SELECT id FROM u WHERE id IS NOT NULL AND NOT EXISTS (SELECT FROM suspect)`
+
+// takeTurn moves the first job of a user to work as River's own statement does, and counts that it begins. Jobs that
 // are to be done alone come first, those last that were blamed most: while any waits or is at work here, no other is
-// taken. SKIP LOCKED gives replicas different jobs.
-const takeTurns = `
+// taken. SKIP LOCKED gives replicas different jobs. $1 is the kind, $2 the user, $3 the replica.
+const takeTurn = `
 	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
 		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
 	suspects AS (SELECT EXISTS (SELECT FROM river_job WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
 		AND args @> '{"alone": true}') AS wait),
 	next AS (SELECT id FROM river_job, here, suspects WHERE queue = $1 AND state = 'available' AND scheduled_at <= now()
+			AND args->>'user' = $2
 			AND here.alone = 0 AND (NOT suspects.wait OR here.jobs = 0 AND args ? 'alone')
 		ORDER BY CASE WHEN suspects.wait THEN coalesce((args->>'blame')::int, 0) END, (args->>'turn')::bigint, id
-		LIMIT (SELECT CASE WHEN wait THEN 1 ELSE $2::bigint END FROM suspects) FOR UPDATE OF river_job SKIP LOCKED)
+		LIMIT 1 FOR UPDATE OF river_job SKIP LOCKED)
 	UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = ARRAY[$3::text],
 		args = args - 'others' || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
 	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
@@ -40,14 +62,49 @@ const takeTurns = `
 // stays River's.
 type turnDriver struct {
 	*riverpgxv5.Driver
-	db *DB
+	db    *DB
+	turns map[string]*turns // by River queue
+}
+
+// turns are the slots of one kind of job.
+type turns struct {
+	*fair.Slots
+	held atomic.Bool // jobs wait for a slot
 }
 
 var _ riverdriver.Driver[pgx.Tx] = turnDriver{}
 
+// newTurnDriver makes a driver for one client.
+func newTurnDriver(db *DB, workers map[corpus.JobKind]corpus.Worker) turnDriver {
+	d := turnDriver{riverpgxv5.New(db.pool), db, make(map[string]*turns, len(workers))}
+	for kind, worker := range workers {
+		d.turns[string(kind)] = &turns{Slots: fair.NewSlots(worker.Jobs, cmp.Or(worker.PerUser, worker.Jobs))}
+	}
+	return d
+}
+
 // GetExecutor implements riverdriver.Driver.
 func (d turnDriver) GetExecutor() riverdriver.Executor {
 	return turnExecutor{d.Driver.GetExecutor(), d}
+}
+
+// leave gives back the slot of a job that has ended. When jobs wait for it, River is asked to fetch at once: by itself
+// it does so only after all of its workers were busy.
+func (d turnDriver) leave(ctx context.Context, queue, user string) {
+	t := d.turns[queue]
+	t.Leave(user)
+	if !t.held.Swap(false) {
+		return
+	}
+	payload, err := store.ToJSON(map[string]string{"queue": queue})
+	if err == nil {
+		err = d.Driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{
+			Topic: "river_insert", Payload: []string{payload},
+		})
+	}
+	if err != nil && ctx.Err() == nil {
+		d.db.log.WarnContext(ctx, "waiting jobs begin later", "error", err)
+	}
 }
 
 // turnExecutor is River's own executor but for JobGetAvailable.
@@ -56,16 +113,49 @@ type turnExecutor struct {
 	driver turnDriver
 }
 
-// JobGetAvailable implements riverdriver.Executor. Ids are taken by our statement, and the rows then read by River's
-// own, which knows their form.
+// JobGetAvailable implements riverdriver.Executor. Jobs are taken by our statements, one after the other, and the rows
+// then read by River's own, which knows their form.
 func (e turnExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
 	var taken riverdriver.JobGetAvailableResult
+	slots := e.driver.turns[p.Queue]
+	slots.held.Store(true)
+	var users []string // of the jobs that were taken
+	giveBack := func() {
+		for _, user := range users {
+			slots.Leave(user)
+		}
+		users = nil
+	}
 	err := e.driver.db.inTx(ctx, longTime, func(t *tx) error {
-		ids, err := rowsOf(t.ctx, t.pgx, scanValue[int64], takeTurns, []any{p.Queue, p.MaxToLock, p.ClientID})
-		if err != nil || len(ids) == 0 {
+		giveBack() // the transaction may run again
+		due, err := rowsOf(t.ctx, t.pgx, scanValue[string], dueUsers, []any{p.Queue})
+		if err != nil {
 			return err
+		}
+		var ids []int64
+		for len(ids) < p.MaxToLock {
+			user, ok := slots.Take(due)
+			if !ok {
+				break
+			}
+			users = append(users, user)
+			id, err := rowsOf(t.ctx, t.pgx, scanValue[int64], takeTurn, []any{p.Queue, user, p.ClientID})
+			if err != nil {
+				return err
+			}
+			if ids = append(ids, id...); len(id) == 0 { // no more of this user
+				slots.Leave(user)
+				users = users[:len(users)-1]
+				due = slices.DeleteFunc(due, func(u string) bool { return u == user })
+			}
+		}
+		if len(due) == 0 {
+			slots.held.Store(false)
+		}
+		if len(ids) == 0 {
+			return nil
 		}
 		taken.Jobs, err = e.driver.UnwrapExecutor(t.pgx).JobGetByIDMany(
 			t.ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema},
@@ -73,6 +163,7 @@ func (e turnExecutor) JobGetAvailable(
 		return err
 	})
 	if err != nil {
+		giveBack()
 		return nil, fmt.Errorf("take jobs: %w", err)
 	}
 	return &taken, nil

@@ -45,7 +45,8 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 		queues[string(kind)] = river.QueueConfig{MaxWorkers: worker.Jobs}
 	}
 	registry := river.NewWorkers()
-	if err := river.AddWorkerSafely(registry, &riverWorker{db: q.db, workers: workers}); err != nil {
+	driver := newTurnDriver(q.db, workers)
+	if err := river.AddWorkerSafely(registry, &riverWorker{db: q.db, workers: workers, turns: driver}); err != nil {
 		return fmt.Errorf("work: %w", err)
 	}
 	config := &river.Config{
@@ -57,7 +58,7 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	rescue.Go(func() { q.rescueDead(ctx) })
 	defer rescue.Wait()
 	for attempt := 1; ; attempt++ {
-		client, err := river.NewClient(turnDriver{riverpgxv5.New(q.db.pool), q.db}, config)
+		client, err := river.NewClient(driver, config)
 		if err != nil {
 			return fmt.Errorf("work: %w", err)
 		}
@@ -95,6 +96,7 @@ type riverWorker struct {
 	river.WorkerDefaults[jobArgs]
 	db      *DB
 	workers map[corpus.JobKind]corpus.Worker
+	turns   turnDriver
 }
 
 // Work implements river.Worker. The job's context is not River's: that ends with the client, while a job that was
@@ -107,6 +109,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
+	defer w.turns.leave(ctx, row.Queue, row.Args.User)
 	defer context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely) {
 			stop(corpus.ErrCancelled)

@@ -6,6 +6,7 @@ import (
 
 	"footnote/corpus"
 	"footnote/corpus/corpustest"
+	"footnote/fair"
 )
 
 func TestDocuments(t *testing.T) {
@@ -43,8 +44,9 @@ type mortal struct{ *Queue }
 // TakeAndDie implements corpustest.Mortal: the next process frees what this one left at work.
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
+	slots := fair.NewSlots(jobs, jobs)
 	for range jobs {
-		if _, _, ok, err := q.takeJob(t.Context(), kind, time.Now()); err != nil || !ok {
+		if _, _, ok, _, err := q.takeJob(t.Context(), kind, time.Now(), slots); err != nil || !ok {
 			t.Fatalf("take a job: %v, %v", ok, err)
 		}
 	}

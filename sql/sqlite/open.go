@@ -67,9 +67,9 @@ type DB struct {
 // version left undone, the index of words and the signs of vectors, is made before it returns, so the caller never
 // searches half an index.
 //
-// Of the pragmas, synchronous is switched by the writer for each commit, busy_timeout is for other processes that read,
-// such as a backup, cache_size is 8 MB, and journal_size_limit cuts the write-ahead log back to 64 MiB after it was
-// larger.
+// Of the pragmas, auto_vacuum comes first: it has an effect on an empty file only. synchronous is switched by the
+// writer for each commit, busy_timeout is for other processes that read, such as a backup, cache_size is 8 MB, and
+// journal_size_limit cuts the write-ahead log back to 64 MiB after it was larger.
 func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
 	db := &DB{path: path, log: log, stmts: make(map[string]heldStmt)}
 	defer func() {
@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	if db.writing, err = openPool(path, 1,
-		"journal_mode(WAL)", busyTimeout, "synchronous(NORMAL)", "foreign_keys(1)",
+		"auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", busyTimeout, "synchronous(NORMAL)", "foreign_keys(1)",
 		"cache_size(-8000)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/fair"
+	"footnote/sql/store"
 )
 
 // Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB. Jobs are
-// rows; a worker leases one for corpus.JobLease and prolongs that while it works. Users take turns: a job's turn is one
-// after the last of its user's waiting jobs, and the lowest turn goes first, so a user with a thousand files holds
-// nobody up (a form of fair queuing by virtual time).
+// rows; a worker leases one for corpus.JobLease and prolongs that while it works. Users take turns, as fair.Slots has
+// them; a job's turn orders those of one user.
 type Queue struct{ db *DB }
 
 var _ corpus.Queue = (*Queue)(nil)
@@ -159,47 +160,81 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// takeJob gives the first job whose time has come by now to one caller; ok is false when there is none, or when it has
-// to wait for others to end. Jobs under suspicion (alone = 1: a process died while they were at work) go first and one
-// at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its next
-// death could not be told from another's (docs/decisions.md, “Documents and files”). The time of the lease is in
-// ready_at: a job at work is due again when its lease has ended, with no sweep.
-func (q *Queue) takeJob(
-	ctx context.Context, kind corpus.JobKind, now time.Time,
-) (n int64, job corpus.Job, ok bool, err error) {
-	const due = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ?`
-	at := now.UnixMicro()
-	// an empty queue is asked often: that must not keep the writer busy
-	err = q.db.queryRow(ctx, due+` LIMIT 1`, []any{kind, at}, &n)
-	if err == nil {
-		err = q.db.writeTx(ctx, false, func(t *tx) error {
-			var busy, suspects bool
-			err := t.One(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
-				EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`,
-				[]any{kind, at}, &busy, &suspects)
-			if err != nil {
+// dueUsers returns the users of a kind's jobs whose time has come. Jobs under suspicion (alone = 1: a process died
+// while they were at work) go first: while any waits, it returns the user of the first of them. The recursion reads one
+// row of the index jobs_by_user for each user, however many jobs wait.
+func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (users []string, err error) {
+	err = engine{q.db}.Alone(ctx, 0).Query(`WITH RECURSIVE u(id) AS (
+			SELECT min(user_id) FROM jobs WHERE kind = $1 UNION ALL
+			SELECT (SELECT min(user_id) FROM jobs WHERE kind = $1 AND user_id > u.id) FROM u WHERE u.id IS NOT NULL),
+		suspect AS (SELECT user_id FROM jobs WHERE kind = $1 AND alone = 1 AND ready_at <= $2
+			ORDER BY blame, turn, n LIMIT 1)
+		SELECT user_id FROM suspect UNION ALL SELECT id FROM u WHERE id IS NOT NULL
+			AND EXISTS (SELECT 1 FROM jobs WHERE kind = $1 AND user_id = u.id AND ready_at <= $2)
+			AND NOT EXISTS (SELECT 1 FROM suspect)`, []any{string(kind), at}, func(rows store.Rows) error {
+		users = nil
+		for rows.Next() {
+			var user string
+			if err := rows.Scan(&user); err != nil {
 				return err
 			}
-			next := due + ` ORDER BY turn, n LIMIT 1`
-			if suspects {
-				next = due + ` AND alone = 1 ORDER BY blame, turn, n LIMIT 1`
-				if busy {
-					return sql.ErrNoRows
-				}
-			}
-			return t.One(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
-				RETURNING n, kind, document, user_id, sha256, attempt, blame`,
-				[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at}, &n, &job.Kind, &job.DocumentID,
-				&job.User, &job.SHA256, &job.Attempt, &job.Blame)
-		})
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, job, false, nil
-	}
+			users = append(users, user)
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, job, false, fmt.Errorf("take a job: %w", err)
+		return nil, fmt.Errorf("look for jobs: %w", err)
 	}
-	return n, job, true, nil
+	return users, nil
+}
+
+// takeJob gives the first job of the user whose turn it is to one caller, with a slot that the caller gives back. ok is
+// false when there is none, and held as well when jobs have to wait for others to end. Jobs under suspicion are done
+// one at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its
+// next death could not be told from another's (docs/decisions.md, “Documents and files”). The time of the lease is in
+// ready_at: a job at work is due again when its lease has ended, with no sweep.
+func (q *Queue) takeJob(
+	ctx context.Context, kind corpus.JobKind, now time.Time, slots *fair.Slots,
+) (n int64, job corpus.Job, ok, held bool, err error) {
+	at := now.UnixMicro()
+	// an empty queue is asked often: that must not keep the writer busy
+	users, err := q.dueUsers(ctx, kind, at)
+	if err != nil || len(users) == 0 {
+		return 0, job, false, false, err
+	}
+	user, ok := slots.Take(users)
+	if !ok {
+		return 0, job, false, true, nil
+	}
+	err = q.db.writeTx(ctx, false, func(t *tx) error {
+		var busy, suspects bool
+		err := t.One(`SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND leased = 1 AND ready_at > ?2),
+			EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND alone = 1 AND (leased = 1 OR ready_at <= ?2))`,
+			[]any{kind, at}, &busy, &suspects)
+		if err != nil {
+			return err
+		}
+		const due = `SELECT n FROM jobs WHERE kind = ? AND ready_at <= ? AND user_id = ?`
+		next := due + ` ORDER BY turn, n LIMIT 1`
+		if suspects {
+			next = due + ` AND alone = 1 ORDER BY blame, turn, n LIMIT 1`
+			if busy {
+				return sql.ErrNoRows
+			}
+		}
+		return t.One(`UPDATE jobs SET leased = 1, attempt = attempt + 1, ready_at = ? WHERE n = (`+next+`)
+			RETURNING n, kind, document, user_id, sha256, attempt, blame`,
+			[]any{time.Now().Add(corpus.JobLease).UnixMicro(), kind, at, user}, &n, &job.Kind, &job.DocumentID,
+			&job.User, &job.SHA256, &job.Attempt, &job.Blame)
+	})
+	if err == nil {
+		return n, job, true, false, nil
+	}
+	slots.Leave(user)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, job, false, true, nil
+	}
+	return 0, job, false, false, fmt.Errorf("take a job: %w", err)
 }
 
 // freeJobs puts back what an earlier process left at work: this one alone has the file. It blames a job that was the

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"footnote/corpus"
+	"footnote/fair"
 )
 
 const (
@@ -26,29 +28,35 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	})
 	var all sync.WaitGroup
 	for kind, worker := range workers {
-		for range worker.Jobs {
-			all.Go(func() { q.workKind(ctx, kind, worker.Do) })
-		}
+		all.Go(func() { q.workKind(ctx, kind, worker) })
 	}
 	all.Wait()
 	return nil
 }
 
-// workKind takes jobs of a kind until ctx ends. It sleeps until there is news, until the next job is due, or for poll,
-// whichever is first; the millisecond keeps it from looking just before the time.
-func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, do func(context.Context, corpus.Job) error) {
+// workKind takes jobs of a kind and has each done in a goroutine of its own, until ctx ends; it returns when all have
+// ended. It sleeps until there is news, until the next job is due, or for poll, whichever is first; the millisecond
+// keeps it from looking just before the time. While jobs wait for others, the end of one is the news.
+func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus.Worker) {
+	slots := fair.NewSlots(worker.Jobs, cmp.Or(worker.PerUser, worker.Jobs))
+	var jobs sync.WaitGroup
+	defer jobs.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		news := q.db.atWork.watchNews() // before the look, so that nothing falls between
 		now := time.Now()
-		n, job, ok, err := q.takeJob(ctx, kind, now)
+		n, job, ok, held, err := q.takeJob(ctx, kind, now, slots)
 		if err == nil && ok {
-			q.runJob(ctx, n, job, do)
+			jobs.Go(func() {
+				q.runJob(ctx, n, job, worker.Do)
+				slots.Leave(job.User)
+				q.db.atWork.tellNews()
+			})
 			continue
 		}
 		wait := poll
-		if err == nil {
+		if err == nil && !held {
 			var due time.Time
 			if due, ok, err = q.nextTime(ctx, kind, now); err == nil && ok {
 				wait = max(0, min(wait, time.Until(due)+time.Millisecond))
@@ -107,7 +115,6 @@ func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause e
 		_, err = q.changeJob(ctx, `UPDATE jobs SET leased = 0, ready_at = ?, alone = 0, blame = blame + ? WHERE n = ?
 			AND attempt = ?`, time.Now().Add(corpus.JobBackoff(attempt)).UnixMicro(), blame, n, attempt)
 	}
-	q.db.atWork.tellNews()
 	return err
 }
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -33,33 +35,32 @@ type claimable[T any] struct {
 	nameOf func(T) string
 }
 
-// claim takes up to limit rows that are due, longest due first, from other callers until a time. When nothing is due,
-// which is asked often, it writes nothing. Free leaves out rows that another process is just claiming, so two processes
-// get different ones at the same time and neither waits. The new due time is the claim: nobody else finds the row due
-// before then, and when it has passed without a result, everybody does.
+// dueUsers returns the users of rows that are due. It writes nothing.
+func (r claimable[T]) dueUsers(ctx context.Context, c *Chats, now time.Time) ([]string, error) {
+	users, err := readList(c.db.Alone(ctx, 0), func(row Row) (user string, err error) {
+		err = row.Scan(&user)
+		return user, err
+	}, `SELECT DISTINCT d.user_id FROM `+r.table+` d WHERE `+r.due, ToMicros(now))
+	return users, wrap(err, "look for due "+r.table)
+}
+
+// claim takes the row of a user that is due longest from other callers until a time; ok is false when none is due. Free
+// leaves out rows that another process is just claiming, so neither waits. The new due time is the claim: no caller
+// finds the row due before then, and when it has passed without a result, every caller does.
 func (r claimable[T]) claim(
-	ctx context.Context, c *Chats, now, until time.Time, limit int,
-) (list []T, err error) {
-	var due bool
-	if err := c.db.Alone(ctx, 0).One(
-		`SELECT EXISTS (SELECT 1 FROM `+r.table+` d WHERE `+r.due+`)`, []any{ToMicros(now)}, &due,
-	); err != nil || !due {
-		return nil, wrap(err, "claim "+r.table)
-	}
+	ctx context.Context, c *Chats, user string, now, until time.Time,
+) (v T, ok bool, err error) {
 	err = c.db.Write(ctx, Durable, func(t Tx) error {
-		list, err = readList(t, r.read, r.rows+` WHERE `+r.due+` ORDER BY d.due_at, d.id LIMIT CAST($2 AS bigint)`+
-			c.sql.Free("d"), ToMicros(now), limit)
+		v, err = readOne(t, r.read, r.rows+` WHERE `+r.due+` AND d.user_id = $2 ORDER BY d.due_at, d.id LIMIT 1`+
+			c.sql.Free("d"), ToMicros(now), user)
 		if err != nil {
 			return err
 		}
-		for _, v := range list {
-			if _, err := t.Exec(
-				`UPDATE `+r.table+` SET due_at = $1 WHERE id = $2`, ToMicros(until), r.nameOf(v),
-			); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err = t.Exec(`UPDATE `+r.table+` SET due_at = $1 WHERE id = $2`, ToMicros(until), r.nameOf(v))
+		return err
 	})
-	return list, wrap(err, "claim "+r.table)
+	if errors.Is(err, sql.ErrNoRows) {
+		return v, false, nil
+	}
+	return v, err == nil, wrap(err, "claim "+r.table)
 }

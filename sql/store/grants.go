@@ -22,7 +22,8 @@ var _ grants.Store = (*Grants)(nil)
 func NewGrants(db Database, sql *Dialect) *Grants { return &Grants{db, sql} }
 
 // Put implements grants.Store. What goes beyond `most` is the oldest of the owner's records of that kind, in the same
-// transaction. A client that somebody allowed is spared, so strangers who register programs can't push it out.
+// transaction. A client with a grant or an open consent page is kept, so strangers who register programs can't
+// push it out.
 func (g *Grants) Put(ctx context.Context, r grants.Record, most int) error {
 	return g.db.Write(ctx, Durable, func(t Tx) error {
 		if _, err := t.Exec(`INSERT INTO oauth (kind, id, owner, used, made, expires, body)
@@ -31,6 +32,7 @@ func (g *Grants) Put(ctx context.Context, r grants.Record, most int) error {
 			return err
 		}
 		_, err := t.Exec(`DELETE FROM oauth WHERE kind = $1 AND owner = $2 AND (kind <> 'client' OR NOT used)
+			AND NOT (kind = 'client' AND id IN (SELECT owner FROM oauth WHERE kind = 'consent'))
 			AND id NOT IN (SELECT id FROM oauth WHERE kind = $1 AND owner = $2 AND (kind <> 'client' OR NOT used)
 				ORDER BY made DESC, `+g.sql.Age+` DESC LIMIT CAST($3 AS bigint))`, string(r.Kind), r.Owner, most)
 		return err

@@ -177,15 +177,28 @@ func (c *Chats) ChangeGridCell(
 	return cell, err
 }
 
-// ClaimGrids implements chat.Store. BETWEEN 1 leaves out 0, which is no time, and is what the partial index
-// grids_by_due holds.
-func (c *Chats) ClaimGrids(ctx context.Context, now, until time.Time, limit int) ([]chat.Grid, error) {
-	list, err := claimable[chat.Grid]{
-		table: "grids", rows: selectGrid, due: `d.due_at BETWEEN 1 AND $1`,
-		read: scanGrid, nameOf: func(g chat.Grid) string { return g.ID },
-	}.claim(ctx, c, now, until, limit)
-	for i := range list {
-		list[i].DueAt = until
-	}
-	return list, err
+// dueGrids selects the grids with work that is due. BETWEEN 1 leaves out 0, which is no time, and is what the
+// partial index grids_by_due holds.
+var dueGrids = claimable[chat.Grid]{
+	table: "grids", rows: selectGrid, due: `d.due_at BETWEEN 1 AND $1`,
+	read: scanGrid, nameOf: func(g chat.Grid) string { return g.ID },
+}
+
+// DueGrids implements chat.Store.
+func (c *Chats) DueGrids(ctx context.Context, now time.Time) ([]string, error) {
+	return dueGrids.dueUsers(ctx, c, now)
+}
+
+// ClaimGrid implements chat.Store.
+func (c *Chats) ClaimGrid(ctx context.Context, user string, now, until time.Time) (chat.Grid, bool, error) {
+	g, ok, err := dueGrids.claim(ctx, c, user, now, until)
+	g.DueAt = until
+	return g, ok, err
+}
+
+// FreeGrids implements chat.Store.
+func (c *Chats) FreeGrids(ctx context.Context, now time.Time, within time.Duration) error {
+	_, err := c.db.Alone(ctx, 0).Exec(`UPDATE grids SET due_at = $1 WHERE due_at BETWEEN $1 AND $2`,
+		ToMicros(now), ToMicros(now.Add(within)))
+	return err
 }

@@ -24,14 +24,14 @@ func NewPlaces(db Database, sql *Dialect) *Places { return &Places{db, sql} }
 
 // The clocks of processes differ: leases and looks are kept by the database's.
 const selectPlace = `SELECT p.id, p.user_id, p.revision, p.looks, p.created_at, p.due_at,
-	p.lease_until > (SELECT now_micros()), p.setup, p.progress FROM places p `
+	p.lease_until > (SELECT now_micros()), p.deaths, p.setup, p.progress FROM places p `
 
 // due_at 0 means that no look is due, which TimeOf makes the zero time.
 func scanPlace(row Row) (p placestore.Place, err error) {
 	var created, due int64
 	var setup, progress []byte
 	if err := row.Scan(
-		&p.ID, &p.User, &p.Revision, &p.Looks, &created, &due, &p.Looking, &setup, &progress,
+		&p.ID, &p.User, &p.Revision, &p.Looks, &created, &due, &p.Looking, &p.Deaths, &setup, &progress,
 	); err != nil {
 		return p, err
 	}
@@ -103,7 +103,9 @@ func (ps *Places) Places(ctx context.Context, user string) ([]placestore.Place, 
 // place one wins.
 func (ps *Places) DuePlaces(ctx context.Context, limit int) ([]placestore.Place, error) {
 	return ps.list(ctx, `WHERE p.due_at > 0 AND p.due_at <= (SELECT now_micros())
-		AND p.lease_until <= (SELECT now_micros()) ORDER BY p.due_at LIMIT CAST($1 AS bigint)`, limit)
+		AND p.lease_until <= (SELECT now_micros())
+		ORDER BY row_number() OVER (PARTITION BY p.user_id ORDER BY p.due_at), p.due_at
+		LIMIT CAST($1 AS bigint)`, limit)
 }
 
 func (ps *Places) list(ctx context.Context, which string, args ...any) ([]placestore.Place, error) {
@@ -146,6 +148,7 @@ func (ps *Places) UpdatePlace(
 			return err
 		}
 		if _, err := t.Exec(`UPDATE places SET setup = $1, name = $2, removing = $3, revision = revision + 1,
+			deaths = 0,
 			due_at = CASE WHEN CAST($4 AS bigint) < -1 THEN due_at WHEN CAST($4 AS bigint) < 0 THEN 0
 			ELSE now_micros() + CAST($4 AS bigint) END WHERE id = $5`,
 			raw, setup.Name, asInteger(setup.Removing != placestore.NotRemoved), micros(due), id); err != nil {
@@ -166,11 +169,11 @@ func micros(due time.Duration) int64 {
 }
 
 // LeasePlace implements placestore.Store. The conditions are those of DuePlaces again, inside the update, so the row
-// that changes is the row that was free.
+// that changes is the row that was free. It is durable before work begins, since the lease shows a death later.
 func (ps *Places) LeasePlace(
 	ctx context.Context, id string, lease placestore.Lease,
 ) (p placestore.Place, ok bool, err error) {
-	err = ps.db.Write(ctx, 0, func(t Tx) error {
+	err = ps.db.Write(ctx, Durable, func(t Tx) error {
 		n, err := t.Exec(`UPDATE places SET owner = $1, lease_until = now_micros() + $2
 			WHERE id = $3 AND due_at > 0 AND due_at <= now_micros() AND lease_until <= now_micros()`,
 			lease.Owner, lease.For.Microseconds(), id)
@@ -232,7 +235,9 @@ func (ps *Places) ReleasePlace(
 	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		_, err := t.Exec(`UPDATE places SET progress = $1, owner = '', lease_until = 0,
 			due_at = CASE WHEN revision <> $2 THEN due_at WHEN CAST($3 AS bigint) < 0 THEN 0
-			ELSE now_micros() + CAST($3 AS bigint) END WHERE n = $4`, raw, revision, micros(due), n)
+			ELSE now_micros() + CAST($3 AS bigint) END,
+			deaths = deaths * CAST($4 AS bigint) WHERE n = $5`,
+			raw, revision, micros(due), asInteger(progress.Going), n)
 		return err
 	})
 }
@@ -245,9 +250,14 @@ func (ps *Places) DropPlace(ctx context.Context, id, owner string) error {
 	})
 }
 
-// FreePlaces implements placestore.Store. It is for a database that one process alone uses: at its start nobody else
-// can be at work.
-func (ps *Places) FreePlaces(ctx context.Context) error {
-	_, err := ps.db.Alone(ctx, 0).Exec(`UPDATE places SET owner = '', lease_until = 0 WHERE lease_until > 0`)
-	return err
+// CountDeaths implements placestore.Store. A removal goes on however often its process dies.
+func (ps *Places) CountDeaths(ctx context.Context, all bool) error {
+	return ps.db.Write(ctx, Durable, func(t Tx) error {
+		_, err := t.Exec(`UPDATE places SET owner = '', lease_until = 0,
+			deaths = CASE WHEN removing = 0 THEN deaths + 1 ELSE 0 END,
+			due_at = CASE WHEN removing = 0 AND deaths + 1 >= $1 THEN 0 ELSE due_at END
+			WHERE owner <> '' AND (lease_until <= now_micros() OR CAST($2 AS bigint) = 1)`,
+			placestore.MaxDeaths, asInteger(all))
+		return err
+	})
 }

@@ -51,6 +51,14 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	return page, next, nil
 }
 
+// HasRuns implements chat.Store. It starts from the runs under way, which are few: CROSS JOIN keeps SQLite from
+// starting from the user's sessions: each cell of a table has one.
+func (c *Chats) HasRuns(ctx context.Context, s chat.Scope) (has bool, err error) {
+	err = c.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM runs r CROSS JOIN sessions s WHERE r.status = 'running'
+		AND s.n = r.session AND s.user_id = $1 AND s.deleted_at = 0`+inLists+`)`, []any{s.User}, &has)
+	return has, wrap(err, "look for runs")
+}
+
 // CountSessions implements chat.Store.
 func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
 	err = c.db.Alone(ctx, 0).One(

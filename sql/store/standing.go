@@ -105,19 +105,26 @@ func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error
 	return ChangedOne(n, err, "forget a kept question", "question")
 }
 
-// ClaimStanding implements chat.Store. Without a time set a question is due when its user's library has another version
-// than when it was last looked at, so an unchanged library costs one read and no write.
-func (c *Chats) ClaimStanding(ctx context.Context, now, until time.Time, limit int) ([]chat.Standing, error) {
-	list, err := claimable[chat.Standing]{
-		table: "standing", rows: selectStanding,
-		due: `d.paused = 0 AND (d.due_at BETWEEN 1 AND $1 OR d.due_at = 0 AND d.version <>
-			coalesce((SELECT v.version FROM corpus_versions v WHERE v.user_id = d.user_id), 0))`,
-		read: scanStanding, nameOf: func(kept chat.Standing) string { return kept.ID },
-	}.claim(ctx, c, now, until, limit)
-	for i := range list {
-		list[i].DueAt = until
-	}
-	return list, err
+// dueStanding selects the questions that are due. Without a time set a question is due when its
+// user's library has another version than when it was last looked at, so an unchanged library costs one read and no
+// write.
+var dueStanding = claimable[chat.Standing]{
+	table: "standing", rows: selectStanding,
+	due: `d.paused = 0 AND (d.due_at BETWEEN 1 AND $1 OR d.due_at = 0 AND d.version <>
+		coalesce((SELECT v.version FROM corpus_versions v WHERE v.user_id = d.user_id), 0))`,
+	read: scanStanding, nameOf: func(kept chat.Standing) string { return kept.ID },
+}
+
+// DueStanding implements chat.Store.
+func (c *Chats) DueStanding(ctx context.Context, now time.Time) ([]string, error) {
+	return dueStanding.dueUsers(ctx, c, now)
+}
+
+// ClaimStanding implements chat.Store.
+func (c *Chats) ClaimStanding(ctx context.Context, user string, now, until time.Time) (chat.Standing, bool, error) {
+	kept, ok, err := dueStanding.claim(ctx, c, user, now, until)
+	kept.DueAt = until
+	return kept, ok, err
 }
 
 // SetStandingFeed implements chat.Store.

@@ -13,13 +13,15 @@ import (
 
 // The greeting of a new webhook has no kept question (kept is NULL) and is not counted as waiting.
 const webhookColumns = `h.user_id, h.url, h.origin, h.secret, h.set_at, h.sent_at, h.failed_at, h.trouble, h.lost,
+	h.local,
 	(SELECT count(*) FROM notices o WHERE o.user_id = h.user_id AND o.kept IS NOT NULL)`
 
 // scanWebhook reads a row of webhookColumns, with further columns before it.
 func scanWebhook(row Row, before ...any) (h chat.Webhook, err error) {
 	var set, sent, failed int64
 	err = row.Scan(append(before,
-		&h.User, &h.URL, &h.Origin, &h.Secret, &set, &sent, &failed, &h.Trouble, &h.Lost, &h.Waiting)...)
+		&h.User, &h.URL, &h.Origin, &h.Secret, &set, &sent, &failed, &h.Trouble, &h.Lost, &h.Local,
+		&h.Waiting)...)
 	h.SetAt, h.SentAt, h.FailedAt = TimeOf(set), TimeOf(sent), TimeOf(failed)
 	return h, err
 }
@@ -34,10 +36,10 @@ func (c *Chats) SetWebhook(ctx context.Context, s chat.Scope, hook *chat.Webhook
 		}
 		at := ToMicros(hook.SetAt)
 		if _, err := t.Exec(`INSERT INTO webhooks (user_id, url, origin, secret, set_at, sent_at, failed_at, trouble,
-			lost) VALUES ($1, $2, $3, $4, $5, 0, 0, '', 0)
+			lost, local) VALUES ($1, $2, $3, $4, $5, 0, 0, '', 0, $6)
 			ON CONFLICT (user_id) DO UPDATE SET url = excluded.url, origin = excluded.origin,
-			secret = excluded.secret, set_at = excluded.set_at, sent_at = 0, failed_at = 0, trouble = '', lost = 0`,
-			s.User, hook.URL, hook.Origin, hook.Secret, at); err != nil {
+			secret = excluded.secret, set_at = excluded.set_at, sent_at = 0, failed_at = 0, trouble = '', lost = 0,
+			local = excluded.local`, s.User, hook.URL, hook.Origin, hook.Secret, at, hook.Local); err != nil {
 			return err
 		}
 		if _, err := t.Exec(`DELETE FROM notices WHERE user_id = $1 AND kept IS NULL`, s.User); err != nil {
@@ -102,20 +104,23 @@ func scanNotice(row Row) (n chat.Notice, err error) {
 	return n, nil
 }
 
-// ClaimNotices implements chat.Store. Only the longest due notice of each user is claimed, so an address that hangs for
-// its ten seconds holds up its own user alone.
-func (c *Chats) ClaimNotices(ctx context.Context, now, until time.Time, limit int) ([]chat.Notice, error) {
-	list, err := claimable[chat.Notice]{
-		table: "notices", rows: `SELECT d.id, d.failed, d.body, ` + webhookColumns + `
-			FROM notices d JOIN webhooks h ON h.user_id = d.user_id`,
-		due: `d.due_at <= $1 AND d.id IN (SELECT o.id FROM (SELECT id, row_number() OVER (
-			PARTITION BY user_id ORDER BY due_at, id) AS place FROM notices WHERE due_at <= $1) o WHERE o.place = 1)`,
-		read: scanNotice, nameOf: func(n chat.Notice) string { return n.ID },
-	}.claim(ctx, c, now, until, limit)
-	for i := range list {
-		list[i].DueAt = until
-	}
-	return list, err
+// dueNotices are the notices that are to be sent.
+var dueNotices = claimable[chat.Notice]{
+	table: "notices", rows: `SELECT d.id, d.failed, d.body, ` + webhookColumns + `
+		FROM notices d JOIN webhooks h ON h.user_id = d.user_id`,
+	due: `d.due_at <= $1`, read: scanNotice, nameOf: func(n chat.Notice) string { return n.ID },
+}
+
+// DueNotices implements chat.Store.
+func (c *Chats) DueNotices(ctx context.Context, now time.Time) ([]string, error) {
+	return dueNotices.dueUsers(ctx, c, now)
+}
+
+// ClaimNotice implements chat.Store.
+func (c *Chats) ClaimNotice(ctx context.Context, user string, now, until time.Time) (chat.Notice, bool, error) {
+	n, ok, err := dueNotices.claim(ctx, c, user, now, until)
+	n.DueAt = until
+	return n, ok, err
 }
 
 // SettleNotice implements chat.Store. due_at is the claim's token: a server whose claim was taken by another changes no

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"strings"
 	"testing"
 
 	"footnote/chat"
@@ -19,5 +20,19 @@ func TestNothingIsSentForWhoIsGone(t *testing.T) {
 	p.work()
 	if len(box.all()) != 1 {
 		t.Error("a user who has a key again is told nothing")
+	}
+}
+
+// TestWebhookKeepsItsReach covers a webhook that was not set by the local user: each of its messages reaches the public
+// internet alone.
+func TestWebhookKeepsItsReach(t *testing.T) {
+	p, box := newPost(t), newMailbox(t, nil)
+	if _, err := p.Set(t.Context(), chat.Local, box.URL, "https://footnote.example", false); err != nil {
+		t.Fatal(err)
+	}
+	p.work()
+	h, err := p.store.Webhook(t.Context(), chat.Local)
+	if err != nil || !strings.Contains(h.Trouble, "not on the public internet") || len(box.all()) != 0 {
+		t.Errorf("%d messages arrived, trouble %q, %v; want none", len(box.all()), h.Trouble, err)
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"footnote/chat"
+	"footnote/fair"
 )
 
 // Times and bounds of sending.
@@ -39,8 +39,8 @@ var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * 
 // Config wires a Sender.
 type Config struct {
 	Store chat.WebhookStore
-	// Client reaches what may be reached for a user.
-	Client func(user string) *http.Client
+	// Client reaches the addresses that a webhook may reach; local is set for a webhook of the local user.
+	Client func(local bool) *http.Client
 	// Gone reports whether a user's keys were revoked, so that nothing is sent for them; nil: nobody's.
 	Gone func(user string) bool
 	// Sentence says what a difference is.
@@ -54,7 +54,7 @@ type Config struct {
 // Sender sends messages. It is safe for concurrent use.
 type Sender struct {
 	cfg  Config
-	wake chan struct{} // holds one: something is due now
+	loop fair.Loop[chat.Notice]
 }
 
 // New makes a Sender. Nothing is sent until Run.
@@ -66,42 +66,24 @@ func New(cfg Config) *Sender {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Sender{cfg: cfg, wake: make(chan struct{}, 1)}
-}
-
-// Run sends what is due until ctx ends.
-func (s *Sender) Run(ctx context.Context) {
-	tick := time.NewTicker(s.cfg.Every)
-	defer tick.Stop()
-	for {
-		if err := s.Work(ctx); err != nil && ctx.Err() == nil {
+	s := &Sender{cfg: cfg}
+	s.loop = fair.Loop[chat.Notice]{
+		Slots: fair.NewSlots(atOnce, 1), Every: cfg.Every, Do: s.deliver,
+		Due: func(ctx context.Context) ([]string, error) { return s.cfg.Store.DueNotices(ctx, s.cfg.Now()) },
+		Claim: func(ctx context.Context, user string) (chat.Notice, bool, error) {
+			now := s.cfg.Now()
+			return s.cfg.Store.ClaimNotice(ctx, user, now, now.Add(claimTime).Truncate(time.Microsecond))
+		},
+		Failed: func(ctx context.Context, err error) {
 			s.cfg.Log.WarnContext(ctx, "webhooks could not be looked after", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-s.wake:
-		}
+		},
 	}
+	return s
 }
 
-// Work sends the longest due message of each user, and waits for their replies. Those of one user are sent one after
-// another, in order; an address that hangs holds up its own user alone.
-func (s *Sender) Work(ctx context.Context) error {
-	now := s.cfg.Now()
-	due, err := s.cfg.Store.ClaimNotices(ctx, now, now.Add(claimTime).Truncate(time.Microsecond), atOnce)
-	if err != nil {
-		return err
-	}
-	failed := make([]error, len(due))
-	var wg sync.WaitGroup
-	for i, n := range due {
-		wg.Go(func() { failed[i] = s.deliver(ctx, n) })
-	}
-	wg.Wait()
-	return errors.Join(failed...)
-}
+// Run sends what is due until ctx ends. Messages of one user are sent one after another, in order, so an address that
+// hangs holds up its own user alone.
+func (s *Sender) Run(ctx context.Context) { s.loop.Run(ctx) }
 
 // deliver sends a message and notes what became of it. SettleNotice drops what it is told when the claim was lost
 // meanwhile: then another server sends, and its finding counts. That is why a message may come twice.
@@ -144,7 +126,7 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 	for name, value := range sign(n.To.Secret, n.ID, s.cfg.Now(), body) {
 		req.Header.Set(name, value)
 	}
-	client := *s.cfg.Client(n.User)
+	client := *s.cfg.Client(n.To.Local)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := client.Do(req)
 	if err != nil {

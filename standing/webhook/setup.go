@@ -16,10 +16,12 @@ const secretBytes = 32
 const secretMark = "whsec_"
 
 // Set has a user's changes sent to an address from now on, in the place of the one before, and returns the new secret
-// that signs them. It is kept, but shown to nobody again. origin is where the user reached this server. The secret
-// comes from crypto/rand. Setting the same address again makes a new one, and the old one is worth nothing from then
-// on.
-func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin string) (secret string, err error) {
+// that signs them. It is kept, but shown to nobody again. origin is where the user reached this server, and local says
+// that the local user asked. The secret comes from crypto/rand. Setting the same address again makes a new one, and the
+// old one is worth nothing from then on.
+func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin string, local bool) (
+	secret string, err error,
+) {
 	address = chat.WebLink(address)
 	if address == "" {
 		return "", &chat.Error{
@@ -31,14 +33,11 @@ func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin stri
 	key := make([]byte, secretBytes)
 	_, _ = rand.Read(key) // it does not fail
 	err = s.cfg.Store.SetWebhook(ctx, scope, &chat.Webhook{
-		URL: address, Origin: origin, Secret: key, SetAt: s.cfg.Now().UTC().Truncate(time.Microsecond),
+		URL: address, Origin: origin, Secret: key, SetAt: s.cfg.Now().UTC().Truncate(time.Microsecond), Local: local,
 	})
 	if err != nil {
 		return "", err
 	}
-	select { // it is told at once
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.loop.Wake() // it is told at once
 	return secretMark + base64.StdEncoding.EncodeToString(key), nil
 }

@@ -104,7 +104,12 @@ func (p *post) open() (shut func()) {
 // another is the sender of another server with the same store.
 func (p *post) another() *Sender {
 	return New(Config{
-		Store: p.store, Client: func(string) *http.Client { return p.reach.Client() },
+		Store: p.store, Client: func(local bool) *http.Client {
+			if !local {
+				return web.Reach{}.Client()
+			}
+			return p.reach.Client()
+		},
 		Sentence: func(_ context.Context, d chat.Difference) string { return "now “" + d.Now + "”" },
 		Now:      func() time.Time { return p.now },
 	})
@@ -113,7 +118,7 @@ func (p *post) another() *Sender {
 // set sets the address and returns the secret.
 func (p *post) set(address string) string {
 	p.Helper()
-	secret, err := p.Set(p.Context(), chat.Local, address, "https://footnote.example")
+	secret, err := p.Set(p.Context(), chat.Local, address, "https://footnote.example", true)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -142,9 +147,7 @@ func (p *post) change(differences ...chat.Difference) (keptID string) {
 func (p *post) work() {
 	p.Helper()
 	for range 3 {
-		if err := p.Work(p.Context()); err != nil {
-			p.Fatal(err)
-		}
+		p.loop.Once(p.Context())
 	}
 }
 
@@ -284,12 +287,10 @@ func TestAnAddressThatHangsHoldsUpNobodyElse(t *testing.T) {
 	hung := newMailbox(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p.cfg.Timeout = 100 * time.Millisecond
 	p.set(hung.URL)
-	if _, err := p.Set(t.Context(), chat.Scope{User: "bert"}, well.URL, ""); err != nil {
+	if _, err := p.Set(t.Context(), chat.Scope{User: "bert"}, well.URL, "", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	p.loop.Once(t.Context())
 	if h := p.hook(); h.Trouble != "The address did not answer in time: it has 10 s." || len(well.all()) != 1 {
 		t.Errorf("the webhook = %+v, and %d came elsewhere", h, len(well.all()))
 	}
@@ -308,9 +309,7 @@ func TestAReplyIsNotReadToItsEnd(t *testing.T) {
 		}
 	})
 	p.set(box.URL)
-	if err := p.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	p.loop.Once(t.Context())
 	<-ended
 	if h := p.hook(); h.SentAt.IsZero() {
 		t.Errorf("the webhook = %+v, want that it took it", h)
@@ -325,9 +324,7 @@ func TestOnlyOneServerSends(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if err := p.another().Work(t.Context()); err != nil {
-				t.Error(err)
-			}
+			p.another().loop.Once(t.Context())
 		})
 	}
 	wg.Wait()
@@ -355,7 +352,7 @@ func TestAddressesOfTheInsideAreNotReached(t *testing.T) {
 	}
 	for _, address := range []string{"", "ftp://x.example/", "https://a:b@x.example/", "/in", "https://" +
 		strings.Repeat("a", 2000) + ".example/"} {
-		if _, err := p.Set(t.Context(), chat.Local, address, ""); chat.CodeOf(err) != chat.CodeInvalid {
+		if _, err := p.Set(t.Context(), chat.Local, address, "", true); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%.40q: %v, want it refused", address, err)
 		}
 	}

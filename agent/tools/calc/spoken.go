@@ -5,7 +5,11 @@ import "strings"
 // spoken are the words with which a sentence says what an operator or a function does. Signs that are not in it are
 // said as they are written.
 var spoken = map[string]string{
-	"+": "plus add sum", "-": "minus subtract difference less", "*": "times multiply product",
+	"+": "plus add sum Summe somme suma",
+	"-": "minus subtract difference less increase rise growth decrease fall drop remain left " +
+		"Differenz Anstieg Zunahme Rückgang Abnahme Rest différence augmentation hausse diminution baisse reste " +
+		"diferencia aumento subida disminución descenso resto",
+	"*": "times multiply product",
 	"/": "divide over quotient", "//": "divide quotient whole", "^": "power raise square cube",
 	"%": "percent remainder modulo", "of": "percent", "sqrt": "square root", "√": "square root", "round": "round",
 }

@@ -90,7 +90,7 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 		cancel()
 	}
 	findings = append(findings, checkRerank(ctx, set)...)
-	return append(findings, checkOffice(set))
+	return append(findings, checkOffice(set), checkConfinement())
 }
 
 // checkTools reports tools that are named and that there are not. It makes the client of the tool servers as a start

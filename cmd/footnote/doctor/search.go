@@ -11,6 +11,7 @@ import (
 	"footnote/cmd/footnote/command"
 	"footnote/cmd/footnote/settings"
 	"footnote/cmd/footnote/wire"
+	"footnote/corpus/extract/child"
 	"footnote/corpus/extract/office"
 	"footnote/corpus/milvus"
 )
@@ -97,13 +98,24 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	return []Finding{found}
 }
 
-// checkOffice says whether Office files are drawn.
-// With the setting a missing soffice is a fault: the pages would silently be missing.
+// checkOffice reports whether Office files are drawn. With the setting, a missing soffice is a fault, as is a system
+// that can't confine it: the pages would silently be missing.
 func checkOffice(set *settings.Settings) Finding {
 	f := Finding{What: "pages of Office files", Fine: "off: they are shown as text"}
 	if set.OfficePages {
 		program, err := office.Program()
-		f.Fine, f.Err = "drawn by "+program, err
+		_, refused := wire.OfficePages(set)
+		f.Fine, f.Err = "drawn by "+program, errors.Join(err, refused)
+	}
+	return f
+}
+
+// checkConfinement reports whether programs that read files are confined. Without it they keep their limits, and
+// Office files are not drawn; that is no fault of the settings.
+func checkConfinement() Finding {
+	f := Finding{What: "confinement", Fine: "programs that read files see their own file alone, and no network"}
+	if err := child.Refused(); err != nil {
+		f.Fine = "none, programs that read files see the server's disk: " + err.Error()
 	}
 	return f
 }

@@ -64,15 +64,19 @@ func newApp(
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.Keys, Grants: a.Grants, UserLimits: set.UserLimits(),
 		Keeper: a.Keeper, Webhooks: a.Webhooks, Tables: a.Tables,
-		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, Rules: a.Runs.Rules, Stats: a.Runs.Stats,
+		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, FallbackScore: set.AgentFallbackMinScore,
+		Rules: a.Runs.Rules, Stats: a.Runs.Stats,
 		Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Runs: a.Runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
 		Places: a.Places, Pages: wire.PagesNet(set), Models: a.Runs.Models, Desk: a.modelChoice(set),
 		Folders:  a.chosen.Choice(),
 		Toolsets: a.Runs.Toolsets(), KeepDays: set.SessionKeepDays,
-		Samples: samples, Hosts: set.AllowedHosts, Checks: a.HealthChecks(set),
+		Samples: samples, Hosts: set.AllowedHosts, Origins: set.AllowedOrigins, Checks: a.HealthChecks(set),
 		Limits: httpio.Limits{UploadFile: int64(set.MaxUploadMiB) << 20},
 	})
+	if err == nil {
+		a.LocalUserAlone = a.server.LocalUserAlone
+	}
 	return a, err
 }
 
@@ -98,6 +102,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g, failed := errgroup.WithContext(work)
 	following, stopFollowing := context.WithCancel(failed)
 	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
+	a.server.ListenOn(listener.Addr())            // before anything is sent for somebody
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { a.Runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.Library.Run(work) })

@@ -17,10 +17,12 @@ import (
 // methods below, in the words of agent/run.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
-	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which make run builds in when this is set, and make build EINO=1 always)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
+	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which the released program does not have: go build -tags eino ./cmd/footnote, make build EINO=1, or make run with this setting build it in; the first such build takes some minutes)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
 	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for a similar question before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
+	AgentFallbackMinScore        float64       `help:"Least similarity, 0 to 1, of the passages of a fallback search by meaning: that of POST /agent/retrieve when the agent's own choice of tools fails or finds nothing, and that of a run whose model does not get its tools to work. Other searches do not use it." env:"FOOTNOTE_AGENT_FALLBACK_MIN_SCORE" default:"0.7"`
 	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect. Without analyse nobody says that a question is simple or names a document, so early_stop and short_paths do nothing." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
+	AgentCheckPassages           string        `help:"When a language model is asked of each passage whether it states the answer, before an answer is called found: off, quotes (of passages that are quoted, and those that a small model answers from) or always (any model may check passages by itself, too). A check reads up to six passages, 20 s at most." enum:"off,quotes,always" env:"FOOTNOTE_AGENT_CHECK_PASSAGES" default:"off"`
 	AgentMaxIterations           int           `help:"Turns of the model for one question, at most 50; 0: the toolset's own (10, strategy 3)." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
 	AgentMaxCalls                int           `help:"Calls that search or read for one question, at most 50; 0: the toolset's own (10, strategy 5)." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
 	AgentTimeoutPerTool          time.Duration `help:"The longest one tool may take." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
@@ -90,8 +92,9 @@ func (s agentSettings) checkAgent() error {
 	}
 	if s.AgentFramework == "eino" && drivenByEino == nil {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it with 'make build "+
-				"EINO=1', or 'make run' with this setting, which does so by itself",
+			"FOOTNOTE_AGENT_FRAMEWORK is eino, but this footnote was built without Eino: build it from its source "+
+				"with 'make build EINO=1' or 'go build -tags eino ./cmd/footnote', or choose simple, which needs no "+
+				"framework",
 		))
 	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
@@ -103,6 +106,9 @@ func (s agentSettings) checkAgent() error {
 	}
 	if t := s.AgentTemperature; t != nil && !(*t >= 0 && *t <= 1) {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TEMPERATURE goes from 0 to 1"))
+	}
+	if s.AgentFallbackMinScore < 0 || s.AgentFallbackMinScore > 1 {
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_FALLBACK_MIN_SCORE goes from 0 to 1"))
 	}
 	if n := s.AgentMaxTokens; n != 0 && n < leastReply {
 		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MAX_TOKENS is 0, or at least %d", leastReply))
@@ -122,7 +128,8 @@ func (s agentSettings) checkAgent() error {
 func (s agentSettings) Features() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
-		NoRescue: !s.AgentFallbackToFixedPipeline, ContextTokens: s.AgentContextTokens,
+		NoRescue: !s.AgentFallbackToFixedPipeline, FallbackScore: s.AgentFallbackMinScore,
+		ContextTokens: s.AgentContextTokens, Checks: agentrun.CheckMode(s.AgentCheckPassages),
 	}
 }
 

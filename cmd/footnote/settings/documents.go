@@ -16,7 +16,7 @@ type ocrSettings struct {
 
 // officeSettings say how Office files are shown.
 type officeSettings struct {
-	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH." env:"FOOTNOTE_OFFICE_PAGES"`
+	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which takes Linux 5.12 and a system that lets the server make them; elsewhere the setting has no effect, and the log and footnote doctor say so." env:"FOOTNOTE_OFFICE_PAGES"`
 }
 
 // watchSettings are the folders that 'footnote serve' follows.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"strings"
 
 	"footnote/cmd/footnote/settings"
 	"footnote/corpus"
@@ -21,13 +22,30 @@ func PictureReader(s *settings.Settings, files *worker.Pool, model *openai.Model
 			return ok && failure.Kind == llm.KindInvalid
 		}})
 	}
-	return ocr.New(files, &ocr.Tesseract{Languages: s.OCRLanguages})
+	return ocr.New(files, &ocr.Tesseract{Languages: s.OCRLanguages, Hide: hidden(s)})
 }
 
-// officePages returns what draws Office files; nil if that is off. They are drawn by LibreOffice.
-func officePages(s *settings.Settings) corpus.Office {
+// OfficePages returns what draws Office files, LibreOffice; nil if that is off. It fails where LibreOffice can't be
+// confined.
+func OfficePages(s *settings.Settings) (corpus.Office, error) {
 	if !s.OfficePages {
-		return nil
+		return nil, nil
 	}
-	return office.New()
+	o, err := office.New(hidden(s)...)
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// hidden are the files and directories that programs which read files never see.
+func hidden(s *settings.Settings) []string {
+	hide := []string{s.Data}
+	if path, ok := strings.CutPrefix(s.Blobs, settings.FileScheme); ok {
+		hide = append(hide, path)
+	}
+	if s.Keys != "" {
+		hide = append(hide, s.Keys)
+	}
+	return hide
 }

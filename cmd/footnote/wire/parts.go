@@ -66,6 +66,8 @@ type Parts struct {
 	Grants   *grants.Book
 	Places   *follow.Follower
 	search   *web.Web // nil: there is no web search
+	// LocalUserAlone reports whether only the user of this machine uses the server; nil: there is no server.
+	LocalUserAlone func() bool
 }
 
 // Open makes all parts on a claimed directory. Nothing runs yet but the store's writer. version is told to
@@ -133,7 +135,9 @@ func Open(
 	}
 	a.Desk.AnswerFor(a.Runs)
 	a.Keeper = standing.New(standing.Config{Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log})
-	a.Tables = grid.New(grid.Config{Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log})
+	a.Tables = grid.New(grid.Config{
+		Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log, Alone: a.Stores.Exclusive,
+	})
 	a.tellWebhooks(set, log)
 	a.followPlaces(set, dir, log)
 	return a, nil
@@ -153,7 +157,7 @@ func (a *Parts) startWorkers(dir *datadir.Dir, log *slog.Logger) (err error) {
 	if a.files, err = Workers(compiled, log); err != nil {
 		return err
 	}
-	if _, err := os.Stat(compiled); err == nil {
+	if found, _ := os.ReadDir(compiled); len(found) > 0 {
 		a.files.Expect()
 	}
 	return nil
@@ -176,10 +180,13 @@ func Workers(cache string, log *slog.Logger) (*worker.Pool, error) {
 func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.Stores.documents, Lexical: a.Stores.lexical, Blobs: a.Stores.Blobs, Queue: a.Stores.queue,
-		Formats: extract.Formats, Renderer: a.files, Office: officePages(set),
+		Formats: extract.Formats, Renderer: a.files,
 		MaxBytes: int64(set.MaxUploadMiB) << 20,
 		Reserve:  set.DiskReserve(dir.Path(), datadir.FreeSpace),
 		Log:      log,
+	}
+	if cfg.Office, err = OfficePages(set); err != nil {
+		log.Warn("pages of Office files are off", "error", err)
 	}
 	if set.WithOpenAI() || set.EmbedsRemotely() {
 		a.remote, err = openai.New(set.OpenAI(set.OpenAIModel, log))

@@ -2,12 +2,9 @@ package wire
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
 	"footnote/cmd/footnote/datadir"
 	"footnote/cmd/footnote/settings"
 	"footnote/places"
@@ -18,25 +15,24 @@ import (
 	"footnote/web"
 )
 
-// followPlaces wires what follows places. The local user of a server that nobody else reaches may follow what is on
-// their own network; others reach the public internet and the servers that the settings name. A kind that is public by
-// its nature gets the public internet alone.
+// followPlaces wires what follows places. A place that the local user set up reaches the machine's own networks; others
+// reach the public internet and the servers that the settings name. A kind that is public by its nature reaches the
+// public internet alone.
 func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
 	_, err := os.Stat(dir.Path(datadir.Database))
 	public := web.Reach{}
 	others := web.Reach{Hosts: set.PlacesAllow}
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
 	publicNet, othersNet, ownNet := wayBy(public), wayBy(others), wayBy(own)
-	alone := onlyThisMachine(set)
 	a.Places = follow.New(follow.Config{
 		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
 		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
-		Net: func(user string, kind places.Kind, local bool) places.Net {
+		Net: func(kind places.Kind, local bool) places.Net {
 			switch {
 			case kind.Public:
 				return publicNet
-			case local && alone && user == chat.LocalUser && !a.WithKeys():
+			case local && a.localUserAlone():
 				return ownNet
 			}
 			return othersNet
@@ -44,16 +40,14 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	})
 }
 
-// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places. Only the local
-// user of a server that is alone may have them sent to their own network.
+// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
 func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 	others := web.Reach{Hosts: set.PlacesAllow}.Client()
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
-	alone := onlyThisMachine(set)
 	a.Webhooks = webhook.New(webhook.Config{
 		Store: a.Stores.Chats, Gone: a.Keys.Revoked, Sentence: views.ChangeSentence, Log: log,
-		Client: func(user string) *http.Client {
-			if alone && user == chat.LocalUser && !a.WithKeys() {
+		Client: func(local bool) *http.Client {
+			if local && a.localUserAlone() {
 				return own
 			}
 			return others
@@ -69,9 +63,6 @@ func PagesNet(set *settings.Settings) places.Net { return wayBy(web.Reach{Hosts:
 // Each is made once and shared, so that connections are used again.
 func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
 
-// onlyThisMachine reports whether nobody on another machine can reach a server with the settings. A name is looked up;
-// one that can't be is not this machine.
-func onlyThisMachine(set *settings.Settings) bool {
-	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
-	return err == nil && access.IsLoopback(addr) && len(set.AllowedHosts) == 0
-}
+// localUserAlone reports whether only the user of this machine uses the server now. A setup of the local user loses
+// its reach when others come to use the server, by a key or by another address.
+func (a *Parts) localUserAlone() bool { return a.LocalUserAlone != nil && a.LocalUserAlone() }

@@ -1,14 +1,29 @@
-// Package child starts and bounds other people's programs that read files.
+// Package child starts and confines programs that read files of strangers: LibreOffice, tesseract, and the workers of
+// this program.
 //
-// LibreOffice and tesseract are large programs in C++ that read what strangers made. They are started with a few named
-// variables of our environment, in a process group of their own that can be ended as a whole, with limits that the
-// kernel holds, and where that is possible without a network. Outside of Linux only the time limits are left.
+// On Linux a confined program has namespaces of its own for users, mounts, processes, networks and IPC
+// (namespaces(7)). It sees the paths that its Bounds name and nothing else of the disk, no other process and no
+// network. Its memory, files and processor time are bounded by the kernel. confine_linux.go starts it, inside_linux.go
+// runs in the new namespaces before it. Other systems have no confinement.
 package child
 
 import (
 	"bytes"
 	"os"
+	"time"
 )
+
+// Bounds are what a confined program may use. All paths are absolute; those that do not exist are left out. The zero
+// value of a limit sets none.
+type Bounds struct {
+	Programs []string      // read-only files and directories: the program, its libraries and data
+	Hide     []string      // files and directories that stay hidden below Programs
+	Read     []string      // read-only files and directories: the input
+	Write    []string      // directories that it may change
+	Memory   uint64        // bytes of private memory of each process
+	File     uint64        // bytes of a file that it writes
+	Time     time.Duration // of processor time of each process, in whole seconds
+}
 
 // Environ returns those of the named variables of this process that are set, as a command takes them: a program of
 // others sees nothing else of our environment.

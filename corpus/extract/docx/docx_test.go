@@ -259,3 +259,24 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(float64(pages*b.N)/b.Elapsed().Seconds(), "pages/s")
 }
+
+func TestAPlaceholderIsNoTitle(t *testing.T) {
+	for stated, want := range map[string]string{
+		"Lease of the house": "Lease of the house", "Document1": "Repairs", "Untitled": "Repairs",
+		"lease-v3.docx": "Repairs",
+		"Dokument1":     "Repairs", "Company letterhead": "Repairs",
+	} {
+		x := read(t, write(t, `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>Repairs</w:t></w:r></w:p>`+
+			para("", "The landlord of the house repairs the roof."), ooxmltest.Parts{
+			"_rels/.rels": ooxmltest.Relations("d", "officeDocument", "word/document.xml",
+				"p", "core-properties", "core.xml"),
+			"core.xml": `<cp:coreProperties xmlns:cp="cp" xmlns:dc="dc"><dc:title>` + stated +
+				`</dc:title></cp:coreProperties>`,
+			"word/styles.xml":    `<w:styles xmlns:w="w"/>`,
+			"word/numbering.xml": `<w:numbering xmlns:w="w"/>`,
+		}))
+		if x.Title != want {
+			t.Errorf("a file that calls itself %q has the title %q, want %q", stated, x.Title, want)
+		}
+	}
+}

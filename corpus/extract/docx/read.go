@@ -81,7 +81,7 @@ func (r *reader) result() (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	x := r.w.Result()
-	x.Title = cmp.Or(r.title, properties["title"], firstHeading(x))
+	x.Title = cmp.Or(r.title, doctext.Title(properties["title"], doctext.FirstHeading(x), x.Text))
 	x.Language = properties["language"]
 	for _, key := range []string{"author", "subject", "keywords", "date"} {
 		if properties[key] != "" {
@@ -91,15 +91,4 @@ func (r *reader) result() (corpus.Extracted, error) {
 	r.pack.NoteLeftOut(&x, ooxml.Count{N: r.comments, What: "comment"},
 		ooxml.Count{N: r.deleted, What: "deleted passage"})
 	return x, nil
-}
-
-// firstHeading is the text of a heading that the document begins with. Only the first five blocks are looked at: a
-// heading further down is a chapter's.
-func firstHeading(x corpus.Extracted) string {
-	for _, b := range x.Blocks[:min(len(x.Blocks), 5)] {
-		if b.Kind == corpus.BlockHeading && b.Level == 1 {
-			return doctext.Line(doctext.Slice(x.Text, b.Start, b.End))
-		}
-	}
-	return ""
 }

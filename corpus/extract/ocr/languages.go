@@ -3,7 +3,6 @@ package ocr
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -20,9 +19,8 @@ const (
 
 // installedLanguages are the languages that tesseract has data for, as it calls them, and osd. The list stands behind a
 // line that says where the data are.
-func installedLanguages(ctx context.Context, program string) ([]string, error) {
-	cmd := exec.CommandContext(ctx, program, "--list-langs")
-	answer, err := cmd.Output()
+func (t *Tesseract) installedLanguages(ctx context.Context, program string) ([]string, error) {
+	answer, err := t.run(ctx, program, nil, "--list-langs")
 	if err != nil {
 		return nil, fmt.Errorf("ask tesseract for its languages: %w", err)
 	}
@@ -45,8 +43,8 @@ func afterLine(s string) string {
 // Settings go before all. Otherwise it is what is installed and written in that script; if nothing is, whatever is
 // installed.
 func (s *scan) candidates(script string) []string {
-	if len(s.only) > 0 {
-		return s.only
+	if len(s.tesseract.Languages) > 0 {
+		return s.tesseract.Languages
 	}
 	var fit []string
 	for _, name := range s.installed {
@@ -76,8 +74,8 @@ func (s *scan) ownLanguage(read string) string {
 		return ""
 	}
 	among := s.installed
-	if len(s.only) > 0 {
-		among = s.only
+	if len(s.tesseract.Languages) > 0 {
+		among = s.tesseract.Languages
 	}
 	i := slices.IndexFunc(among, func(name string) bool { return baseOf(name) == own })
 	if i < 0 {

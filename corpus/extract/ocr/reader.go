@@ -18,15 +18,17 @@ import (
 
 	"footnote/corpus"
 	"footnote/english"
+	"footnote/fair"
 )
 
 // Recognisers are trained with 300 pixels to an inch, which tesseract's documentation recommends; mostWidth is what
 // worker.Pool draws at most.
 const (
-	maxScans   = 1000 // pages of one file that are read from pictures
-	resolution = 300  // pixels to an inch that a page is drawn with
-	leastWidth = 100  // pixels of a page, however small it is
-	mostWidth  = 4000 // that a page can be drawn with
+	maxScans    = 1000 // pages of one file that are read from pictures
+	pagesAtOnce = 2    // of all users' files
+	resolution  = 300  // pixels to an inch that a page is drawn with
+	leastWidth  = 100  // pixels of a page, however small it is
+	mostWidth   = 4000 // that a page can be drawn with
 )
 
 // Files reads and draws files; worker.Pool does. Only a picture that it draws reaches a recogniser.
@@ -53,10 +55,13 @@ type Document interface {
 type Reader struct {
 	files   Files
 	letters Letters
+	pages   *fair.Slots
 }
 
 // New returns a Reader of what files read and draw.
-func New(files Files, letters Letters) *Reader { return &Reader{files: files, letters: letters} }
+func New(files Files, letters Letters) *Reader {
+	return &Reader{files: files, letters: letters, pages: fair.NewSlots(pagesAtOnce, pagesAtOnce)}
+}
 
 // Extract implements corpus.Extractor. Pages that are pictures are read by the recogniser. Where there is none, a file
 // without other text fails with what to do; one with other text says in its metadata which pages are unread. The first
@@ -102,8 +107,8 @@ var noText = &corpus.Failure{Code: "no_text",
 	Detail: "Text recognition (OCR) found no text in this file. If it shows any, add a sharper or a larger picture " +
 		"of it."}
 
-// readScans reads the pages that are pictures. Pages are drawn grey, which is all that recognisers look at and a
-// quarter of the bytes.
+// readScans reads the pages that are pictures. Users take turns, a page at a time. Pages are drawn grey, which is all
+// that recognisers look at and a quarter of the bytes.
 func (r *Reader) readScans(
 	ctx context.Context, document Document, f corpus.File, x corpus.Extracted, report func(done, total int),
 ) ([]corpus.ReadPage, error) {
@@ -113,11 +118,15 @@ func (r *Reader) readScans(
 			report(i, len(x.Scans))
 		}
 		size := x.Sizes[n-1]
+		if err := r.pages.Enter(ctx, f.User); err != nil {
+			return nil, err
+		}
 		page, err := document.Page(ctx, func(turn int) ([]byte, error) {
 			turned := f
 			turned.Turn, turned.Grey = turn, true
 			return r.files.Render(ctx, turned, n, drawnWidth(size[turn%2]))
 		})
+		r.pages.Leave(f.User)
 		if err != nil {
 			return nil, fmt.Errorf("read the picture of page %d: %w", n, err)
 		}

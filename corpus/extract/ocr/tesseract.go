@@ -5,8 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,8 @@ const (
 type Tesseract struct {
 	// Languages are the languages to read, as tesseract calls them; none: what is installed and the text's own.
 	Languages []string
+	// Hide are files and directories of the server that tesseract never sees, wherever they are.
+	Hide []string
 }
 
 // needsOCR is the failure of a file that is all pictures where nothing reads pictures.
@@ -47,19 +50,19 @@ func (t *Tesseract) Begin(ctx context.Context) (Document, error) {
 	if err != nil {
 		return nil, needsOCR
 	}
-	installed, err := installedLanguages(ctx, program)
+	installed, err := t.installedLanguages(ctx, program)
 	if err != nil {
 		return nil, err
 	}
 	if len(installed) == 0 {
 		return nil, noLanguages
 	}
-	return &scan{only: t.Languages, program: program, installed: installed}, nil
+	return &scan{tesseract: t, program: program, installed: installed}, nil
 }
 
 // scan is a document that tesseract reads. chosen are those of the document, once a page told its language.
 type scan struct {
-	only      []string
+	tesseract *Tesseract
 	program   string
 	installed []string
 	chosen    []string // languages of the pages that were read; none before the first
@@ -132,8 +135,8 @@ func (s *scan) languages(script string) []string {
 
 // recognise reads a page. Segmentation mode 3 is tesseract's own default: it finds columns and paragraphs by itself.
 func (s *scan) recognise(ctx context.Context, picture []byte, languages []string) (reading, error) {
-	answer, err := runTesseract(
-		ctx, s.program, picture, "-l", strings.Join(languages, "+"), "--psm", "3", "hocr",
+	answer, err := s.tesseract.run(
+		ctx, s.program, picture, "stdin", "stdout", "-l", strings.Join(languages, "+"), "--psm", "3", "hocr",
 	)
 	if err != nil {
 		return reading{}, err
@@ -154,7 +157,7 @@ func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) 
 	if !slices.Contains(s.installed, osd) {
 		return orientation{}, nil
 	}
-	answer, err := runTesseract(ctx, s.program, picture, "-l", osd, "--psm", "0")
+	answer, err := s.tesseract.run(ctx, s.program, picture, "stdin", "stdout", "-l", osd, "--psm", "0")
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() == 1 {
 		return orientation{}, nil // too few characters
 	}
@@ -187,33 +190,28 @@ func (o orientation) turns(asItLies reading) []int {
 	return nil
 }
 
-// runTesseract gives a picture to tesseract and returns what it writes. The process sees nothing of our environment but
-// where its languages are, has bounded memory and time, and ends with ctx. The picture goes in on standard input and
-// the answer comes on standard output, so that no file is left behind. One thread is used: pages of several documents
-// are read side by side.
-func runTesseract(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
+// run gives a picture to tesseract and returns what it writes. The process is confined to its program and its
+// languages where the system can confine programs, sees nothing else of our environment, has bounded memory and time,
+// and ends with ctx. The picture goes in on standard input and the answer comes on standard output, so that it needs no
+// file. One thread is used: pages of several documents are read side by side.
+func (t *Tesseract) run(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
 	out := child.Output{Most: maxAnswer, Full: cancel}
 	said := child.Output{Most: maxSaid}
-	cmd := exec.CommandContext(ctx, program, append([]string{"stdin", "stdout"}, args...)...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(
 		child.Environ("PATH", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP"),
 		"OMP_THREAD_LIMIT=1", "LC_ALL=C",
 	)
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(picture), &out, &said
 	cmd.WaitDelay = time.Second
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start tesseract: %w", err)
+	programs := child.Programs(program)
+	for _, name := range []string{"TESSDATA_PREFIX", "LD_LIBRARY_PATH"} {
+		programs = append(programs, filepath.SplitList(os.Getenv(name))...)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start tesseract: %w", err)
-	}
-	child.LimitMemory(cmd.Process.Pid, memoryPage) // before it has anything to work on
-	_, writing := io.Copy(stdin, bytes.NewReader(picture))
-	writing = errors.Join(writing, stdin.Close())
-	err = cmd.Wait()
+	child.Confine(cmd, child.Bounds{Programs: programs, Hide: t.Hide, Memory: memoryPage})
+	err := cmd.Run()
 	switch {
 	case out.Over:
 		return nil, &corpus.Failure{Code: "too_large",
@@ -227,8 +225,6 @@ func runTesseract(ctx context.Context, program string, picture []byte, args ...s
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, fmt.Errorf("tesseract: %w (%s)", err, bytes.TrimSpace(said.Bytes()))
-	case writing != nil:
-		return nil, fmt.Errorf("give tesseract a picture: %w", writing)
 	}
 	return out.Bytes(), nil
 }

@@ -108,7 +108,8 @@ func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x.Title, x.Language = cmp.Or(about["title"], r.title), about["language"]
+	x.Title = doctext.Title(about["title"], cmp.Or(r.title, doctext.FirstHeading(x)), x.Text)
+	x.Language = about["language"]
 	for from, to := range map[string]string{"creator": "author", "subject": "subject", "keyword": "keywords"} {
 		if about[from] != "" {
 			x.Meta[to] = about[from]

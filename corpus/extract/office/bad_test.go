@@ -15,7 +15,6 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/extract/office"
 )
 
 const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -77,7 +76,7 @@ func TestNothingOfAFileActsWhenItIsDrawn(t *testing.T) {
 	f := wordFile(t, `<w:p><w:r><w:t>The roof is dry.</w:t></w:r></w:p>`+picture+field,
 		outside("r2", "image", "/picture.png")+outside("r3", "attachedTemplate", "/template.dotm"))
 	to := filepath.Join(t.TempDir(), "drawn.pdf")
-	if err := office.New().PDF(t.Context(), f, to); err != nil {
+	if err := newOffice(t).PDF(t.Context(), f, to); err != nil {
 		t.Fatalf("PDF: %v", err)
 	}
 	if head, err := os.ReadFile(to); err != nil || !strings.HasPrefix(string(head), "%PDF-") {
@@ -95,7 +94,7 @@ func TestWhatCannotBeDrawnSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "drawn.pdf")
-	err := office.New().PDF(t.Context(), corpus.File{Path: broken, MIME: word}, to)
+	err := newOffice(t).PDF(t.Context(), corpus.File{Path: broken, MIME: word}, to)
 	if failure, ok := errors.AsType[*chat.Error](
 		err,
 	); !ok || failure.Code != chat.CodeUndrawable ||
@@ -114,7 +113,7 @@ func TestDrawingEndsWithItsCaller(t *testing.T) {
 	f := wordFile(t, rows, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	err := office.New().PDF(ctx, f, filepath.Join(t.TempDir(), "drawn.pdf"))
+	err := newOffice(t).PDF(ctx, f, filepath.Join(t.TempDir(), "drawn.pdf"))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("PDF: %v, want the end of the context", err)
 	}

@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"footnote/chat"
-	"footnote/corpus/extract/office"
 )
 
 // folded is the letters and digits of a text, small.
@@ -154,7 +153,7 @@ func BenchmarkPDF(b *testing.B) {
 	}
 	f, to := wordFile(b, body.String(), ""), filepath.Join(b.TempDir(), "drawn.pdf")
 	for b.Loop() {
-		if err := office.New().PDF(b.Context(), f, to); err != nil {
+		if err := newOffice(b).PDF(b.Context(), f, to); err != nil {
 			b.Fatal(err)
 		}
 	}

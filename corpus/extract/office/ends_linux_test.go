@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"footnote/corpus/extract/office"
 )
 
 // TestWhatWasStartedEnds has a program in LibreOffice's place that starts another and ends before it: the other has
@@ -30,7 +28,7 @@ func TestWhatWasStartedEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	if err := office.New().PDF(t.Context(), wordFile(t, "", ""), filepath.Join(dir, "drawn.pdf")); err != nil {
+	if err := newOffice(t).PDF(t.Context(), wordFile(t, "", ""), filepath.Join(dir, "drawn.pdf")); err != nil {
 		t.Fatalf("PDF: %v", err)
 	}
 	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {

@@ -33,12 +33,22 @@ func needOffice(t testing.TB) {
 	}
 }
 
+// newOffice returns a LibreOffice that may be confined here.
+func newOffice(t testing.TB) *office.LibreOffice {
+	t.Helper()
+	o, err := office.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // openLibrary opens a library that draws Office files, and has read those that are given by their paths.
 func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.Document) {
 	t.Helper()
 	pool := workertest.Open(t, worker.Config{})
 	l := librarytest.Open(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
-		c.Extractor, c.Renderer, c.Office = pool, pool, office.New()
+		c.Extractor, c.Renderer, c.Office = pool, pool, newOffice(t)
 	})
 	l.Start(t)
 	var added []corpus.Document

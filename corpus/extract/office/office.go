@@ -1,7 +1,11 @@
 // Package office has LibreOffice draw Office files as they are printed: as PDF.
 //
-// What goes in is a copy of a file, what comes out is a PDF in a place that the caller names; the viewer then draws
-// that like any other PDF. The text of the document never comes from here: package docx and its like read it.
+// The input is a copy of a file without its external references, the output is a PDF in a path that the caller
+// names; the viewer then draws that like any other PDF. The text of the document never comes from here: package docx
+// and its like read it.
+//
+// Two layers keep a file from showing others: detach.go removes every reference that leads out of the file, and package
+// child confines LibreOffice to that one file. Each layer holds without the other.
 package office
 
 import (
@@ -14,7 +18,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"footnote/chat"
@@ -33,15 +36,20 @@ const (
 )
 
 // LibreOffice makes PDFs with the program soffice, if it is on the PATH: it is looked for each time, so that one that
-// is installed later is found. It is safe for concurrent use. offline tells once whether this kernel lets a process be
-// started without a network.
+// is installed later is found. It is safe for concurrent use.
 type LibreOffice struct {
-	offline func() bool
+	hide    []string
+	detach  func(from, to string, f extract.Format) error // detach but for tests
+	confine func(*exec.Cmd, child.Bounds)                 // child.Confine but for tests
 }
 
-// New returns a LibreOffice, which need not be installed yet.
-func New() *LibreOffice {
-	return &LibreOffice{sync.OnceValue(child.Offline)}
+// New returns a LibreOffice, which need not be installed yet. hide are files and directories of the server that
+// LibreOffice never sees, wherever they are. New fails where the system refuses to confine programs.
+func New(hide ...string) (*LibreOffice, error) {
+	if err := child.Refused(); err != nil {
+		return nil, fmt.Errorf("Office files can't be drawn: LibreOffice must be confined, and %w", err)
+	}
+	return &LibreOffice{hide, detach, child.Confine}, nil
 }
 
 // Draws implements corpus.Office. It starts nothing: whether the program works is seen when it draws.
@@ -54,17 +62,17 @@ func (o *LibreOffice) Draws(mime string) bool {
 	return err == nil
 }
 
-// Program is where LibreOffice is; an error of exec.LookPath if it is not on the PATH.
+// Program returns the path of LibreOffice; an error of exec.LookPath if it is not on the PATH.
 func Program() (string, error) { return exec.LookPath("soffice") }
 
 // undrawable is the sentence for whatever LibreOffice can't do with a file. The cause is joined to it, and logged.
 var undrawable = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "LibreOffice can't draw this file. Its text is shown, and the original can be downloaded."}
 
-// PDF implements corpus.Office. The program sees a copy of the file in a directory of its own, which is removed, and
-// nothing of our environment but where programs are; macros, links, remote pictures and Java are off; where the kernel
-// allows it, it has no network. It ends, with all that it started, when ctx ends or it has had its time. The PDF is
-// made beside the copy and then renamed, so that to never holds half a file.
+// PDF implements corpus.Office. LibreOffice reads a copy of the file, in a directory of its own that is removed. It is
+// confined to that directory and to what programs need. Macros, links and Java are off in its profile. It ends, with
+// all that it started, when ctx ends or it has had its time. The PDF is made elsewhere and then renamed, so that to
+// never holds half a file.
 func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err error) {
 	program, err := Program()
 	if err != nil {
@@ -80,49 +88,67 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 		return fmt.Errorf("draw an Office file: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	name := "file" + format.Extensions[0]
-	if err := prepare(dir, f, name); err != nil {
+	d := drawing{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"), format: format}
+	if err := d.makeProfile(); err != nil {
 		return fmt.Errorf("draw an Office file: %w", err)
 	}
-	if err := o.run(ctx, program, dir, name); err != nil {
+	if err := o.detach(f.Path, d.source(), format); err != nil {
 		return err
 	}
-	made := filepath.Join(dir, "file.pdf")
-	info, err := os.Stat(made)
-	if err != nil || info.Size() == 0 || info.Size() > maxPDF {
+	if err := o.run(ctx, program, d); err != nil {
+		return err
+	}
+	// LibreOffice may leave anything, even a link to a file of the server.
+	info, err := os.Lstat(d.made())
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxPDF {
 		return undrawable
 	}
-	if err := os.Rename(made, to); err != nil {
-		return copyFile(made, to) // on another disk
+	if err := os.Rename(d.made(), to); err != nil {
+		return copyFile(d.made(), to) // on another disk
 	}
 	return nil
 }
 
-// run has the program draw the file in dir. A profile of its own keeps instances apart; LibreOffice would otherwise
-// hand the work to one that runs already. The limits are set right after the start, before it has read its file.
-// WaitDelay is for children that keep its pipes open. EndGroup ends what it has started itself.
-func (o *LibreOffice) run(asked context.Context, program, dir, name string) error {
+// drawing holds the input and output directories of one run of LibreOffice.
+type drawing struct {
+	in, out string
+	format  extract.Format
+}
+
+func (d drawing) source() string { return filepath.Join(d.in, "file"+d.format.Extensions[0]) }
+func (d drawing) made() string   { return filepath.Join(d.out, "file.pdf") }
+
+// filters are LibreOffice's names of the formats, by ours. A file is read as what it was taken for and as nothing else.
+var filters = map[string]string{
+	"docx": "MS Word 2007 XML", "xlsx": "Calc MS Excel 2007 XML", "pptx": "Impress MS PowerPoint 2007 XML",
+	"odt": "writer8", "ods": "calc8", "odp": "impress8", "rtf": "Rich Text Format",
+}
+
+// run has the program draw a file. A profile of its own keeps instances apart; LibreOffice would otherwise hand the
+// work to one that runs already. Without /proc its libraries are found by LD_LIBRARY_PATH. WaitDelay is for children
+// that keep its pipes open.
+func (o *LibreOffice) run(asked context.Context, program string, d drawing) error {
 	ctx, cancel := context.WithTimeout(asked, drawTime)
 	defer cancel()
-	user := "file://" + filepath.ToSlash(filepath.Join(dir, "profile"))
-	cmd := exec.CommandContext(ctx, program, "-env:UserInstallation="+user,
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return fmt.Errorf("start LibreOffice: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, real, "-env:UserInstallation=file://"+filepath.ToSlash(d.profile()),
 		"--headless", "--norestore", "--nodefault", "--nolockcheck", "--nologo",
-		"--convert-to", "pdf", "--outdir", dir, filepath.Join(dir, name))
-	cmd.Dir = dir
-	cmd.Env = append(child.Environ("PATH", "LD_LIBRARY_PATH", "SystemRoot"),
-		"HOME="+dir, "TMPDIR="+dir, "LC_ALL=C.UTF-8", "SAL_USE_VCLPLUGIN=svp")
+		"--infilter="+filters[d.format.Name], "--convert-to", "pdf", "--outdir", d.out, d.source())
+	cmd.Dir = d.out
+	cmd.Env = append(child.Environ("PATH", "SystemRoot"), "LD_LIBRARY_PATH="+filepath.Dir(real),
+		"HOME="+d.out, "TMPDIR="+d.out, "LC_ALL=C.UTF-8", "SAL_USE_VCLPLUGIN=svp")
 	said := child.Output{Most: maxSaid}
 	cmd.Stdout, cmd.Stderr = io.Discard, &said
 	cmd.WaitDelay = endLinger
-	child.Apart(cmd, o.offline())
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start LibreOffice: %w", err)
-	}
-	child.LimitMemory(cmd.Process.Pid, memory) // before it has anything to work on
-	child.LimitFiles(cmd.Process.Pid, maxPDF)
-	child.LimitTime(cmd.Process.Pid, drawTime) // also when this process has died
-	err := cmd.Wait()
-	child.EndGroup(cmd.Process.Pid)
+	// LibreOffice does not start without /proc/version, which it never reads.
+	o.confine(cmd, child.Bounds{
+		Programs: append(child.Programs(real), "/proc/version"), Hide: o.hide,
+		Read: []string{d.in}, Write: []string{d.out}, Memory: memory, File: maxPDF, Time: drawTime,
+	})
+	err = cmd.Run()
 	switch {
 	case asked.Err() != nil:
 		return asked.Err()
@@ -138,17 +164,15 @@ func (o *LibreOffice) run(asked context.Context, program, dir, name string) erro
 	return nil
 }
 
-// prepare puts a copy of the file into dir under a name, with a profile that switches off all that a file could act
-// with.
-func prepare(dir string, f corpus.File, name string) error {
-	user := filepath.Join(dir, "profile", "user")
-	if err := os.MkdirAll(user, 0o700); err != nil {
+func (d drawing) profile() string { return filepath.Join(d.out, "profile") }
+
+// makeProfile makes the directories, with a profile that switches off all that a file could act with.
+func (d drawing) makeProfile() error {
+	user := filepath.Join(d.profile(), "user")
+	if err := errors.Join(os.Mkdir(d.in, 0o700), os.MkdirAll(user, 0o700)); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(user, "registrymodifications.xcu"), []byte(profile()), 0o600); err != nil {
-		return err
-	}
-	return copyFile(f.Path, filepath.Join(dir, name))
+	return os.WriteFile(filepath.Join(user, "registrymodifications.xcu"), []byte(profile()), 0o600)
 }
 
 // copyFile copies bytes and nothing else: the copy belongs to us, whatever the original's mode is.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"footnote/corpus"
@@ -184,27 +183,12 @@ func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 		case value == "":
 		case entry.key == "title":
 			// x.Title is the one that assembleText found by its letters.
-			x.Title = cmp.Or(ownTitle(value), x.Title)
+			x.Title = doctext.Title(value, cmp.Or(doctext.FirstHeading(*x), x.Title), x.Text)
 		default:
 			x.Meta[entry.key] = value
 		}
 	}
 	return nil
-}
-
-// ownTitle returns a document's own title, unless a program made it up. A title that ends like a file's name was the
-// name of the file that it was made from.
-func ownTitle(s string) string {
-	s = strings.TrimPrefix(s, "Microsoft Word - ")
-	switch ext := strings.ToLower(filepath.Ext(s)); ext {
-	case ".doc", ".docx", ".indd", ".pdf", ".tex", ".dvi", ".ps", ".qxd", ".html", ".htm", ".md", ".odt", ".rtf",
-		".pptx", ".ppt":
-		return ""
-	}
-	if strings.HasPrefix(strings.ToLower(s), "untitled") || len(squeezeTitle(s)) < 2 {
-		return ""
-	}
-	return s
 }
 
 // isoDate turns a PDF's D:20240131… into 2024-01-31, anything else into nothing. PDF 32000-1:2008 §7.9.4 has the form;

@@ -240,7 +240,7 @@ func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	m.Add("<</Title (Chapter 2. The method) /Parent 1 0 R /Next 2 0 R /Dest [6 0 R /XYZ 0 612 0]>>")
 	data := m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pdftest.Sheet{
 		Content: pdftest.At(50, 700, 12, "F", "What we found") +
-			pdftest.Para(50, 660, "The roof is new and the walls are dry, which is more than",
+			pdftest.Para(50, 660, "The house is new and the walls are dry, which is more than",
 				"one could have hoped for.") + pdftest.At(50, 630, 14, "B", "A. Smith, surveyor") +
 			pdftest.At(50, 600, 12, "F", "The method") + pdftest.Para(50, 570, "We looked at all of it.")})
 	x := mustExtract(t, newReader(t, nil), data)
@@ -249,12 +249,33 @@ func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"heading1: What we found",
-		"paragraph: The roof is new and the walls are dry, which is more than one could have hoped for.",
+		"paragraph: The house is new and the walls are dry, which is more than one could have hoped for.",
 		"paragraph: A. Smith, surveyor", "heading1: The method", "paragraph: We looked at all of it.",
 	}, outlineOf(x)); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
 	if got, want := x.Blocks[4].Headings, []string{"Chapter 2. The method"}; !slices.Equal(got, want) {
 		t.Errorf("headings of the last block = %q, want %q", got, want)
+	}
+}
+
+func TestAPlaceholderIsNoTitle(t *testing.T) {
+	r := newReader(t, nil)
+	for stated, want := range map[string]string{
+		"Survey of the roof": "Survey of the roof", "Microsoft Word - Survey": "Survey",
+		`\(anonymous\)`: "Roof survey", "untitled": "Roof survey", "Untitled-1": "Roof survey",
+		"Document1":                     "Roof survey",
+		"Microsoft Word - draft 3.docx": "Roof survey", "- - -": "Roof survey", "12": "Roof survey",
+		"Dokument1": "Roof survey", "Invoice template": "Roof survey",
+	} {
+		m := pdftest.Maker{Trailer: "/Info 1 0 R"}
+		m.Add("<</Title (%s)>>", stated)
+		x := mustExtract(t, r, m.Document("", pdftest.Sheet{
+			Content: pdftest.At(50, 700, 24, "B", "Roof survey") +
+				pdftest.Para(50, 660, "The slates are new and the walls are dry, which is more than",
+					"one could have hoped for in a house of that age.")}))
+		if x.Title != want {
+			t.Errorf("a PDF that calls itself %q has the title %q, want %q", stated, x.Title, want)
+		}
 	}
 }

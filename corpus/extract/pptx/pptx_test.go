@@ -160,3 +160,22 @@ func TestDamagedSlidesFailWithASentence(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlaceholderIsNoTitle(t *testing.T) {
+	for stated, want := range map[string]string{
+		"The roof in May": "The roof in May", "PowerPoint Presentation": "The roof",
+		"PowerPoint-Präsentation": "The roof",
+		"Presentation1":           "The roof", "Slide 1": "The roof", "Quarterly template": "The roof",
+	} {
+		x := read(t, file(t, ooxmltest.Parts{
+			"_rels/.rels": ooxmltest.Relations(
+				"d", "officeDocument", "ppt/presentation.xml", "p", "core-properties", "core.xml",
+			),
+			"core.xml": `<cp:coreProperties xmlns:cp="cp" xmlns:dc="dc"><dc:title>` + stated +
+				`</dc:title></cp:coreProperties>`,
+		}, box("title", "0,100", line(">", "The roof"))+box("body", "", line(">", "It was mended in May."))))
+		if x.Title != want {
+			t.Errorf("a file that calls itself %q has the title %q, want %q", stated, x.Title, want)
+		}
+	}
+}

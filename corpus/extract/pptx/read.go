@@ -7,7 +7,6 @@
 package pptx
 
 import (
-	"cmp"
 	"context"
 	"encoding/xml"
 	"strconv"
@@ -92,8 +91,7 @@ func number(e xml.StartElement, name string) float64 {
 	return n
 }
 
-// result is the document, a page for each slide. The title that PowerPoint gives to every new file is no title, and the
-// first slide's stands for it.
+// result is the document, a page for each slide.
 func (r *reader) result(slides int) (corpus.Extracted, error) {
 	properties, err := r.pack.Properties()
 	if err != nil {
@@ -101,10 +99,7 @@ func (r *reader) result(slides int) (corpus.Extracted, error) {
 	}
 	x := r.w.Result()
 	x.Pages = slides
-	x.Title, x.Language = cmp.Or(properties["title"], r.title), properties["language"]
-	if generic := strings.ToLower(x.Title); r.title != "" && strings.HasPrefix(generic, "powerpoint") {
-		x.Title = r.title // "PowerPoint Presentation", in any language
-	}
+	x.Title, x.Language = doctext.Title(properties["title"], r.title, x.Text), properties["language"]
 	for _, key := range []string{"author", "subject", "keywords", "date"} {
 		if properties[key] != "" {
 			x.Meta[key] = properties[key]

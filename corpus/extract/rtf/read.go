@@ -58,7 +58,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	r.endTable()
 	r.writeNotes()
 	x := r.w.Result()
-	x.Title = doctext.Line(r.title.String())
+	x.Title = doctext.Title(doctext.Line(r.title.String()), doctext.FirstHeading(x), x.Text)
 	if author := doctext.Line(r.author.String()); author != "" {
 		x.Meta["author"] = author
 	}

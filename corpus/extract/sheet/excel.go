@@ -61,7 +61,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	}
 	x := w.Result()
 	if about, err := file.GetDocProps(); err == nil {
-		x.Title = doctext.Line(about.Title)
+		x.Title = doctext.Title(doctext.Line(about.Title), "", x.Text)
 		if author := doctext.Line(about.Creator); author != "" {
 			x.Meta["author"] = author
 		}

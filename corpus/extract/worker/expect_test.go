@@ -13,6 +13,7 @@ import (
 // counted makes a reader whose workers leave a file each, and returns how many have started.
 func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers func() int) {
 	t.Helper()
+	worker.Unconfined(t) // the files lie where a confined one sees nothing
 	dir := t.TempDir()
 	r = newReader(t, func(c *worker.Config) {
 		script := filepath.Join(dir, "worker")

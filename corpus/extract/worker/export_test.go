@@ -2,8 +2,12 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"testing"
+
+	"footnote/corpus/extract/child"
 )
 
 // ServeByItself is Serve as on a system that does not limit a process's memory.
@@ -31,7 +35,7 @@ func (p *Pool) KillDrawing() {
 }
 
 // KillIdle kills the process that waits to read.
-func (p *Pool) KillIdle() { p.idle().kill() }
+func (p *Pool) KillIdle() { p.idle().cmd.Process.Kill() }
 
 func (p *Pool) idle() *process {
 	p.reading.mu.Lock()
@@ -72,7 +76,7 @@ func (p *Pool) Loaded() (bool, int) { return p.loaded.Load(), len(p.first) }
 
 // Environment returns what a process that is started gets to see.
 func Environment(ctx context.Context, command []string) ([]string, error) {
-	p, err := start(ctx, command)
+	p, err := start(ctx, command, "")
 	if err != nil {
 		return nil, err
 	}
@@ -82,3 +86,9 @@ func Environment(ctx context.Context, command []string) ([]string, error) {
 
 // Lanes is workersFor.
 func Lanes(memory int64) (reading, drawing int) { return workersFor(memory) }
+
+// Unconfined has processes run without confinement until the test ends.
+func Unconfined(t *testing.T) {
+	refused = func() error { return errors.New("a test runs it unconfined") }
+	t.Cleanup(func() { refused = child.Refused })
+}

@@ -6,14 +6,18 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"footnote/fair"
 )
 
-// lane bounds how many workers do one kind of work, and keeps those that wait. A slot is held during a request.
+// lane bounds how many workers do one kind of work, and keeps those that wait. A slot is held during a request, and
+// users take turns for it.
 // Processes that wait hold none, and end by themselves after a while; busy ones are known so that close can kill them.
 // ending counts goroutines that end processes, for close to wait for.
 type lane struct {
 	cfg     Config
-	slots   chan struct{}
+	size    int
+	slots   *fair.Slots
 	mu      sync.Mutex
 	waiting []*process // the one used last stands last
 	busy    map[*process]bool
@@ -24,20 +28,8 @@ type lane struct {
 
 // newLane makes a lane of n slots without processes.
 func newLane(n int, cfg Config) *lane {
-	return &lane{cfg: cfg, slots: make(chan struct{}, n), busy: map[*process]bool{}}
+	return &lane{cfg: cfg, size: n, slots: fair.NewSlots(n, n), busy: map[*process]bool{}}
 }
-
-// enter takes a slot, or fails with the error of ctx.
-func (l *lane) enter(ctx context.Context) error {
-	select {
-	case l.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *lane) leave() { <-l.slots }
 
 // isClosed reports whether the lane was closed, so that a death needs no explanation.
 func (l *lane) isClosed() bool {
@@ -75,7 +67,12 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 		l.busy[p] = true
 		return p, nil
 	}
-	p, err := start(ctx, l.cfg.Command)
+	if err := refused(); err != nil {
+		warnRefused.Do(func() {
+			l.cfg.Log.WarnContext(ctx, "programs that read files are not confined", "error", err)
+		})
+	}
+	p, err := start(ctx, l.cfg.Command, l.cfg.CacheDir)
 	if err == nil {
 		l.busy[p] = true
 	}
@@ -132,10 +129,10 @@ func (l *lane) close() {
 	}
 	l.mu.Unlock()
 	l.ending.Wait()
-	for range cap(l.slots) { // nobody is at work any more
-		l.slots <- struct{}{}
+	for range l.size { // afterwards no request is under way
+		<-l.slots.Ask("")
 	}
-	for range cap(l.slots) {
-		<-l.slots
+	for range l.size {
+		l.slots.Leave("")
 	}
 }

@@ -21,6 +21,13 @@ import (
 // TestMain lets the test binary be its own worker.
 func TestMain(m *testing.M) {
 	workertest.BeWorker()
+	if len(os.Args) > 1 && os.Args[1] == "curious-worker" {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, curious{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "greedy-worker" {
 		if err := worker.ServeByItself(context.Background(), os.Stdin, os.Stdout, greedy{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,10 +53,17 @@ type Pool struct {
 	loaded  atomic.Bool   // some worker has loaded PDFium, so that the others find it compiled
 }
 
-// New checks the configuration. Workers start when they are needed; Close ends them. It fails only without a command.
+// New checks the configuration. Workers start when they are needed; Close ends them. It fails without a command.
 func New(cfg Config) (*Pool, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("worker: no command")
+	}
+	if cfg.CacheDir != "" {
+		dir, err := filepath.Abs(cfg.CacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("worker: %w", err)
+		}
+		cfg.CacheDir = dir
 	}
 	cfg.IdleAfter = cmp.Or(cfg.IdleAfter, time.Minute)
 	cfg.BatchLimit = cmp.Or(cfg.BatchLimit, 30*time.Second)
@@ -173,10 +181,12 @@ func (p *Pool) Expect() {
 // slot, takes a worker, asks it, and puts it back or drops it. The Start that comes back is that of a worker which
 // died, for what it said of the file. A worker that was asked only to compile PDFium is asked again.
 func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, total int)) (reply, Start, error) {
-	if err := l.enter(ctx); err != nil {
+	user := req.File.User
+	if err := l.slots.Enter(ctx, user); err != nil {
 		return reply{}, Start{}, err
 	}
-	defer l.leave()
+	defer l.slots.Leave(user)
+	req.File.User = "" // a worker needs no names
 	if req.Page > 0 {
 		ctx = context.WithoutCancel(ctx)
 	}

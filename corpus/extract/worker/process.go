@@ -17,6 +17,7 @@ import (
 
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/extract/child"
 )
 
 const (
@@ -29,6 +30,7 @@ const (
 // ask it. stop and kill may be called from several places; it ends once.
 type process struct {
 	cmd   *exec.Cmd
+	desk  *desk // nil: it is not confined, and reads files where they are
 	stdin io.WriteCloser
 	enc   *gob.Encoder
 	dec   *gob.Decoder
@@ -77,30 +79,37 @@ func (t *said) outOfMemory() bool {
 		strings.Contains(s, "stack overflow")
 }
 
-// start runs the command with nothing of our environment but what a process needs to run: no keys. The program is the
-// server's own, started with another argument. An error is a chat.Error of code CodeUnavailable.
-func start(ctx context.Context, command []string) (*process, error) {
+// start runs a command, confined to its program, the directory cache and a desk of its own where the system can confine
+// programs. It has nothing of our environment but what a process needs to run: no keys. The program is the server's
+// own, started with another argument. An error is a chat.Error of code CodeUnavailable.
+func start(ctx context.Context, command []string, cache string) (_ *process, err error) {
 	p := &process{said: &said{}, oom: oomKills()}
+	defer func() {
+		if err != nil {
+			err = cannotStart(errors.Join(err, p.desk.remove()))
+		}
+	}()
 	// It outlives the file it is started for; stop ends it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
-	p.cmd.Env = []string{}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR"} {
-		if value, ok := os.LookupEnv(name); ok {
-			p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	p.cmd.Env = child.Environ("PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR")
+	if refused() == nil {
+		if p.desk, err = newDesk(); err != nil {
+			return nil, err
 		}
+		p.desk.confine(p.cmd, cache)
 	}
 	p.cmd.Stderr = p.said
 	p.cmd.WaitDelay = exitLimit
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
-		return nil, cannotStart(err)
+		return nil, err
 	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, cannotStart(err)
+		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, cannotStart(err)
+		return nil, err
 	}
 	p.stdin, p.enc, p.dec = stdin, gob.NewEncoder(stdin), gob.NewDecoder(stdout)
 	return p, nil
@@ -122,7 +131,8 @@ func (p *process) end(patience time.Duration) {
 			p.cmd.Process.Kill()
 		})
 		defer timer.Stop()
-		_ = p.cmd.Wait() // how it ended was decided above
+		_ = p.cmd.Wait()    // how it ended was decided above
+		_ = p.desk.remove() // what stays goes with the directory for temporary files
 	})
 }
 
@@ -173,7 +183,10 @@ type hearing struct {
 // ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit passes,
 // or when ctx ends, the process is killed. It must be asked by one goroutine at a time. Errors of the connection are
 // *died; after any error the process is of no further use.
-func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error) {
+func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err error) {
+	if req.File, err = p.desk.lay(req.File); err != nil {
+		return reply{}, err
+	}
 	var late atomic.Bool
 	watchdog := time.AfterFunc(startLimit, func() {
 		late.Store(true)
@@ -214,6 +227,9 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (reply, error
 			return failed(err)
 		}
 		if done {
+			if err := p.desk.take(r.Extracted); err != nil {
+				return failed(err)
+			}
 			p.used, p.last = true, r.Last
 			p.pdf = p.pdf || got.start != nil && got.start.PDF
 			return r, nil

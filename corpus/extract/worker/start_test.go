@@ -13,9 +13,11 @@ import (
 	"footnote/corpus/extract/worker"
 )
 
-// scripted makes a reader whose workers run a shell script; $WORKER in it is the command of a real one.
+// scripted makes a reader whose workers run a shell script; $WORKER in it is the command of a real one. They are not
+// confined, where a shell is process 1 and no signal of its own ends it.
 func scripted(t *testing.T, script string) *worker.Pool {
 	t.Helper()
+	worker.Unconfined(t)
 	return newReader(t, func(c *worker.Config) {
 		path := filepath.Join(t.TempDir(), "worker")
 		body := "#!/bin/sh\n" + strings.ReplaceAll(script, "$WORKER", strings.Join(c.Command, " ")) + "\n"

@@ -36,7 +36,9 @@ func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 		"a place is changed by who knows its last revision":                   testUpdate,
 		"names are one of a user, and places have a limit":                    testNames,
 		"one server at a time has a place":                                    testLease,
+		"the first due place of each user comes first":                        testDueTurns,
 		"a lease that ended is another's":                                     testDeadLease,
+		"a place that two processes died over is due no more":                 testDeaths,
 		"what was changed meanwhile stays due":                                testRelease,
 		"a place that is being removed is hidden, and goes with its items":    testDrop,
 		"items are wanted until they are settled, and again when they differ": testItems,
@@ -58,6 +60,7 @@ func setup(name string) placestore.Setup {
 	return placestore.Setup{
 		Kind: "webdav", Name: name, Namespace: "default", Settings: map[string]string{"url": "https://x.example/a b"},
 		Secrets: []string{"password"}, SecretsAt: "r1", Schedule: placestore.EveryDay,
+		Local: true,
 	}
 }
 
@@ -239,9 +242,83 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, other); !got || err != nil {
 		t.Errorf("LeasePlace after another's end = %v, %v; want it taken over", got, err)
 	}
-	ok(t, s.FreePlaces(t.Context()))
+	ok(t, s.CountDeaths(t.Context(), true))
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, one); !got || err != nil {
-		t.Errorf("LeasePlace after FreePlaces = %v, %v; want it taken", got, err)
+		t.Errorf("LeasePlace after CountDeaths = %v, %v; want it taken", got, err)
+	}
+}
+
+// testDeaths checks that a lease which ends without a release counts as a death, that the second death pauses the
+// place, and that a change by the owner forgets both.
+func testDeaths(t *testing.T, s placestore.Store) {
+	ctx, dead := t.Context(), placestore.Lease{Owner: "dead", For: -time.Second}
+	p, alive := create(t, s, "cloud"), create(t, s, "alive")
+	take := func(id string, l placestore.Lease) (got bool) {
+		t.Helper()
+		_, got, err := s.LeasePlace(ctx, id, l)
+		ok(t, err)
+		return got
+	}
+	wantDeaths := func(what, id string, want int) {
+		t.Helper()
+		if got := must[placestore.Place](t)(s.Place(ctx, alice, id)); got.Deaths != want {
+			t.Errorf("%s: got %d deaths, want %d", what, got.Deaths, want)
+		}
+	}
+	take(alive.ID, one)
+	take(p.ID, dead)
+	ok(t, s.CountDeaths(ctx, false))
+	ok(t, s.CountDeaths(ctx, false))
+	wantDeaths("a lease that ended", p.ID, 1)
+	wantDeaths("a lease that holds", alive.ID, 0)
+	// A look that goes on proves nothing; one that ended does.
+	take(p.ID, other)
+	ok(t, s.ReleasePlace(ctx, p.ID, other.Owner, p.Revision, placestore.Progress{Going: true}, 0))
+	wantDeaths("a look that goes on", p.ID, 1)
+	take(p.ID, other)
+	ok(t, s.ReleasePlace(ctx, p.ID, other.Owner, p.Revision, placestore.Progress{}, 0))
+	wantDeaths("a look that ended", p.ID, 0)
+	for range placestore.MaxDeaths {
+		if !take(p.ID, dead) {
+			t.Fatal("got no lease, want one")
+		}
+		ok(t, s.CountDeaths(ctx, false))
+	}
+	if got := must[placestore.Place](t)(s.Place(ctx, alice, p.ID)); got.State() != "paused" || got.Trouble() == nil ||
+		!got.NextAt.IsZero() {
+		t.Errorf("after two deaths: got %s, %+v, due %v; want it paused with its reason", got.State(), got.Trouble(),
+			got.NextAt)
+	}
+	if take(p.ID, other) {
+		t.Error("got a lease of a place that two processes died over")
+	}
+	p = must[placestore.Place](t)(s.UpdatePlace(ctx, alice, p.ID, p.Revision, setup("cloud"), 0))
+	if p.Deaths != 0 || !take(p.ID, dead) {
+		t.Errorf("after a change: got %d deaths, want none and a lease", p.Deaths)
+	}
+	// A removal is tried for as long as it takes.
+	going := setup("cloud")
+	going.Removing = placestore.KeepDocuments
+	must[placestore.Place](t)(s.UpdatePlace(ctx, alice, p.ID, p.Revision, going, 0))
+	for range placestore.MaxDeaths + 1 {
+		ok(t, s.CountDeaths(ctx, false))
+		if !take(p.ID, dead) {
+			t.Fatal("got no lease of a place that is being removed, want one")
+		}
+	}
+	ok(t, s.CountDeaths(ctx, true))
+	wantDeaths("a lease that holds, when no other process has the database open", alive.ID, 1)
+}
+
+// testDueTurns checks that a user with many due places does not hide another's.
+func testDueTurns(t *testing.T, s placestore.Store) {
+	for _, name := range []string{"a", "b", "c"} {
+		create(t, s, name)
+	}
+	late := must[placestore.Place](t)(s.CreatePlace(t.Context(), chat.NewID(), bob, setup("late")))
+	due := must[[]placestore.Place](t)(s.DuePlaces(t.Context(), 2))
+	if len(due) != 2 || due[0].User != alice || due[1].ID != late.ID {
+		t.Errorf("DuePlaces = %+v, want the first place of each user", due)
 	}
 }
 

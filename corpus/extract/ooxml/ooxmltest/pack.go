@@ -14,11 +14,12 @@ import (
 // Parts are the parts of a file by their names.
 type Parts map[string]string
 
-// Write writes a file of that name into a temporary directory and returns its path. A package relation leads to main.
+// Write writes a file of that name into a temporary directory and returns its path. A package relation leads to main,
+// if that is not empty.
 func Write(t testing.TB, name, main string, parts Parts) string {
 	t.Helper()
 	all := maps.Clone(parts)
-	if _, own := all["_rels/.rels"]; !own {
+	if _, own := all["_rels/.rels"]; !own && main != "" {
 		all["_rels/.rels"] = Relations("rId1", "officeDocument", main)
 	}
 	path := filepath.Join(t.TempDir(), name)

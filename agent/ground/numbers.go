@@ -1,0 +1,87 @@
+package ground
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"footnote/corpus/text"
+)
+
+// writtenNumber finds a number in any of the forms of the supported languages: 200,000, 200.000, 200 000, 2,5.
+var writtenNumber = regexp.MustCompile(
+	"\\d{1,3}(?:[ \u00a0\u202f\u2009'’]\\d{3})+(?:[.,]\\d+)?|\\d+(?:[.,]\\d+)*",
+)
+
+// groupMarks separate the thousands of a number.
+var groupMarks = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "'", "", "’", "")
+
+// plainNumber returns a number with a point before its decimals and nothing between its thousands. A single mark before
+// three digits is that of thousands in one language and that of decimals in others: english selects one of them.
+func plainNumber(number string, english bool) string {
+	number = groupMarks.Replace(number)
+	last := strings.LastIndexAny(number, ".,")
+	if last < 0 {
+		return number
+	}
+	mark := number[last : last+1]
+	isGroup := strings.Count(number, mark) > 1
+	if !isGroup && strings.Count(number, ".")+strings.Count(number, ",") == 1 {
+		isGroup = last <= 3 && number[0] != '0' && len(number)-last == len(",000") && (mark == ",") == english
+	}
+	whole, decimals := number[:last], number[last+1:]
+	if isGroup {
+		whole, decimals = number, ""
+	}
+	whole = strings.NewReplacer(".", "", ",", "").Replace(whole)
+	if decimals = strings.TrimRight(decimals, "0"); decimals == "" {
+		return whole
+	}
+	return whole + "." + decimals
+}
+
+// languageOf returns the language of the question, which its answer is written in; else that of a sentence. Both may be
+// too short to tell.
+func (e *Evidence) languageOf(said string) string {
+	return cmp.Or(text.Detect(e.question), text.Detect(said))
+}
+
+// valuesOf returns the values that a number in a sentence may have: one, or that in English and that in other languages
+// where the language is not known.
+func (e *Evidence) valuesOf(number, said string) []string {
+	switch e.languageOf(said) {
+	case "en":
+		return []string{plainNumber(number, true)}
+	case "":
+		return []string{plainNumber(number, true), plainNumber(number, false)}
+	default:
+		return []string{plainNumber(number, false)}
+	}
+}
+
+// numbersOf returns the values of the numbers in a text.
+func (e *Evidence) numbersOf(s string) (out []string) {
+	for _, n := range writtenNumber.FindAllString(s, -1) {
+		out = append(out, e.valuesOf(n, s)...)
+	}
+	return out
+}
+
+// withResults returns a sentence with each number that is the result of a calculation as the calculation wrote it, and
+// other numbers that read differently in English as English writes them.
+func (e *Evidence) withResults(said string) string {
+	results := Numeral.FindAllString(e.Results.sums, -1)
+	return writtenNumber.ReplaceAllStringFunc(said, func(number string) string {
+		values := e.valuesOf(number, said)
+		if i := slices.IndexFunc(results, func(r string) bool {
+			return slices.Contains(values, plainNumber(r, true))
+		}); i >= 0 {
+			return results[i]
+		}
+		if values[0] != plainNumber(number, true) {
+			return values[0]
+		}
+		return number
+	})
+}

@@ -1,0 +1,20 @@
+package run
+
+import (
+	"fmt"
+
+	"footnote/chat"
+)
+
+// spentNote returns the note that names the limit that ended the search for an answer. It is empty when no limit did,
+// or when the answer names it elsewhere.
+func (b *budget) spentNote() string {
+	limit, ok := map[chat.StopReason]int{
+		chat.StopMaxSteps: b.limits.Steps, chat.StopMaxRetrievalCalls: b.limits.RetrievalCalls,
+		chat.StopMaxTokens: b.limits.Tokens,
+	}[b.stop]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("The search ended at %s (%d).", b.stop, limit)
+}

@@ -1,0 +1,154 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"strings"
+
+	"footnote/agent/ground"
+	"footnote/chat"
+	"footnote/corpus/text"
+	"footnote/english"
+	"footnote/llm"
+)
+
+//go:embed check_passages.md
+var checkPassagesDoc string
+
+// CheckPassages is the name of the tool that asks a language model whether passages answer.
+const CheckPassages = "check_passages"
+
+// MaxChecked is how many quotes one call checks. With 6 of at most maxCheckedRunes a check reads some 1,600 tokens,
+// which takes 2 s at 800 tokens a second.
+const MaxChecked = 6
+
+// maxCheckedRunes is how many runes of a quote are checked, its title and section not counted.
+const maxCheckedRunes = 800
+
+const checkPassagesSchema = `{
+	"type": "object", "additionalProperties": false, "required": ["question", "quotes"],
+	"properties": {
+		"question": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "The question"},
+		"quotes": {"type": "array", "minItems": 1, "maxItems": 6, "items": {
+			"type": "object", "additionalProperties": false, "required": ["n"], "properties": {
+				"n": {"type": "integer", "minimum": 1, "description": "The passage's number n"},
+				"words": {"type": "string", "minLength": 1, "maxLength": 4000,
+					"description": "The words of it to check; without them, its beginning"}
+			}
+		}}
+	}
+}`
+
+// checkPassagesInput are the arguments of check_passages.
+type checkPassagesInput struct {
+	Question string  `json:"question"`
+	Quotes   []quote `json:"quotes"`
+}
+
+// quote names words of a passage. Empty words stand for its beginning.
+type quote struct {
+	N     int    `json:"n"`
+	Words string `json:"words,omitempty"`
+}
+
+// checkPassagesOutput is the verdict on each quote, in the order of the call.
+type checkPassagesOutput struct {
+	Question string         `json:"question"`
+	Checked  int            `json:"checked"`
+	Answer   int            `json:"answer"` // how many of them answer
+	Quotes   []checkedQuote `json:"quotes"`
+}
+
+// checkedQuote is a quote with its verdict. Answers is true where yes is likelier than no. Probability is the share of
+// quotes with such a verdict that were right, 0–1; nil where the model's server returns no log-probabilities.
+type checkedQuote struct {
+	quote
+	Answers     bool     `json:"answers"`
+	Probability *float64 `json:"probability,omitempty"`
+}
+
+// Check is what a language model is asked about texts: whether each states the answer to the question.
+type Check struct {
+	Question string
+	Texts    []string
+	Checked  func([]llm.Verdict) Result // the result with the verdicts, one for each text
+}
+
+// checkPassages is the tool that has a language model judge quotes. It reads nothing from the library. A run makes the
+// requests to the model (Result.Check), as a tool calls none itself.
+func checkPassages() (*Tool, error) {
+	return definition[checkPassagesInput]{
+		name: CheckPassages, action: chat.ActionAnalysing, capability: chat.CapabilityCheck,
+		doc: checkPassagesDoc, schema: checkPassagesSchema,
+		label: chat.Label{Doing: "Checking passages", Done: "Checked passages", Noun: "check"},
+		describe: func(_ *Context, in checkPassagesInput) string {
+			return "Checking " + english.Count(len(in.Quotes), "passage")
+		},
+		run: func(_ context.Context, d *Context, in checkPassagesInput) (Result, error) {
+			check := &Check{Question: in.Question}
+			var sources []ground.Source
+			for i, q := range in.Quotes {
+				src, ok := d.Sources.At(q.N)
+				if !ok {
+					return refusedResult(
+						"There is no passage with the number %d. Use the number n of a passage that you were shown.",
+						q.N,
+					)
+				}
+				if q.Words == "" {
+					in.Quotes[i].Words = src.Passage.Text
+				}
+				sources = append(sources, src)
+				check.Texts = append(check.Texts, checkedText(src, in.Quotes[i].Words))
+			}
+			check.Checked = func(verdicts []llm.Verdict) Result { return checkResult(in, sources, verdicts) }
+			return Result{WhyRefused: "There is no language model to check passages with.", Check: check}, nil
+		},
+	}.buildTool()
+}
+
+// checkedText is a quote as the model reads it: behind its document's title and its section.
+func checkedText(src ground.Source, words string) string {
+	title, section := src.Document.DisplayTitle(), src.Passage.Section
+	head := text.Shorten(title, 80)
+	switch {
+	case strings.HasPrefix(section, title):
+		head = text.Shorten(section, 200)
+	case section != "":
+		head += ": " + text.Shorten(section, 120)
+	}
+	return head + "\n" + text.Shorten(strings.TrimSpace(words), maxCheckedRunes)
+}
+
+// checkResult is the result of check_passages.
+func checkResult(in checkPassagesInput, sources []ground.Source, verdicts []llm.Verdict) Result {
+	out := checkPassagesOutput{Question: in.Question, Checked: len(verdicts)}
+	result := chat.StepResult{Query: in.Question, Found: len(verdicts)}
+	for i, v := range verdicts {
+		checked := checkedQuote{quote: in.Quotes[i], Answers: v.Yes}
+		if v.Known {
+			p := math.Round(probability(v.Odds)*1000) / 1000
+			checked.Probability = &p
+		}
+		src := sources[i]
+		hit := documentHit(src.Document)
+		hit.N, hit.ChunkID, hit.BlockID = src.N, src.Passage.ID, src.Passage.FirstBlock
+		hit.Page, hit.Section = src.Passage.Page, src.Passage.Section
+		hit.Snippet, hit.Score, hit.Answers = checked.Words, checked.Probability, checked.Answers
+		if checked.Answers {
+			out.Answer++
+		}
+		out.Quotes, result.Hits = append(out.Quotes, checked), append(result.Hits, hit)
+	}
+	summary := fmt.Sprintf("%d %s", out.Answer, english.Choose(out.Answer == 1, "answers", "answer"))
+	return Result{
+		Message: "Checked " + english.Count(out.Checked, "passage"), Summary: summary,
+		Output: func(Numberer) (any, chat.StepResult) { return out, result },
+	}
+}
+
+// probability is that of a right quote, from the log-odds of yes. It is a logistic regression of the first quotes of 96
+// questions that a model of 1.5 billion parameters judged: docs/quality.md, “Checked passages”.
+func probability(odds float64) float64 { return 1 / (1 + math.Exp(1.28-1.58*odds)) }

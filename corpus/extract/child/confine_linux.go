@@ -1,0 +1,115 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// insideName is argument 0 of this program when it prepares the namespaces that it runs in; see inside_linux.go.
+const insideName = "footnote-confine"
+
+// order is the request to the process in the new namespaces, as JSON in argument 1. The program that it runs follows in
+// the other arguments; none: it only tries.
+type order struct {
+	Bounds
+	Dir      string // working directory
+	Confined bool   // it has namespaces of its own
+	// Targets has the paths of Read and Write that lead through symbolic links, with what they lead to.
+	Targets map[string]string
+}
+
+// Programs returns what a program reads that is not its input: itself, libraries, data and fonts, as distributions
+// install them.
+func Programs(program string) []string {
+	paths := []string{
+		"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/local/lib",
+		"/usr/local/share/fonts", "/bin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/fonts",
+		"/etc/ld.so.cache", "/etc/libreoffice", "/var/cache/fontconfig", "/var/lib/libreoffice", "/nix/store", program,
+	}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return paths // it fails to start, and says so
+	}
+	// An installation of LibreOffice has a directory “program”. Others have “bin” beside “lib”.
+	dir, parent := filepath.Dir(real), filepath.Dir(filepath.Dir(real))
+	return append(paths, strings.TrimSuffix(dir, "/program"), parent+"/lib", parent+"/lib64", parent+"/share")
+}
+
+// Confine has a command run within bounds. Where the kernel refuses namespaces, see Refused, only the limits of memory,
+// files and time hold. The command ends, with all that it has started, when its context does. A failure before the
+// program runs ends the command with exit status 126 and a line on standard error. Confine is called once, right before
+// the start.
+func Confine(cmd *exec.Cmd, b Bounds) { confine(cmd, b, Refused() == nil) }
+
+func confine(cmd *exec.Cmd, b Bounds, confined bool) {
+	hide := make([]string, 0, len(b.Hide))
+	for _, path := range b.Hide { // what is not there needs no hiding
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			if real, err = filepath.Abs(real); err == nil {
+				hide = append(hide, real)
+			}
+		}
+	}
+	b.Hide = hide
+	targets := make(map[string]string)
+	for _, path := range slices.Concat(b.Read, b.Write) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			targets[path] = real
+		}
+	}
+	// it holds strings and numbers alone
+	asked, _ := json.Marshal(order{Bounds: b, Dir: cmd.Dir, Confined: confined, Targets: targets})
+	var run []string
+	if cmd.Path != "" {
+		run = append([]string{cmd.Path}, cmd.Args[1:]...)
+	}
+	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{insideName, string(asked)}, run...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	if !confined {
+		return
+	}
+	itself := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+	}
+	cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+		unix.CLONE_NEWIPC
+	cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = itself(unix.Getuid()), itself(unix.Getgid())
+	cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE, unix.CAP_SETPCAP}
+}
+
+// Refused returns why this system lets no program be confined, nil where it does. It tries once and starts a process
+// for that. It is safe for concurrent use.
+var Refused = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "")
+	cmd.Err = nil
+	cmd.Env = []string{}
+	said := Output{Most: 1 << 10}
+	cmd.Stderr = &said
+	confine(cmd, Bounds{Programs: Programs("/bin/sh")}, true)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("this system refuses namespaces of users, mounts and networks: %w",
+			orSaid(err, strings.TrimSpace(said.String())))
+	}
+	return nil
+})
+
+// orSaid returns an error with the output of the process, if there is any.
+func orSaid(err error, said string) error {
+	if said == "" {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, said)
+}

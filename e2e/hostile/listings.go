@@ -1,0 +1,116 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"footnote/places/placestest"
+)
+
+// listTime bounds one look. A look whose list has a hundred thousand items goes on with fetching them, which is not
+// waited for.
+const listTime = 40 * time.Second
+
+// listingCells follow a place of each kind whose server lists one hostile shape after another. Feeds and sitemaps are
+// followed on the public internet alone, so places/registry tests those.
+func listingCells() []cell {
+	shapes := map[string][]placestest.Hostile{}
+	for _, h := range placestest.HostileListings(1) {
+		if h.Kind != "feed" && h.Kind != "sitemap" {
+			shapes[h.Kind] = append(shapes[h.Kind], h)
+		}
+	}
+	var cells []cell
+	for _, kind := range sortedKeys(shapes) {
+		cells = append(cells, cell{name: "listing: " + kind, keys: true,
+			act: func(ctx context.Context, s *site, r *result) (string, error) {
+				return s.followListings(ctx, r, shapes[kind])
+			}})
+	}
+	return cells
+}
+
+// followListings follows a place at each listing and removes it again. The outcome names the listing that took most
+// memory. Each is held to the bound of memory, so that a failure names it.
+func (s *site) followListings(ctx context.Context, r *result, listings []placestest.Hostile) (string, error) {
+	pid, worst, failed := s.server.cmd.Process.Pid, "", 0
+	for n, h := range listings {
+		handler := h.Handler(1) // setting the place up asks once
+		s.outside.listing.Store(&handler)
+		if err := forgetPeak(pid); err != nil {
+			return "", fmt.Errorf("set the peak of memory back: %w", err)
+		}
+		looking, cancel := context.WithTimeout(ctx, listTime)
+		p, err := s.follow(looking, h.Kind, fmt.Sprintf("listing %d", n), h.Settings(s.outside.server.URL))
+		cancel()
+		refused := errors.Is(err, errTooLarge) // by the check before it was followed
+		if err != nil && !refused && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return "", fmt.Errorf("%s: the server was %d MiB above idle: %w", h.Shape,
+				(memoryOf(pid, "VmHWM")-s.idle)>>20, errors.Join(err, ctx.Err()))
+		}
+		if refused || p.Failure != nil {
+			failed++
+		}
+		peak := memoryOf(pid, "VmHWM")
+		if above := peak - s.idle; above > mostAboveIdle {
+			r.noteProblem("%s: the server's memory rose %d MiB above idle", h.Shape, above>>20)
+		}
+		if peak > r.peak {
+			r.peak, worst = peak, h.Shape
+		}
+		if refused {
+			continue
+		}
+		got, err := s.sendRequest(ctx, s.attack, http.MethodDelete, "/places/"+p.ID, "application/json", "", nil)
+		if err != nil || got.status >= http.StatusBadRequest {
+			return "", fmt.Errorf("%s: DELETE /places: status %d, %w: %s",
+				h.Shape, got.status, err, clipBytes(got.body))
+		}
+	}
+	return fmt.Sprintf("%d listings, %d refused; most memory for %s", len(listings), failed, worst), nil
+}
+
+// errTooLarge is the refusal of a place whose server sent too much when it was checked.
+var errTooLarge = errors.New("the server of the place sends too much")
+
+// follow has a place followed, and returns it once it was looked at. It asks again every 100 ms until the server has
+// looked once, or ctx ends. A server that died is an error.
+func (s *site) follow(ctx context.Context, kind, name string, settings map[string]string) (place, error) {
+	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
+		"kind": kind, "name": name, "schedule": "request", "settings": settings,
+	})
+	var p place
+	if err == nil {
+		err = json.Unmarshal(got.body, &p)
+	}
+	if got.status == http.StatusRequestEntityTooLarge {
+		return p, errTooLarge
+	}
+	if err != nil || got.status != http.StatusCreated {
+		return p, fmt.Errorf("follow %s: status %d, %w: %s", name, got.status, err, clipBytes(got.body))
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for p.LookedAt == "" {
+		select {
+		case <-ctx.Done():
+			return p, ctx.Err()
+		case <-s.server.ended:
+			return p, errServerDied
+		case <-tick.C:
+		}
+		if got, err = s.getPath(ctx, s.attack, "/places/"+p.ID, "application/json"); err == nil {
+			err = json.Unmarshal(got.body, &p)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}

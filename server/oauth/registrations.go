@@ -1,0 +1,46 @@
+package oauth
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"footnote/chat"
+)
+
+// Bounds of registrations at one server.
+const (
+	perHour      = 60     // of one address
+	maxAddresses = 50_000 // that are counted at a time
+)
+
+// registrations counts the registrations of each address in an hour, so that no address fills the store. IPv6 addresses
+// of one /64 network count as one. It is safe for concurrent use.
+type registrations struct {
+	mu    sync.Mutex
+	since time.Time // when the hour began
+	of    map[netip.Prefix]int
+}
+
+// count counts a registration. It fails with chat.CodeTooMany beyond perHour.
+func (r *registrations) count(address string, now time.Time) error {
+	ip, _ := netip.ParseAddr(address) // the peers of one socket in a test have none
+	bits := 32
+	if ip = ip.Unmap(); ip.Is6() {
+		bits = 64
+	}
+	from, _ := ip.WithZone("").Prefix(bits)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.since) >= time.Hour || len(r.of) >= maxAddresses {
+		r.since, r.of = now, map[netip.Prefix]int{}
+	}
+	if r.of[from] >= perHour {
+		return &chat.Error{
+			Code: chat.CodeTooMany, Message: "Too many programs were registered from this address. Try again later.",
+			Err: &chat.OverLimit{Limit: "registrations", Wait: r.since.Add(time.Hour).Sub(now)},
+		}
+	}
+	r.of[from]++
+	return nil
+}

@@ -1,0 +1,2 @@
+-- Whether the local user set a webhook. It is not known of those from before, so they are treated as another's.
+ALTER TABLE webhooks ADD COLUMN local boolean NOT NULL DEFAULT false;
