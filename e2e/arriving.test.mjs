@@ -138,7 +138,7 @@ describe('a folder', () => {
       await count(page, 2)
       const { documents } = await at.server.json('/documents')
       assert.deepEqual(documents.map(d => d.path).toSorted(), ['House/papers/lease.md', 'House/warranty.md'])
-      await until(async () => (await at.server.json('/documents')).documents.every(d => d.status === 'ready'), 'both files are ready')
+      await until(async () => (await at.server.json('/documents')).documents.every(d => d.state === 'ready'), 'both files are ready')
       await asks(page, 'When may the tenant end the lease?', /after three years/)
     } finally { rmSync(dir, { recursive: true }) }
   }))
