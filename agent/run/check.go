@@ -28,7 +28,8 @@ const (
 	CheckAlways CheckMode = "always" // any model may check passages by itself, too
 )
 
-func (c CheckMode) isOn() bool { return c == CheckQuotes || c == CheckAlways }
+// IsOn reports whether passages are checked at all.
+func (c CheckMode) IsOn() bool { return c == CheckQuotes || c == CheckAlways }
 
 const (
 	// checkTime bounds the check of all passages of a call. A server that reads 800 tokens a second needs 2 s, a model
@@ -159,7 +160,7 @@ func checkMessages(asked, text string) []llm.Message {
 // offerCheck adds the check of passages to the tools of a run whose answer is quoted, or written by a small model. It
 // needs a language model, and no text that is given.
 func (m *modelCaller) offerCheck() {
-	if m.judge == nil || !m.cfg.Features.Checks.isOn() || m.givenText() || m.set.Find(tools.CheckPassages) != nil {
+	if m.judge == nil || !m.cfg.Features.Checks.IsOn() || m.givenText() || m.set.Find(tools.CheckPassages) != nil {
 		return
 	}
 	m.set.Tools = append(slices.Clone(m.set.Tools), m.engine.Registry.Find(tools.CheckPassages))

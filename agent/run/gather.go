@@ -41,22 +41,7 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	w.budget.limits.Seconds = min(w.budget.limits.Seconds, gatherSeconds)
 	cfg := *w.cfg
 	cfg.Fallback, w.cfg = nil, &cfg
-	place := map[string]int{}
-	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
-		w.countEvents(ctx, ps)
-		for _, p := range ps {
-			if s, ok := p.(chat.Step); ok {
-				// a step that ends takes the place of its beginning
-				if i, known := place[s.CallID]; known {
-					out.Steps[i] = s
-					continue
-				}
-				place[s.CallID] = len(out.Steps)
-				out.Steps = append(out.Steps, s)
-			}
-		}
-		return nil
-	}
+	w.collectSteps(&out.Steps)
 	err = w.gatherPassages(ctx)
 	out.Results = w.rankedResults(most)
 	if err == nil {
@@ -66,6 +51,26 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 	// a run without run_done is counted here, or its tokens would be in no sum
 	e.stats.countGathered(&w.budget)
 	return out, err
+}
+
+// collectSteps has a run's steps collected, each as it ended, instead of stored.
+func (w *Runner) collectSteps(steps *[]chat.Step) {
+	place := map[string]int{}
+	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
+		w.countEvents(ctx, ps)
+		for _, p := range ps {
+			if s, ok := p.(chat.Step); ok {
+				// a step that ends takes the place of its beginning
+				if i, known := place[s.CallID]; known {
+					(*steps)[i] = s
+					continue
+				}
+				place[s.CallID] = len(*steps)
+				*steps = append(*steps, s)
+			}
+		}
+		return nil
+	}
 }
 
 // gatherPassages has the model plan, call tools until it has enough, and judge what it found. It is answerLoop without

@@ -20,12 +20,12 @@ var checkPassagesDoc string
 // CheckPassages is the name of the tool that asks a language model whether passages answer.
 const CheckPassages = "check_passages"
 
-// MaxChecked is how many quotes one call checks. With 6 of at most maxCheckedRunes a check reads some 1,600 tokens,
+// MaxChecked is how many quotes one call checks. With 6 of at most MaxCheckedRunes a check reads some 1,600 tokens,
 // which takes 2 s at 800 tokens a second.
 const MaxChecked = 6
 
-// maxCheckedRunes is how many runes of a quote are checked, its title and section not counted.
-const maxCheckedRunes = 800
+// MaxCheckedRunes is how many runes of a quote are checked, its title and section not counted.
+const MaxCheckedRunes = 800
 
 const checkPassagesSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["question", "quotes"],
@@ -119,7 +119,7 @@ func checkedText(src ground.Source, words string) string {
 	case section != "":
 		head += ": " + text.Shorten(section, 120)
 	}
-	return head + "\n" + text.Shorten(strings.TrimSpace(words), maxCheckedRunes)
+	return head + "\n" + text.Shorten(strings.TrimSpace(words), MaxCheckedRunes)
 }
 
 // checkResult is the result of check_passages.

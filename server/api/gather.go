@@ -58,9 +58,13 @@ func (a *Handlers) gatherResults(
 		found.Notes = append(found.Notes, "The agent found nothing that fits: this is what a search found.")
 	}
 	ok = err == nil && len(found.Results) > 0
+	checked, err := a.checked(c, body, found.Results)
+	if err != nil {
+		return res, false, err
+	}
 	return newRetrieveResponse(
-		body.Query, find.PassagesOf(found.Results), "agentic", found.Steps, found.Spent, found.Notes,
-		time.Since(began).Milliseconds(),
+		body.Query, checked.results, "agentic", append(found.Steps, checked.steps...), found.Spent.And(checked.spent),
+		append(found.Notes, checked.notes...), time.Since(began).Milliseconds(),
 	), ok, nil
 }
 

@@ -208,6 +208,9 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
+	if body.Check == nil {
+		body.Check = &a.CheckRetrieved
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
 	defer cancel()
@@ -238,9 +241,10 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, notes := append(res.AgentTrace.Steps, found.step), append(res.Notes, found.notes...)
+	steps, notes := append(res.AgentTrace.Steps, found.steps...), append(res.Notes, found.notes...)
+	spent := chat.Spent{Tokens: res.AgentTrace.Tokens, Cost: res.AgentTrace.Cost}
 	return c.JSON(http.StatusOK, newRetrieveResponse(
-		body.Query, found.results, found.strategy, steps,
-		chat.Spent{Tokens: res.AgentTrace.Tokens, Cost: res.AgentTrace.Cost}, notes, time.Since(began).Milliseconds(),
+		body.Query, found.results, found.strategy, steps, spent.And(found.spent), notes,
+		time.Since(began).Milliseconds(),
 	))
 }

@@ -19,14 +19,16 @@ type SearchResponse struct {
 	TotalResults int                 `json:"total_results"` // How many results there are.
 	Results      []find.SearchResult `json:"results"`       // The passages found, best first.
 	Notes        []string            `json:"notes,omitempty"`
+	Check        *chat.Step          `json:"check,omitempty"` // How the passages were checked, if they were.
 }
 
-// found is what a search found, and the step that it took.
+// found is what a search found, and the steps that it took: the search itself, and the check where one was asked for.
 type found struct {
 	results  []find.SearchResult
 	strategy string
 	notes    []string
-	step     chat.Step
+	steps    []chat.Step
+	spent    chat.Spent
 }
 
 // Search answers POST /search.
@@ -45,10 +47,14 @@ func (a *Handlers) Search(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes})
+	res := SearchResponse{Query: body.Query, TotalResults: len(f.results), Results: f.results, Notes: f.notes}
+	if len(f.steps) > 1 {
+		res.Check = &f.steps[1]
+	}
+	return c.JSON(http.StatusOK, res)
 }
 
-// runSearch checks a search and runs it; the step it took is part of what it returns. keep chooses from the results;
+// runSearch checks a search and runs it; the steps it took are part of what it returns. keep chooses from the results;
 // nil keeps all.
 //
 // Where nothing is searched by meaning the strategy is lexical, whatever was asked for.
@@ -71,11 +77,17 @@ func (a *Handlers) runSearch(
 	if keep != nil {
 		res.Results = keep(res.Results)
 	}
-	f := found{results: find.PassagesOf(res.Results), strategy: string(q.Mode), notes: httpio.NotNil(res.Notes)}
+	strategy := q.Mode
 	if !a.Library.Semantic() {
-		f.strategy = string(corpus.ModeLexical)
+		strategy = corpus.ModeLexical
 	}
-	f.step, err = searchStep(q, f, start)
+	searched, err := searchStep(q, string(strategy), len(res.Results), res.Notes, start)
+	if err != nil {
+		return found{}, err
+	}
+	f, err := a.checked(c, body, res.Results)
+	f.strategy, f.notes = string(strategy), append(httpio.NotNil(res.Notes), f.notes...)
+	f.steps = append([]chat.Step{searched}, f.steps...)
 	return f, err
 }
 
@@ -100,7 +112,7 @@ func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, err
 }
 
 // searchStep is the search as one step of reasoning, for callers that want to see what was done.
-func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
+func searchStep(q corpus.Query, strategy string, count int, notes []string, start time.Time) (chat.Step, error) {
 	tool, args := "search_documents", map[string]any{"query": q.Text, "max_results": q.Limit}
 	if q.Mode == corpus.ModeSemantic {
 		tool, args = "semantic_search", map[string]any{"query": q.Text, "top_k": q.Limit, "min_score": q.MinScore}
@@ -109,17 +121,17 @@ func searchStep(q corpus.Query, f found, start time.Time) (chat.Step, error) {
 	if err != nil {
 		return chat.Step{}, err
 	}
-	output, err := json.Marshal(map[string]any{"total_found": len(f.results)})
+	output, err := json.Marshal(map[string]any{"total_found": count})
 	if err != nil {
 		return chat.Step{}, err
 	}
 	return chat.Step{
 		CallID: "search-1", Step: tool, ActionType: chat.ActionSearching, ToolName: tool,
-		Message: "Found " + english.Count(len(f.results), "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
+		Message: "Found " + english.Count(count, "passage"), Timestamp: float64(start.UnixMicro()) / 1e6,
 		ToolInput: input, ToolOutput: output, OutputSize: len(output), Status: chat.StatusComplete,
 		ToolStatus: chat.StatusComplete,
 		Capability: chat.CapabilitySearch,
-		Result:     &chat.StepResult{Query: q.Text, Found: len(f.results), Notes: f.notes},
-		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": f.strategy},
+		Result:     &chat.StepResult{Query: q.Text, Found: count, Notes: notes},
+		DurationMS: time.Since(start).Milliseconds(), Details: map[string]any{"strategy": strategy},
 	}, nil
 }

@@ -37,6 +37,9 @@ type SearchQuery struct {
 	// Look at twice as many results a second time and keep the best. Their score is what that look came to. A search by
 	// meaning alone has its order already.
 	Rerank bool `json:"rerank"`
+	// Have the language model read the first six results and put those that state the answer first. It takes up to 20
+	// s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
+	Check *bool `json:"check"`
 }
 
 // SearchFilters narrow a search to some documents.
@@ -85,6 +88,10 @@ type SearchResult struct {
 	Score    float64        `json:"score" api:"min=0,max=1"`
 	Rank     int            `json:"rank"`     // The place in the list, from 1.
 	Metadata searchMetadata `json:"metadata"` // Where the passage stands.
+	// The language model read the answer in it; absent for a passage that was not checked.
+	Answers *bool `json:"answers,omitempty"`
+	// How probable it is that the passage answers, where the model's server returns log-probabilities.
+	Probability *float64 `json:"probability,omitempty" api:"min=0,max=1"`
 }
 
 // searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.
