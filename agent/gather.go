@@ -17,12 +17,11 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	if err != nil {
 		return run.Gathered{}, err
 	}
-	if err := r.acquireSlot(user); err != nil {
-		return run.Gathered{}, err
-	}
-	defer r.releaseSlot(user)
-	found, err := r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
-	r.countTokens(context.WithoutCancel(ctx), user, found.Spent.Tokens)
+	var found run.Gathered
+	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+		found, err = r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
+		return found.Spent, err
+	})
 	return found, err
 }
 
@@ -30,13 +29,37 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 // and its tokens count against the user's limit.
 func (r *Runs) CheckResults(
 	ctx context.Context, user, question string, found []corpus.Result,
-) (run.CheckedResults, error) {
+) (checked run.CheckedResults, err error) {
+	req := chat.RunRequest{Message: question}
+	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+		checked, err = r.engine.CheckResults(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, found)
+		return checked.Spent, err
+	})
+	return checked, err
+}
+
+// besideRuns does a user's work that asks models and is no run. It holds a slot meanwhile, fails when the user has no
+// tokens left, and ends the work when the server stops.
+func (r *Runs) besideRuns(
+	ctx context.Context, user string, work func(context.Context) (chat.Spent, error),
+) error {
+	if err := r.cfg.Store.Room(ctx, user, chat.ResourceTokens); err != nil {
+		return err
+	}
 	if err := r.acquireSlot(user); err != nil {
-		return run.CheckedResults{}, err
+		return err
 	}
 	defer r.releaseSlot(user)
-	req := chat.RunRequest{Message: question}
-	checked, err := r.engine.CheckResults(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, found)
-	r.countTokens(context.WithoutCancel(ctx), user, checked.Spent.Tokens)
-	return checked, err
+	working, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		select {
+		case <-r.stopped:
+			end()
+		case <-working.Done():
+		}
+	}()
+	spent, err := work(working)
+	r.countTokens(context.WithoutCancel(ctx), user, spent.Tokens)
+	return err
 }

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"context"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"footnote/agent/run"
 	"footnote/chat"
+	"footnote/corpus"
 	"footnote/e2e/scripted"
 	"footnote/llm"
 	"footnote/llm/offline"
@@ -219,4 +222,67 @@ func (h *house) stop() {
 	if err := h.runs.Stop(h.Context()); err != nil {
 		h.Fatal(err)
 	}
+}
+
+// holidayResults are the results of a search for paid holiday.
+func (h *house) holidayResults() []corpus.Result {
+	h.Helper()
+	found, err := h.library.Search(h.Context(), chat.Local, corpus.Query{Text: "paid holiday", Limit: 5})
+	if err != nil || len(found.Results) == 0 {
+		h.Fatalf("%d results, %v; want some", len(found.Results), err)
+	}
+	return found.Results
+}
+
+func TestResultsAreNotCheckedForAUserWithoutTokens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 10})
+	found := h.holidayResults()
+	checked, err := h.runs.CheckResults(t.Context(), "anna", paidHoliday, found)
+	if err != nil || len(checked.Hits) != len(found) || checked.Spent.Tokens.In == 0 {
+		t.Fatalf("verdicts %v, spent %+v, %v; want one for each of %d results",
+			checked.Hits, checked.Spent, err, len(found))
+	}
+	_, err = h.runs.CheckResults(t.Context(), "anna", paidHoliday, found)
+	if chat.CodeOf(orEmpty(err)) != chat.CodeTooMany {
+		t.Errorf("over the limit: %v, want %s", err, chat.CodeTooMany)
+	}
+}
+
+// stuck is a model whose replies never come.
+type stuck struct {
+	*scripted.Model
+	asked chan struct{} // gets one for each request
+}
+
+func (m stuck) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		m.asked <- struct{}{}
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
+}
+
+func TestStopEndsChecksOfResults(t *testing.T) {
+	t.Parallel()
+	model := stuck{scripted.New(), make(chan struct{}, 8)}
+	h := newHouse(t, model)
+	found := h.holidayResults()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		checked, err := h.runs.CheckResults(t.Context(), chat.LocalUser, paidHoliday, found)
+		if err != nil || checked.Step == nil || checked.Step.Error == nil {
+			return
+		}
+		if checked.Step.Error.Code == chat.CodeTimeout {
+			t.Errorf("the check ended by its own time limit: %+v", checked.Step.Error)
+		}
+	}()
+	<-model.asked
+	if err := h.runs.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
 }

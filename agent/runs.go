@@ -63,6 +63,7 @@ type Runs struct {
 	slots    map[string]int          // those that are active or begun, by user
 	deferred map[string][]string     // sessions whose waiting question its user's limits held back, by user
 	stopping bool
+	stopped  chan struct{} // closed once stopping is set: what asks models beside runs ends
 	look     chan struct{} // holds one: something is wanted of a run, or one is free
 }
 
@@ -78,7 +79,7 @@ func NewRuns(cfg Config) (*Runs, error) {
 	return &Runs{
 		cfg: cfg, engine: engine, active: map[string]*run.Control{}, slots: map[string]int{},
 		deferred: map[string][]string{}, unstored: map[string]error{},
-		look: make(chan struct{}, 1),
+		look: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}, nil
 }
 

@@ -18,6 +18,9 @@ const leaveTime = 5 * time.Second
 // have ended.
 func (r *Runs) Stop(ctx context.Context) error {
 	r.mu.Lock()
+	if !r.stopping {
+		close(r.stopped)
+	}
 	r.stopping = true
 	for _, c := range r.active {
 		r.dismissRun(c)

@@ -96,9 +96,7 @@ type Config struct {
 	GatherAlone bool
 	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gather.
 	FallbackScore float64
-	CheckResults  api.CheckResults // has a language model judge results of a search; nil: there is none
-	// CheckRetrieved has the results of POST /agent/retrieve judged, unless the request says otherwise.
-	CheckRetrieved bool
+	Checker       api.Checker // has a language model judge results of a search
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules func(chat.Budget) string
 	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
@@ -212,9 +210,8 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.api = &api.Handlers{
 		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
 		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
-		Tables:       cfg.Tables,
-		CheckResults: cfg.CheckResults, CheckRetrieved: cfg.CheckRetrieved,
-		Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore,
+		Tables:  cfg.Tables,
+		Checker: cfg.Checker, Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore,
 		Places: cfg.Places, Pages: addpage.New(cfg.Library, cfg.Pages), Models: cfg.Desk,
 		Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
 		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,

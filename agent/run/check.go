@@ -14,6 +14,7 @@ import (
 	"footnote/agent/question"
 	"footnote/agent/tools"
 	"footnote/chat"
+	"footnote/corpus/text"
 	"footnote/english"
 	"footnote/llm"
 )
@@ -24,7 +25,7 @@ type CheckMode string
 // The modes of checks.
 const (
 	CheckOff    CheckMode = "off"
-	CheckQuotes CheckMode = "quotes" // passages that are quoted, and those that a small model answers from
+	CheckQuotes CheckMode = "quotes" // passages that are quoted or retrieved, or that a small model answers from
 	CheckAlways CheckMode = "always" // any model may check passages by itself, too
 )
 
@@ -51,9 +52,12 @@ func (c *toolCaller) checkResult(ctx context.Context, a *toolCall, o outcome) ou
 	if check == nil || o.err != nil {
 		return o
 	}
-	begun, limit := time.Now(), min(checkTime, c.limitOf(a.tool)-o.took)
 	ctx, free := c.restOfLimit(ctx, a.tool, o.took)
 	defer free()
+	begun, limit := time.Now(), checkTime
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end))
+	}
 	verdicts, spent, err := c.judge(ctx, check.Question, check.Texts)
 	o.took += time.Since(begun)
 	if spent.Tokens != (chat.Tokens{}) {
@@ -62,9 +66,12 @@ func (c *toolCaller) checkResult(ctx context.Context, a *toolCall, o outcome) ou
 	switch {
 	case errors.Is(err, errNoJudge):
 	case err != nil:
-		c.cfg.Log.ErrorContext(ctx, "model checked no passages", "run", c.run.ID, "error", err)
-		o.result.WhyRefused = "The language model could not check the passages: " +
-			chat.MessageOf(asChatError(err, limit))
+		if !errors.Is(err, context.Canceled) {
+			c.cfg.Log.ErrorContext(ctx, "model checked no passages", "run", c.run.ID, "error", err)
+		}
+		err = asChatError(err, limit)
+		o.code = chat.CodeOf(err)
+		o.result.WhyRefused = "The language model could not check the passages: " + chat.MessageOf(err)
 		c.unchecked = true
 	default:
 		o.result = check.Checked(verdicts)
@@ -181,7 +188,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 		quotes = append(quotes, map[string]any{"n": src.N, "words": w.model.checkedWords(src, rules)})
 	}
 	call, ok := w.calls.programCall(tools.CheckPassages, map[string]any{
-		"question": w.run.Request.Message, "quotes": quotes,
+		"question": text.Shorten(w.run.Request.Message, tools.MaxCheckedQuestion), "quotes": quotes,
 	}, 0)
 	if !ok {
 		return nil

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
+	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -20,7 +22,7 @@ type CheckedResults struct {
 }
 
 // CheckResults has the language model of a run judge whether each of the first results of a search answers the run's
-// question. Nothing is stored. Without a language model, or when that fails, there are no verdicts.
+// question. Nothing is stored. Without a language model nothing is checked, and when that fails there are no verdicts.
 func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.Result) (CheckedResults, error) {
 	out := CheckedResults{Results: slices.Clone(found), Hits: map[string]chat.Hit{}}
 	_, set, err := e.CheckRequest(run.Request)
@@ -32,6 +34,9 @@ func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.
 	w := e.NewRunner(run, set, c)
 	defer w.Wait()
 	defer c.Close()
+	if w.model.judge == nil {
+		return out, nil
+	}
 	var steps []chat.Step
 	w.collectSteps(&steps)
 	var quotes []map[string]any
@@ -41,9 +46,9 @@ func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.
 		})
 	}
 	call, ok := w.calls.programCall(tools.CheckPassages, map[string]any{
-		"question": run.Request.Message, "quotes": quotes,
+		"question": text.Shorten(run.Request.Message, tools.MaxCheckedQuestion), "quotes": quotes,
 	}, 0)
-	if !ok || len(quotes) == 0 {
+	if !ok {
 		return out, nil
 	}
 	err = w.calls.makeCalls(ctx, []llm.Call{call}, "")
@@ -53,6 +58,7 @@ func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.
 		return out, err
 	}
 	out.Step = &steps[0]
+	out.Step.CallID = "check-1" // an agent that gathered has made calls with the other names
 	if out.Step.Status != chat.StatusComplete || out.Step.Result == nil {
 		return out, nil
 	}
@@ -80,5 +86,9 @@ func wordsAround(hit corpus.Result) string {
 	runes := []rune(hit.Passage.Text)
 	middle := (hit.Snippet.Start + hit.Snippet.End) / 2
 	from := max(0, min(middle-tools.MaxCheckedRunes/2, len(runes)-tools.MaxCheckedRunes))
-	return string(runes[from:min(len(runes), from+tools.MaxCheckedRunes)])
+	words := string(runes[from:min(len(runes), from+tools.MaxCheckedRunes)])
+	if _, rest, cut := strings.Cut(words, " "); cut && from > 0 {
+		return rest // it began within a word
+	}
+	return words
 }

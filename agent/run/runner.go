@@ -55,7 +55,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	s.budget = budget{
 		control: c, prices: s.cfg.Prices, limits: e.budgetOf(set, run.Request.Config), begun: time.Now(),
 	}
-	// tests, and Gather, put another store in the place of this one
+	// tests, Gather and CheckResults put another store in the place of this one
 	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
 	s.log.writer = ground.NewWriter(s.log.emitEvents, s.cite, s.givenText())
 	if s.mustCite() {

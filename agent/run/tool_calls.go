@@ -61,6 +61,7 @@ type outcome struct {
 	err    error
 	took   time.Duration
 	cached bool
+	code   chat.Code // of result.WhyRefused; empty: CodeInvalid
 }
 
 // toolCaller makes the calls of tools: it checks them, has a person approve those that need it, runs them side by side
@@ -344,7 +345,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	case o.result.WhyRefused != "":
 		step.Status, output = chat.StatusError, a.failureOutput(o.result.WhyRefused)
 		step.Error = &chat.StepError{
-			Code: chat.CodeInvalid, Message: text.Shorten(o.result.WhyRefused, 300), Retryable: true,
+			Code: cmp.Or(o.code, chat.CodeInvalid), Message: text.Shorten(o.result.WhyRefused, 300), Retryable: true,
 		}
 	default:
 		step.Status = chat.StatusComplete

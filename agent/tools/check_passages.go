@@ -24,6 +24,9 @@ const CheckPassages = "check_passages"
 // which takes 2 s at 800 tokens a second.
 const MaxChecked = 6
 
+// MaxCheckedQuestion is how many runes a question may have.
+const MaxCheckedQuestion = 1000
+
 // MaxCheckedRunes is how many runes of a quote are checked, its title and section not counted.
 const MaxCheckedRunes = 800
 

@@ -257,10 +257,13 @@ func TestAgentRetrieveLetsTheModelChoose(t *testing.T) {
 		!strings.Contains(got.Chunks[0].Text, "28 days") || got.Chunks[0].Score <= 0 {
 		t.Errorf("%d %s, want %d", r.status, r.body, http.StatusOK)
 	}
-	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.Step != "reflect" {
-		t.Errorf("the last step is %+v, want the judgement", last)
+	if last := got.Trace.Steps[len(got.Trace.Steps)-1]; last.Step != "check_passages" {
+		t.Errorf("the last step is %+v, want the check", last)
 	}
-	if last := got.Trace.Steps[len(got.Trace.Steps)-2]; last.ToolName != "hybrid_search" ||
+	if last := got.Trace.Steps[len(got.Trace.Steps)-2]; last.Step != "reflect" {
+		t.Errorf("the step before is %+v, want the judgement", last)
+	}
+	if last := got.Trace.Steps[len(got.Trace.Steps)-3]; last.ToolName != "hybrid_search" ||
 		last.Status != chat.StatusComplete {
 		t.Errorf("the last call is %+v; want ToolName %q and Status %v", last, "hybrid_search", chat.StatusComplete)
 	}

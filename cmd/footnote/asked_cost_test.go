@@ -190,13 +190,13 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 				} `json:"tool_results"`
 			} `json:"agent_trace"`
 		}](t, r.body)
-		want := costs("cheap", 3100, 41) // a plan, two turns, and a judgement by the librarian
-		if got.Trace.Tokens != (chat.Tokens{In: 3100, Out: 41}) || !near(got.Trace.Cost, want) ||
+		want := costs("cheap", 3200, 42) // a plan, two turns, a judgement and a check of one passage
+		if got.Trace.Tokens != (chat.Tokens{In: 3200, Out: 42}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
 			t.Errorf("its trace is %+v: %s", got.Trace, r.body)
 		}
-		if more := th.metric(inward) - before; more != 3100 {
-			t.Errorf("the metrics count %v tokens, want 3100", more)
+		if more := th.metric(inward) - before; more != 3200 {
+			t.Errorf("the metrics count %v tokens, want 3200", more)
 		}
 		if more := th.metric(cost) - paid; !near(&more, want) {
 			t.Errorf("the metrics count a cost of %v, want %v millionths", more, want)

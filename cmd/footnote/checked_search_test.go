@@ -26,6 +26,11 @@ type checkedPassage struct {
 	Rank        int      `json:"rank"`
 	Answers     *bool    `json:"answers"`
 	Probability *float64 `json:"probability"`
+	Trace       struct {
+		ToolCalls []struct {
+			Tool string `json:"tool"`
+		} `json:"tool_calls"`
+	} `json:"agent_trace"`
 }
 
 // is reports whether the passage has this verdict with a probability, and this rank.
@@ -74,10 +79,26 @@ func TestSearchesPutWhatAnswersFirst(t *testing.T) {
 			t.Errorf("%s %s: %d %s; want the passage that answers first", tt.path, tt.body, r.status, r.body)
 			continue
 		}
+		for _, chunk := range got.Chunks {
+			for _, call := range chunk.Trace.ToolCalls {
+				if call.Tool == "check_passages" {
+					t.Errorf("%s %s: the check is said to have found %q", tt.path, tt.body, chunk.Text)
+				}
+			}
+		}
 		if step == nil || step.ToolName != "check_passages" || step.Status != chat.StatusComplete ||
 			!strings.HasPrefix(step.Summary, "1 answers") {
 			t.Errorf("%s %s: step %+v; want a check of which 1 answers", tt.path, tt.body, step)
 		}
+	}
+	first := loose[checkedSearch](t, s.send("POST", "/search", `{`+query+`,"check":true,"top_k":1}`).body)
+	if len(first.Results) != 1 || !first.Results[0].is(true, 1) {
+		t.Errorf("of one result: %+v; want the one that answers", first)
+	}
+	long := loose[checkedSearch](t, s.send("POST", "/search", `{"query":"`+
+		strings.Repeat("How many days of paid holiday a year? ", 30)+`","check":true}`).body)
+	if len(long.Results) == 0 || long.Results[0].Answers == nil {
+		t.Errorf("of a long query: %+v; want verdicts", long)
 	}
 	off := loose[checkedSearch](t, s.send("POST", "/agent/retrieve", `{`+query+`,"check":false}`).body)
 	if len(off.Chunks) < 2 || off.Chunks[0].Answers != nil {
@@ -87,11 +108,15 @@ func TestSearchesPutWhatAnswersFirst(t *testing.T) {
 
 func TestSearchThatCanNotBeCheckedSaysSo(t *testing.T) {
 	t.Parallel()
-	s := serve(t, newDir(t))
+	s := serve(t, newDir(t), "FOOTNOTE_AGENT_CHECK_PASSAGES=quotes")
 	s.add(file{"handbook.md", holidays})
 	got := loose[checkedSearch](t, s.send("POST", "/search", `{"query":"paid holiday","check":true}`).body)
 	if len(got.Results) == 0 || got.Results[0].Answers != nil || len(got.Notes) != 1 ||
-		got.Notes[0] != "There is no language model to check passages with." {
+		got.Notes[0] != "The passages were not checked: no language model is connected." {
 		t.Errorf("%+v; want results without verdicts, and a note", got)
+	}
+	unasked := loose[checkedSearch](t, s.send("POST", "/agent/retrieve", `{"query":"paid holiday"}`).body)
+	if len(unasked.Chunks) == 0 || len(unasked.Notes) != 0 {
+		t.Errorf("%+v; want results, and no note on a check that nobody asked for", unasked)
 	}
 }

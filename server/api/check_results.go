@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"footnote/chat"
 	"footnote/corpus"
@@ -9,8 +11,15 @@ import (
 	"footnote/server/httpio"
 )
 
-// CheckResults has a language model judge whether the first results of a search answer a question.
-type CheckResults func(ctx context.Context, user, question string, found []corpus.Result) (CheckedResults, error)
+// Checker has a language model judge results of a search. Its zero value does not.
+type Checker struct {
+	// Check judges whether the first results answer a question.
+	Check func(ctx context.Context, user, question string, found []corpus.Result) (CheckedResults, error)
+	Most  int // results that Check judges
+	// Retrieved reports whether the results of POST /agent/retrieve are judged unless the request says otherwise. It is
+	// set where Check is.
+	Retrieved func() bool
+}
 
 // CheckedResults are results of a search with the verdicts of a language model.
 type CheckedResults struct {
@@ -20,36 +29,61 @@ type CheckedResults struct {
 	Spent   chat.Spent
 }
 
-// checked describes results of a search, with the verdicts of a language model where the query asks for them. Its steps
-// are that of the check. Notes explain a check that failed.
-func (a *Handlers) checked(c httpio.Context, body find.SearchQuery, results []corpus.Result) (f found, err error) {
+// afterCheck is the part of the caller's time that a check leaves for the response.
+const afterCheck = 2 * time.Second
+
+// wanted returns how many results a search needs so that a check can choose the best of some.
+func (a *Handlers) wanted(body find.SearchQuery, limit int) int {
+	if body.Check != nil && *body.Check {
+		return max(limit, a.Checker.Most)
+	}
+	return limit
+}
+
+// checked describes the first results of a search, as many as the query asks for, with the verdicts of a language model
+// where it asks for those. A note explains a check that failed.
+func (a *Handlers) checked(c httpio.Context, body find.SearchQuery, results []corpus.Result, limit int) (f found) {
 	if body.Check == nil || !*body.Check || len(results) == 0 {
 		f.results = find.PassagesOf(results)
-		return f, nil
+		return f
 	}
-	checked := CheckedResults{Results: results}
-	if a.CheckResults != nil {
-		checked, err = a.CheckResults(c.Request().Context(), httpio.Scope(c).User, body.Query, results)
+	checked, err := CheckedResults{Results: results}, error(nil)
+	if a.Checker.Check != nil {
+		ctx, cancel := c.Request().Context(), context.CancelFunc(func() {})
+		if end, ok := ctx.Deadline(); ok {
+			ctx, cancel = context.WithDeadline(ctx, end.Add(-afterCheck))
+		}
+		checked, err = a.Checker.Check(ctx, httpio.Scope(c).User, body.Query, results)
+		cancel()
 	}
 	switch {
-	case chat.CodeOf(orNone(err)) == chat.CodeTooMany:
-		return found{}, err
 	case err != nil:
-		a.Log.ErrorContext(c.Request().Context(), "results of a search were not checked", "error", err)
+		checked.Results = results
+		if !errors.Is(err, context.Canceled) {
+			a.Log.ErrorContext(c.Request().Context(), "results of a search were not checked", "error", err)
+		}
 		f.notes = []string{"The passages were not checked: " + chat.MessageOf(err)}
 	case checked.Step == nil:
-		f.notes = []string{"There is no language model to check passages with."}
+		f.notes = []string{"The passages were not checked: no language model is connected."}
 	case checked.Step.Error != nil:
 		f.notes = []string{checked.Step.Error.Message}
 	}
-	if checked.Step != nil {
-		f.steps = []chat.Step{*checked.Step}
-	}
-	f.results, f.spent = find.PassagesOf(checked.Results), checked.Spent
+	f.check, f.spent = checked.Step, checked.Spent
+	f.results = find.PassagesOf(checked.Results[:min(limit, len(checked.Results))])
 	for i, p := range f.results {
 		if verdict, ok := checked.Hits[p.Metadata.ChunkID]; ok {
 			f.results[i].Answers, f.results[i].Probability = &verdict.Answers, verdict.Score
 		}
 	}
-	return f, nil
+	return f
+}
+
+// steps are the search and the check, as far as they were made.
+func (f found) steps() (steps []chat.Step) {
+	for _, step := range []*chat.Step{f.search, f.check} {
+		if step != nil {
+			steps = append(steps, *step)
+		}
+	}
+	return steps
 }

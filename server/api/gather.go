@@ -46,7 +46,7 @@ func (a *Handlers) gatherResults(
 	req := chat.RunRequest{Message: q.Text, Namespace: body.Namespace, DocumentIDs: q.Documents, Config: chat.RunConfig{
 		RerankResults: &rerank,
 	}}
-	found, err := a.Gatherer(c.Request().Context(), httpio.Scope(c).User, req, q.Limit)
+	found, err := a.Gatherer(c.Request().Context(), httpio.Scope(c).User, req, a.wanted(body, q.Limit))
 	switch code := chat.CodeOf(orNone(err)); {
 	case code == chat.CodeInvalid, code == chat.CodeTooMany, err != nil && a.GatherAlone:
 		return res, false, err
@@ -57,15 +57,16 @@ func (a *Handlers) gatherResults(
 	} else if len(found.Results) == 0 {
 		found.Notes = append(found.Notes, "The agent found nothing that fits: this is what a search found.")
 	}
-	ok = err == nil && len(found.Results) > 0
-	checked, err := a.checked(c, body, found.Results)
-	if err != nil {
-		return res, false, err
+	if ok = err == nil && len(found.Results) > 0; !ok {
+		return newRetrieveResponse(
+			body.Query, nil, "agentic", found.Steps, found.Spent, found.Notes, time.Since(began).Milliseconds(),
+		), false, nil
 	}
+	checked := a.checked(c, body, found.Results, q.Limit)
 	return newRetrieveResponse(
-		body.Query, checked.results, "agentic", append(found.Steps, checked.steps...), found.Spent.And(checked.spent),
+		body.Query, checked.results, "agentic", append(found.Steps, checked.steps()...), found.Spent.And(checked.spent),
 		append(found.Notes, checked.notes...), time.Since(began).Milliseconds(),
-	), ok, nil
+	), true, nil
 }
 
 // orNone makes CodeOf usable for no error.

@@ -59,9 +59,7 @@ type Handlers struct {
 	GatherAlone bool
 	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gatherer.
 	FallbackScore float64
-	CheckResults  CheckResults // has a language model judge results of a search; nil: there is none
-	// CheckRetrieved has the results of POST /agent/retrieve judged, unless the request says otherwise.
-	CheckRetrieved bool
+	Checker       Checker // has a language model judge results of a search
 	// what models are told with a budget, for the histories of sessions; nil: they have no system message
 	Rules   func(chat.Budget) string
 	Checks  []Check

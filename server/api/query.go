@@ -200,7 +200,8 @@ func newRetrieveResponse(
 
 // AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
 //
-// It counts as one search of the user, whoever searches. 200 with the passages, also when there are none. A search that
+// It counts as one search of the user, whoever searches. A language model checks what was found where the settings or
+// the request say so. 200 with the passages, also when there are none. A search that
 // takes longer than retrieveTime is chat.CodeTimeout, which is answered with 500. When the agent can't serve, a plain
 // search does, and notes say so.
 func (a *Handlers) AgentRetrieve(c httpio.Context) error {
@@ -209,7 +210,8 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 		return err
 	}
 	if body.Check == nil {
-		body.Check = &a.CheckRetrieved
+		retrieved := a.Checker.Check != nil && a.Checker.Retrieved()
+		body.Check = &retrieved
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), retrieveTime)
@@ -241,7 +243,7 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, notes := append(res.AgentTrace.Steps, found.steps...), append(res.Notes, found.notes...)
+	steps, notes := append(res.AgentTrace.Steps, found.steps()...), append(res.Notes, found.notes...)
 	spent := chat.Spent{Tokens: res.AgentTrace.Tokens, Cost: res.AgentTrace.Cost}
 	return c.JSON(http.StatusOK, newRetrieveResponse(
 		body.Query, found.results, found.strategy, steps, spent.And(found.spent), notes,

@@ -62,6 +62,7 @@ func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace
 	group := ""
 	for _, s := range steps {
 		switch {
+		case !finds(s):
 		case s.ToolName != "":
 			if s.ParentID == "" || s.ParentID != group {
 				t.Iterations++
@@ -91,6 +92,9 @@ func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace
 	return t
 }
 
+// finds reports whether a step may find something. The check of what was found is among the steps only.
+func finds(s chat.Step) bool { return s.Capability != chat.CapabilityCheck }
+
 // addStep takes a call and its end over. A reading without a list of passages is one result.
 func (t *agentTrace) addStep(s chat.Step) {
 	input := s.ToolInput
@@ -115,12 +119,11 @@ func (t *agentTrace) of(chunkID string) chunkTrace {
 	part := chunkTrace{Iterations: t.Iterations, ToolCalls: []tracedCall{}}
 	call := 0
 	for _, s := range t.Steps {
-		if s.ToolName == "" {
+		if s.ToolName == "" || !finds(s) {
 			continue
 		}
-		if s.Result != nil && slices.ContainsFunc(s.Result.Hits, func(hit chat.Hit) bool {
-			return hit.ChunkID == chunkID
-		}) {
+		if s.Result != nil &&
+			slices.ContainsFunc(s.Result.Hits, func(hit chat.Hit) bool { return hit.ChunkID == chunkID }) {
 			part.ToolCalls = append(part.ToolCalls, t.ToolCalls[call])
 		}
 		call++

@@ -22,12 +22,14 @@ type SearchResponse struct {
 	Check        *chat.Step          `json:"check,omitempty"` // How the passages were checked, if they were.
 }
 
-// found is what a search found, and the steps that it took: the search itself, and the check where one was asked for.
+// found is what a search found, and the steps that it took. search is nil for the search of an agent, check where
+// nothing was checked.
 type found struct {
 	results  []find.SearchResult
 	strategy string
 	notes    []string
-	steps    []chat.Step
+	search   *chat.Step
+	check    *chat.Step
 	spent    chat.Spent
 }
 
@@ -47,11 +49,7 @@ func (a *Handlers) Search(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	res := SearchResponse{Query: body.Query, TotalResults: len(f.results), Results: f.results, Notes: f.notes}
-	if len(f.steps) > 1 {
-		res.Check = &f.steps[1]
-	}
-	return c.JSON(http.StatusOK, res)
+	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes, f.check})
 }
 
 // runSearch checks a search and runs it; the steps it took are part of what it returns. keep chooses from the results;
@@ -65,6 +63,8 @@ func (a *Handlers) runSearch(
 	if err != nil {
 		return found{}, err
 	}
+	limit := q.Limit
+	q.Limit = a.wanted(body, limit)
 	scope := httpio.Scope(c)
 	if err := a.Library.CheckNamed(c.Request().Context(), scope, body.Namespace, q.Documents); err != nil {
 		return found{}, err
@@ -85,10 +85,9 @@ func (a *Handlers) runSearch(
 	if err != nil {
 		return found{}, err
 	}
-	f, err := a.checked(c, body, res.Results)
-	f.strategy, f.notes = string(strategy), append(httpio.NotNil(res.Notes), f.notes...)
-	f.steps = append([]chat.Step{searched}, f.steps...)
-	return f, err
+	f := a.checked(c, body, res.Results, limit)
+	f.strategy, f.notes, f.search = string(strategy), append(httpio.NotNil(res.Notes), f.notes...), &searched
+	return f, nil
 }
 
 // fallBack searches in the place of an agent that failed or found nothing: by meaning, with the threshold of the

@@ -86,11 +86,12 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score" api:"min=0,max=1"`
-	Rank     int            `json:"rank"`     // The place in the list, from 1.
+	Rank     int            `json:"rank"`     // The place in the list, from 1; a check changes it, not the score.
 	Metadata searchMetadata `json:"metadata"` // Where the passage stands.
-	// The language model read the answer in it; absent for a passage that was not checked.
+	// Whether the language model says that it states the answer; absent for a passage that was not checked.
 	Answers *bool `json:"answers,omitempty"`
-	// How probable it is that the passage answers, where the model's server returns log-probabilities.
+	// How often such a verdict was right when it was measured, where the model's server returns log-probabilities. A
+	// hesitant yes has less than 0.5.
 	Probability *float64 `json:"probability,omitempty" api:"min=0,max=1"`
 }
 

@@ -21,7 +21,6 @@ import (
 	"footnote/cmd/footnote/settings"
 	"footnote/cmd/footnote/watch"
 	"footnote/cmd/footnote/wire"
-	"footnote/corpus"
 	"footnote/docs"
 	"footnote/server"
 	"footnote/server/api"
@@ -62,16 +61,12 @@ func newApp(
 		g, err := a.Runs.Gather(ctx, user, req, most)
 		return api.Gathered(g), err
 	}
-	check := func(ctx context.Context, user, question string, found []corpus.Result) (api.CheckedResults, error) {
-		checked, err := a.Runs.CheckResults(ctx, user, question, found)
-		return api.CheckedResults(checked), err
-	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.Keys, Grants: a.Grants, UserLimits: set.UserLimits(),
 		Keeper: a.Keeper, Webhooks: a.Webhooks, Tables: a.Tables,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, FallbackScore: set.AgentFallbackMinScore,
-		CheckResults: check, CheckRetrieved: set.Features().Checks.IsOn(),
-		Rules: a.Runs.Rules, Stats: a.Runs.Stats,
+		Checker: a.Checker(set),
+		Rules:   a.Runs.Rules, Stats: a.Runs.Stats,
 		Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Runs: a.Runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
 		Places: a.Places, Pages: wire.PagesNet(set), Models: a.Runs.Models, Desk: a.modelChoice(set),

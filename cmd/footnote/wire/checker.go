@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"context"
+
+	"footnote/agent/tools"
+	"footnote/cmd/footnote/settings"
+	"footnote/corpus"
+	"footnote/llm/offline"
+	"footnote/server/api"
+)
+
+// Checker has the connected language model judge results of a search.
+func (a *Parts) Checker(set *settings.Settings) api.Checker {
+	return api.Checker{
+		Check: func(ctx context.Context, user, question string, found []corpus.Result) (api.CheckedResults, error) {
+			checked, err := a.Runs.CheckResults(ctx, user, question, found)
+			return api.CheckedResults(checked), err
+		},
+		Most: tools.MaxChecked,
+		Retrieved: func() bool {
+			return set.Features().Checks.IsOn() && a.Runs.Models()[0] != offline.Name
+		},
+	}
+}
