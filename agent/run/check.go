@@ -187,9 +187,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 	for _, src := range all[:min(len(all), tools.MaxChecked)] {
 		quotes = append(quotes, map[string]any{"n": src.N, "words": w.model.checkedWords(src, rules)})
 	}
-	call, ok := w.calls.programCall(tools.CheckPassages, map[string]any{
-		"question": text.Shorten(w.run.Request.Message, tools.MaxCheckedQuestion), "quotes": quotes,
-	}, 0)
+	call, ok := w.calls.checkCall(quotes)
 	if !ok {
 		return nil
 	}
@@ -205,6 +203,13 @@ func (w *Runner) checkFound(ctx context.Context) error {
 	}
 	return w.model.quoteInstead(ctx, "None of "+english.Count(len(quotes), "passage")+
 		" answers this: quoting what is nearest instead")
+}
+
+// checkCall makes a call that checks whether quotes answer the run's question.
+func (c *toolCaller) checkCall(quotes []map[string]any) (llm.Call, bool) {
+	return c.programCall(tools.CheckPassages, map[string]any{
+		"question": text.Shorten(c.run.Request.Message, tools.MaxCheckedQuestion), "quotes": quotes,
+	}, 0)
 }
 
 // checkedWords are the words of a passage that are checked: those that the rules would quote, else its beginning.

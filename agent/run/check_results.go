@@ -9,7 +9,6 @@ import (
 	"footnote/agent/tools"
 	"footnote/chat"
 	"footnote/corpus"
-	"footnote/corpus/text"
 	"footnote/llm"
 )
 
@@ -45,9 +44,7 @@ func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.
 			"n": w.toolContext.Sources.Number(hit.Passage, hit.Document), "words": wordsAround(hit),
 		})
 	}
-	call, ok := w.calls.programCall(tools.CheckPassages, map[string]any{
-		"question": text.Shorten(run.Request.Message, tools.MaxCheckedQuestion), "quotes": quotes,
-	}, 0)
+	call, ok := w.calls.checkCall(quotes)
 	if !ok {
 		return out, nil
 	}
