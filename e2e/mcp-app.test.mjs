@@ -113,6 +113,7 @@ describe('sources inside a client', () => {
         assert.equal(flat(await first.locator('mark').textContent()), flat(cite.quote))
         assert.ok((await first.locator('.text').textContent()).length > cite.quote.length, 'the passage is around the quote')
         await first.getByRole('link', { name: 'Open in Footnote' }).click()
+        await page.waitForFunction(() => window.opened.length > 0)
         assert.deepEqual(await page.evaluate(() => window.opened), [cite.url])
         await until(async () => Number(await page.locator('body').getAttribute('data-height')) > 50, 'the height')
         await shot(page, `mcp-app-ask-${theme}`)
