@@ -76,20 +76,12 @@ func TestQuotesAreCheckedBeforeTheyAreCalledFound(t *testing.T) {
 	}
 }
 
-func TestSmallModelSeesOnlyPassagesThatAnswer(t *testing.T) {
+func TestSmallModelJudgesAndRulesQuote(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(goodAnswer)).JudgeBy(judgeBy("28 days"))
-	h := newHouse(t, model, small, withFallback, checks)
-	h.add("closed.md", "# Paid holiday\n\nOf days of paid holiday that an employee gets the office says nothing.")
-	a := h.answer(asks(paidHoliday)).answer()
-	seen := model.Requests()
-	if len(seen) != 1 || a.Markdown != goodAnswer {
-		t.Fatalf("%d requests, answer %q; want %q after 1", len(seen), a.Markdown, goodAnswer)
-	}
-	prompt := seen[0].Messages[len(seen[0].Messages)-1].Text
-	if strings.Contains(prompt, "the office says nothing") || !strings.Contains(prompt, "28 days") ||
-		strings.Contains(prompt, `"checked"`) {
-		t.Errorf("the prompt is:\n%s\nwant the passages that answer, and no output of the check", prompt)
+	model := scripted.New().JudgeBy(judgeBy("28 days"))
+	a := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday)).answer()
+	if n := len(model.Requests()); n != 0 || a.Finding != chat.FindingFound || len(a.Citations) != 1 {
+		t.Errorf("%d requests, answer %+v; want the quote that answers after none", n, a)
 	}
 }
 
@@ -126,20 +118,42 @@ func (m noJudge) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part
 	return m.Model.Stream(ctx, req)
 }
 
+// sameWord answers, and says the same word to all checks.
+type sameWord struct {
+	*scripted.Model
+	word string
+}
+
+func (m sameWord) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	if req.TopLogprobs > 0 {
+		return func(yield func(llm.Part, error) bool) { _ = yield(llm.Text(m.word), nil) && yield(llm.Done{}, nil) }
+	}
+	return m.Model.Stream(ctx, req)
+}
+
 func TestFailedCheckLeavesTheRulesToDecide(t *testing.T) {
 	t.Parallel()
 	want := newHouse(t, refuses(), small, withFallback).answer(asks(paidHoliday)).answer()
-	got := newHouse(t, noJudge{refuses()}, small, withFallback, checks).answer(asks(paidHoliday))
-	a := got.answer()
-	if a.Markdown != want.Markdown || a.Finding != want.Finding {
-		t.Errorf("answer %q (%s), want that of the rules: %q (%s)", a.Markdown, a.Finding, want.Markdown, want.Finding)
-	}
-	if !strings.Contains(strings.Join(a.Notes, " "), "could not check") {
-		t.Errorf("notes %q, want one that the passages were not checked", a.Notes)
-	}
-	s := got.step("check_passages")
-	if s.Status != chat.StatusError || strings.Contains(string(s.ToolOutput), "memory") {
-		t.Errorf("step %+v; want it failed, without the server's words", s)
+	for name, model := range map[string]llm.Model{
+		"the server fails": noJudge{refuses()}, "it always says no": sameWord{refuses(), "no"},
+		"it always says yes": sameWord{refuses(), "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+			a := got.answer()
+			if a.Markdown != want.Markdown || a.Finding != want.Finding {
+				t.Errorf("answer %q (%s), want that of the rules: %q (%s)",
+					a.Markdown, a.Finding, want.Markdown, want.Finding)
+			}
+			if !strings.Contains(strings.Join(a.Notes, " "), "could not check") {
+				t.Errorf("notes %q, want one that the passages were not checked", a.Notes)
+			}
+			s := got.step("check_passages")
+			if s.Status != chat.StatusError || strings.Contains(string(s.ToolOutput), "memory") {
+				t.Errorf("step %+v; want it failed, without the server's words", s)
+			}
+		})
 	}
 }
 

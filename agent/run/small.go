@@ -112,10 +112,7 @@ func (k *knowledge) lastExchange() []llm.Message {
 // passages. The first passages get their whole text; every further one is sure of smallLeast tokens.
 func (m *modelCaller) smallSources(ctx context.Context) string {
 	quotes := m.rulesQuotes(ctx)
-	all := slices.DeleteFunc(m.inTurn(quotes), func(s ground.Source) bool {
-		answers, known := m.toolContext.Sources.Answers(s.N)
-		return known && !answers
-	})
+	all := m.inTurn(quotes)
 	all = all[:min(len(all), smallPassages)]
 	var shown []string
 	room := smallRoom
