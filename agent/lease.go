@@ -57,7 +57,7 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 
 // lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which dies
 // go on after 33 s. A server that is alone with its store has no other's runs to look for, but for those that it lost
-// itself. With a lease of 30 s that is every 3 s (docs/decisions.md, “Events, runs and replicas”).
+// itself. With a lease of 30 s that is every 3 s (docs/decisions/replicas.md).
 func (r *Runs) lookEvery() time.Duration {
 	if r.cfg.Exclusive {
 		return r.cfg.Lease / 3

@@ -42,7 +42,7 @@ func (c Command) About() string {
 // CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
 // so that a server which takes the run over finds it too: commands may be delivered more than once. A notification only
 // says that there is something to look at; who has the run reads its commands and acts on those that are new
-// (docs/decisions.md, “Events, runs and replicas”). So it does no harm when a notification is lost or comes twice.
+// (docs/decisions/replicas.md). So it does no harm when a notification is lost or comes twice.
 type CommandStore interface {
 	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is
 	// a no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is

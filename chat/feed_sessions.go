@@ -58,8 +58,8 @@ func (s *sessionWatches) wakeWatchers(user, session string) {
 	}
 }
 
-// signalAll wakes everybody. Each of them then reads its session, so whoever watches bounds how often it does:
-// docs/decisions.md has once a second.
+// signalAll wakes everybody. Each of them then reads its session, so watchers bound how often they do: pages read at
+// most once a second.
 func (s *sessionWatches) signalAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,7 +125,7 @@ type Step struct {
 }
 
 // Begins reports whether a call that may change something begins with this step. Stores wait for the disk for such an
-// append: a crash that took it back would have the tool called twice (docs/decisions.md, “Events, runs and replicas”).
+// append: a crash that took it back would have the tool called twice (docs/decisions/event-log.md).
 func (s Step) Begins() bool { return s.Acts && s.Status == StatusRunning }
 
 // StepError says why a step failed.

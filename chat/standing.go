@@ -46,8 +46,7 @@ type Standing struct {
 }
 
 // Basis is what an answer rests on. It holds hashes of sentences and passages rather than their texts: what is needed
-// is whether something is still there. 12,000 sentences of 4 bytes each are kept at most (docs/decisions.md, “Events,
-// runs and replicas”).
+// is whether something is still there. 12,000 sentences of 4 bytes each are kept at most.
 type Basis struct {
 	RunID     string          `json:"run_id"`
 	Answer    string          `json:"answer"`

@@ -14,7 +14,7 @@ const (
 
 // Lease says which server works on a run and until when that holds. Owner is unique to a process's life. A server
 // renews its leases while it lives. Times are taken as distances from the caller's present and put on the database's
-// clock, so servers' clocks need not agree (docs/decisions.md, “Events, runs and replicas”).
+// clock, so servers' clocks need not agree (docs/decisions/replicas.md).
 type Lease struct {
 	Owner string
 	Until time.Time

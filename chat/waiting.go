@@ -24,7 +24,7 @@ type SessionKey struct{ User, ID string }
 
 // WaitingStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
 // session, starts its run and settles it: when that breaks off in between, the next one takes the same again, and the
-// key makes it one run. No lock is held while a run starts (docs/decisions.md, “Events, runs and replicas”).
+// key makes it one run. No lock is held while a run starts (docs/decisions/replicas.md).
 type WaitingStore interface {
 	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an
 	// IdempotencyKey that one of these has, that one comes back if it asks the same, else it fails with

@@ -5,7 +5,8 @@
 // document.go and parts.go write the Word document, markdown.go reads an answer's Markdown for it, plain.go writes
 // Markdown and HTML, inset.go puts footnotes into Markdown that stays Markdown, sources.go writes lists of sources,
 // table.go writes grids. What comes in are chat.Evidence and chat.Grid, what goes out are bytes; nothing is read from a
-// store or the network. Why by hand: docs/decisions.md, “Page”.
+// store or the network. Word documents are written by hand, because the
+// maintained free library has no footnotes (docs/decisions/page.md).
 package export
 
 import (

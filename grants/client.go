@@ -30,7 +30,7 @@ const (
 	maxName      = 100  // runes of a name
 )
 
-// Register stores a client and gives it an id. Registration is open (RFC 7591): docs/decisions.md, “Tools”, says why.
+// Register stores a client and gives it an id. Registration is open (RFC 7591): see docs/decisions/access.md.
 // The id is random, and what a client calls itself is shown to the user as its own words.
 func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {

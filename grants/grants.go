@@ -5,8 +5,8 @@
 //
 // grants.go has the book and how tokens are looked up, client.go registers clients, authorize.go goes from a request to
 // tokens; server/oauth is its HTTP, grantstest the suite of its stores. It must never keep a secret itself, nor take a
-// token for another resource than the one it was made for. Why there are records of one shape: docs/decisions.md,
-// “Tools”.
+// token for another resource than the one it was made for. Why there are records of one shape:
+// docs/decisions/access.md.
 package grants
 
 import (

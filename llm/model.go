@@ -111,7 +111,7 @@ func (q Quoted) Marker() string { return "[" + strconv.Itoa(q.Passage) + "]" }
 type Reasoning string
 
 // Rethought says that all Text so far was reasoning: the reply begins behind it. Where a template writes the opening
-// tag of a thought into the prompt, the reply has the closing one alone: docs/decisions.md, “The model's protocol”.
+// tag of a thought into the prompt, the reply has the closing one alone: docs/decisions/model-servers.md.
 type Rethought struct{}
 
 // Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.

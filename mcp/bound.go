@@ -26,7 +26,7 @@ func nested(message []byte) int {
 }
 
 // bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
-// the server had refused it: the connection serves other calls too. Why it is done here: docs/decisions.md, “Tools”.
+// the server had refused it: the connection serves other calls too. Why: docs/decisions/limits.md.
 //
 // Without a bound, a server that a user has set up by mistake could fill this process's memory with one answer.
 type bounded struct{ http.RoundTripper }

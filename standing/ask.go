@@ -60,8 +60,7 @@ func nextHour(recent []time.Time) time.Time {
 
 // start starts the run. One that was started before a server died is found by its key. The key is made of the question
 // and of its count, so one count starts one run, whichever server does it and however often. The run is a sibling of
-// the one before: earlier answers are no history that would shape the new one (docs/decisions.md, “Events, runs and
-// replicas”).
+// the one before: earlier answers are no history that would shape the new one.
 func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) error {
 	req := kept.Request
 	req.IdempotencyKey = "kept-" + kept.ID + "-" + strconv.Itoa(kept.Turn)

@@ -11,7 +11,7 @@ import (
 )
 
 // Notices tells when something in a folder may have changed. Close it. The zero value never tells of anything. Which
-// files a notice is about is not looked at: docs/decisions.md, “API”, says why. A listing follows each.
+// files a notice is about is not looked at (docs/decisions/sources.md). A listing follows each.
 type Notices struct {
 	C       <-chan struct{} // has a token after changes; many may be one
 	watcher *fsnotify.Watcher

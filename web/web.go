@@ -5,7 +5,7 @@
 //
 // web.go has the types and the settings, provider.go the search services, fetch.go reads pages, guard.go decides what
 // may be dialled for them, reach.go does so for what a person set up. Why addresses are judged in the dialer:
-// docs/decisions.md, “Tools”.
+// docs/decisions/sources.md.
 package web
 
 import (

@@ -123,7 +123,7 @@ func (w *Writer) write(ctx context.Context, s string, from origin) error {
 }
 
 // mergePause is how long text is merged: at least mergeTime, longer while the store is busy. Until mergeMax is reached,
-// storing so takes a fifth of the time at most (docs/decisions.md, “Events, runs and replicas”).
+// storing so takes a fifth of the time at most (docs/decisions/event-log.md).
 func (w *Writer) mergePause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
 // mergeSize is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is

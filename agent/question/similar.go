@@ -11,8 +11,8 @@ import (
 
 // intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same
 // with the same words, in any order, form and politeness; a number, a name, quoted words, a negation or another way of
-// asking tells them apart. A remembered choice of tools is used again only when all of it is equal (docs/decisions.md,
-// “The agent”).
+// asking tells them apart. A remembered choice of tools is used again only when all of it is equal
+// (docs/decisions/agent.md).
 type intent struct {
 	// the question words; “?” for a question that yes or no answers; empty for what and which, and for no question
 	// word

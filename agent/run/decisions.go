@@ -23,8 +23,7 @@ type decision struct {
 
 // decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
 // run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
-// answer did not please. What makes two questions alike: docs/decisions.md, “Similar questions have the same content
-// words”.
+// answer did not please. What makes two questions alike: docs/decisions/agent.md.
 func (k *knowledge) decisionKey() string {
 	req := k.run.Request
 	if k.asked.Type == question.FollowUp || !k.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {

@@ -175,7 +175,7 @@ func (k *knowledge) readTool() *tools.Tool {
 }
 
 // isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice. It decides
-// what becomes of a call that a restart cut off (docs/decisions.md, “A read-only call that was cut off is made again”).
+// what becomes of a call that a restart cut off (docs/decisions/replicas.md).
 func (k *knowledge) isRepeatable(name string) bool {
 	tool := k.set.Find(name)
 	return tool != nil && !tool.HasSideEffects

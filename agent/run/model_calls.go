@@ -19,7 +19,7 @@ const (
 	maxBadCalls = 2 // tool calls that the model's server could not read: the second time the model must answer
 
 	// leastWait is the least wait for a rate limit, although the server names less: a server that names next to
-	// nothing again and again would be asked at once (docs/decisions.md, “The run alone waits for rate limits”).
+	// nothing again and again would be asked at once (docs/decisions/model-servers.md).
 	leastWait = time.Second
 
 	// fallbackTime is what the model made of rules gets even when the run's time is over, so that there is an answer.

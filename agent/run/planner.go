@@ -22,8 +22,8 @@ var planDoc string
 
 // makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
 // parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
-// are not simple. A failure of the model is not one of the run: the parts are then those that rules see. Why it is
-// asked so seldom: docs/decisions.md, “A model plans only when asked to”.
+// are not simple. A failure of the model is not one of the run: the parts are then those that rules see. Elsewhere
+// rules take it apart, which costs no call.
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {

@@ -98,8 +98,8 @@ func (e *Engine) Rules(b chat.Budget) string {
 	).Replace(rules)
 }
 
-// roleOf introduces what those who run the server want said to every model. It is added and replaces nothing
-// (docs/decisions.md, “A custom system prompt is added to the rules”).
+// roleOf introduces the operator's system prompt. It is added to the rules and replaces nothing: grounding, footnotes
+// and the fence around data hold whatever it contains.
 func roleOf(said string) string {
 	if said == "" {
 		return ""

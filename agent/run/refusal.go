@@ -118,8 +118,8 @@ func (s *state) describeSearches() string {
 var errUnsupported = errors.New("no claim of the answer is supported")
 
 // holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
-// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead. Why nothing of
-// it is shown: docs/decisions.md, “An answer without one supported claim is held back”.
+// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead. Nothing of it
+// is shown, so a fabricated answer never stands (docs/decisions/support.md).
 func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 	if len(w.calls.rejected) > 0 {
 		return false, w.answerRejectedCalls(ctx)

@@ -27,8 +27,8 @@ type replyWatch struct {
 }
 
 // takePiece adds a piece and returns the text to pass on now. over reports that the reply ends here, and dropped is the
-// received text after that end. It holds text that may still become the refusal sentence or a repetition. See “A
-// model's refusal is the sentence alone” in docs/decisions.md.
+// received text after that end. It holds text that may still become the refusal sentence or a repetition. A refusal is
+// reduced to that sentence: docs/decisions/support.md.
 func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, over bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()

@@ -179,7 +179,7 @@ func (w *Runner) validateFootnotes(ctx context.Context, r reply, text string) (a
 // rewriteWithFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each
 // sentence that a passage supports. If fewer than half of the sentences that state something are supported, it does
 // nothing and ok is false. The text that readers saw is taken back and written anew, so that stored events stay in
-// order. Half was decided with the measure of a sentence, 70 % (docs/decisions.md, “The program places footnotes”).
+// order. Half was decided with the measure of a sentence, 70 % (docs/decisions/support.md).
 func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := w.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {

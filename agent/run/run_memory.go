@@ -16,8 +16,7 @@ const (
 	maxMemories = 2000
 
 	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those
-	// of the run's own, so that a run that goes on after a restart gives out the same numbers again
-	// (docs/decisions.md, “Passages of earlier answers have numbers from 501 on”).
+	// of the run's own, so that a run that goes on after a restart gives out the same numbers again.
 	firstRecalled = 501
 )
 

@@ -32,8 +32,7 @@ type choice struct {
 // preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a
 // step; then the model writes the answer. It does nothing when the model is to choose. It also does nothing in a run
 // that has already called tools, such as a resumed one, unless rules choose in it. Where rules may choose at all:
-// docs/decisions.md, “Rules choose only where the model's choice is worth little”. It takes 0.14 ms in the median
-// (docs/performance.md, “Deciding”).
+// docs/decisions/agent.md. It takes 0.14 ms in the median (docs/performance.md, “Deciding”).
 func (w *Runner) preselectTools(ctx context.Context) error {
 	if w.givenText() || w.budget.turns > 0 || w.budget.retrievals > 0 && w.model.toolSelection() != tools.SelectRules {
 		return nil

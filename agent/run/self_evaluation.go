@@ -49,7 +49,7 @@ const mostRaised = 0.1
 // both. The model's number lowers the confidence down to itself. It raises that of an answer with footnotes by
 // mostRaised at most, and only if no sentence is unsupported. An answer without footnotes (cited is false) has no
 // passages to compare it with: if nothing else speaks against it, the model's number stands alone. Why:
-// docs/decisions.md, “The lower of two confidences counts”.
+// docs/decisions/support.md.
 func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {

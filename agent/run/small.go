@@ -23,9 +23,8 @@ import (
 var smallPrompt string
 
 // Three passages in 600 tokens hold the answer of 54 of 78 questions of eval/real/open.tsv, four in 750 that of 56,
-// five in 850 that of 57: three are nearly as good and are read in three quarters of the time (docs/decisions.md, “A
-// small model is shown what the rules would quote”). The other figures divide this room; no measurement of each is
-// recorded.
+// five in 850 that of 57: three are nearly as good and are read in three quarters of the time
+// (docs/decisions/small-models.md). The other figures divide this room; no measurement of each is recorded.
 const (
 	smallPassages   = 3
 	smallRoom       = 600 // tokens of all passages: with the question, 900 that no prefix cache holds
@@ -38,8 +37,7 @@ const (
 
 // findProfile decides whether the run's model is a small one. A model is measured once for each process, by
 // Config.Small; the step is shown only while that takes place. A measurement takes some 15 s on two cores and is not
-// part of the run's budget of turns. What makes a model small: docs/decisions.md, “Small models have a profile of their
-// own”.
+// part of the run's budget of turns. What makes a model small: docs/decisions/small-models.md.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if w.cfg.Small == nil || w.model.isRuleBased() || w.givenText() {
 		return nil

@@ -19,8 +19,8 @@ import (
 const mostNamed = 8
 
 // openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the
-// question asks for something else, or the run may not open documents. Why the program does it: docs/decisions.md, “The
-// program opens what is only to be opened”. What comes back ends the run like the last events of an answer.
+// question asks for something else, or the run may not open documents. Models get earlier answers without the numbers
+// of their footnotes, so only the program can do it. What comes back ends the run like the last events of an answer.
 func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
 	// a longer text says more than what to open; 400 bytes are several sentences

@@ -34,7 +34,7 @@ func (k *knowledge) findLanguages(ctx context.Context) error {
 }
 
 // languagesPrompt tells the model in which languages to search. That costs no call: a model that searches writes its
-// queries itself. Why it is a line and no call: docs/decisions.md, where it names this file.
+// queries itself (docs/decisions/offline.md).
 func (k *knowledge) languagesPrompt() string {
 	if k.otherLanguages == "" {
 		return ""

@@ -18,7 +18,7 @@ const generateAnswerSchema = `{"type": "object", "additionalProperties": false, 
 type generateAnswerInput struct{}
 
 // generateAnswer lets a model say that it has seen enough: its next turn is the answer. Only the toolset cursor has it,
-// for models that were made for its tools (docs/decisions.md, “Tools”). It is refused while no passage was seen: an
+// for models that were made for its tools (docs/decisions/agent.md). It is refused while no passage was seen: an
 // answer could only come from what the model knows by itself.
 func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{

@@ -15,8 +15,8 @@ import (
 //go:embed query_table.md
 var queryTableDoc string
 
-// queryTableSchema is a query in fixed fields and no language of its own: docs/decisions.md, “Tools”, says why. Its
-// bounds (20 conditions, 10 functions, 5 groups) are choices and not measured.
+// queryTableSchema is a query in fixed fields and no language of its own. Its bounds (20 conditions, 10 functions, 5
+// groups) are choices and not measured.
 //
 // A language of its own, such as SQL, would have to be parsed, bounded and explained to every model; fixed fields are
 // checked by the schema, and what is wrong with one is told by its name.
@@ -127,7 +127,7 @@ func queryTable() (*Tool, error) {
 }
 
 // askTable reads the tables of a document and asks the one that a query is about. The table is read from the stored
-// text and blocks, so every row is a place that can be cited (docs/decisions.md, “Tools”). The time counts for asking
+// text and blocks, so every row is a place that can be cited (docs/decisions/citations.md). The time counts for asking
 // alone, not for reading text and blocks. When the run itself is out of time, that is no refusal.
 func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
 	if doc.Passages == 0 {

@@ -234,9 +234,6 @@ func TestWhatTheDocumentsNameIsThere(t *testing.T) {
 	variable := regexp.MustCompile(`\b(?:FOOTNOTE|OPENAI|ANTHROPIC|MILVUS)_[A-Z0-9_]*[A-Z0-9](_…)?`)
 	settings, files := 0, 0
 	for _, doc := range docstest.Read(t, root) {
-		if doc.Name == "docs/decisions.md" { // of what was, too
-			continue
-		}
 		for _, found := range variable.FindAllStringSubmatch(doc.Text, -1) {
 			settings++
 			name := strings.TrimSuffix(found[0], "…")

@@ -36,12 +36,14 @@ type Document struct {
 
 // Read reads the documents below root, but for the history of what was.
 //
-// They are README.md, CONTRIBUTING.md, and the documents and the handbook below docs. CHANGELOG.md names what is no
-// longer there, so it is left out. A file that can't be read ends the test.
+// They are README.md, CONTRIBUTING.md, and the documents, the decisions and the handbook below docs. CHANGELOG.md names
+// what is no longer there, so it is left out. A file that can't be read ends the test.
 func Read(t testing.TB, root string) []Document {
 	t.Helper()
 	var list []Document
-	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/handbook/*.md"} {
+	for _, pattern := range []string{
+		"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/decisions/*.md", "docs/handbook/*.md",
+	} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@
 //
 // A request goes through request.go (history to content blocks) and stream.go (events to parts); model.go has the
 // settings and what is learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply
-// counts as complete only with a stop reason: docs/decisions.md, “The model's protocol”.
+// counts as complete only with a stop reason (docs/decisions/model-servers.md).
 package anthropic
 
 import (

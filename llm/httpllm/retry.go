@@ -12,7 +12,7 @@ import (
 	"footnote/llm"
 )
 
-// Why five and 15 s: docs/decisions.md, “The model's protocol”.
+// Bounds of retries and of the circuit breaker: docs/decisions/model-servers.md. No measurement is recorded.
 const (
 	maxTries = 3
 

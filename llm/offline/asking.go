@@ -34,7 +34,7 @@ type asking struct {
 // needs a word that asks for a count, a total, a mean or an extreme, or a word that the words of a row can't answer: a
 // negation, or the name of a column that says yes or no. Every other word of the question must name a column, a cell,
 // or the table itself: of what it can't express nothing is computed. It asks once in a run, and never a table of which
-// the head is uncertain, or of a text that came with the question: docs/decisions.md, “Offline answers”.
+// the head is uncertain, or of a text that came with the question: docs/decisions/offline.md.
 func (t turn) asksTable(a answer) (step, bool) {
 	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {
 		return step{}, false

@@ -82,8 +82,7 @@ const (
 	leastShown = 0.1
 )
 
-// signs are what tells whether quotes answer, each 0–1. The reasons for each are in docs/decisions.md, “Offline
-// answers”.
+// signs are what tells whether quotes answer, each 0–1 (docs/decisions/offline.md).
 type signs struct {
 	meaning float64 // the highest cosine of the first units
 	known   float64 // the share of the question's words that anything found has

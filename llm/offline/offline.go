@@ -6,7 +6,7 @@
 // open read what is asked; turn and tools read what the tools returned; pile and table cut it into units; words,
 // stretch, language and score weigh them; quotes, finding, items, align and summary choose what is shown; write puts it
 // into Markdown. It must never state what stands in no document: what it says itself is about its search alone
-// (docs/decisions.md, “Offline answers”). Equal requests get equal replies.
+// (docs/decisions/offline.md). Equal requests get equal replies.
 package offline
 
 import (

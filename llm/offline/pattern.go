@@ -6,8 +6,8 @@ import (
 )
 
 // A pattern is a regular expression that is compiled when it is first called: a hundred of them would hold up the start
-// of every process that has this package in it. It is safe for concurrent use. docs/decisions.md, “Offline answers”,
-// says which process waited for them.
+// of every process that has this package in it. It is safe for concurrent use. The workers that read files are
+// processes of this program, too.
 type pattern func() *regexp.Regexp
 
 // lazily returns the pattern of an expression, which must be valid: else its first use panics.

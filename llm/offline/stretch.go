@@ -13,7 +13,7 @@ const longestRun = 200
 // stretches returns the words of a question in scripts that are written without spaces. A dictionary would cut them;
 // here the documents do: a word is the longest piece of the question that something found has. What is left between
 // such words, without what is grammar, are words that nothing has. The search runs from the left and takes the longest
-// piece each time; what it covers is not cut again. Why: docs/decisions.md, “Offline answers”.
+// piece each time; what it covers is not cut again. Why: docs/decisions/offline.md.
 func (p pile) stretches(question string) []word {
 	var out []word
 	for _, run := range text.Runs(question) {

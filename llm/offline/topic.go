@@ -22,7 +22,7 @@ const fewWords = 2
 
 // topicOf reads a question. One with few words of its own, or with none but those that point back, goes on from the
 // question before it. What it names itself decides; what it borrows only fills what it lacks: which of the passages
-// that have its own words are meant. Why it is done so: docs/decisions.md, “Offline answers”.
+// that have its own words are meant. Scored together, the words of the question before would outweigh its own.
 func topicOf(t turn) topic {
 	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
 	// A pronoun makes a question go on from the one before, however many words it has.

@@ -48,7 +48,7 @@ func (m Measured) String() string {
 }
 
 // What a model must be able to do to search by itself: with less, a question with its tools takes minutes, or has no
-// room. Where a bound comes from: docs/decisions.md, “The agent”, and docs/quality.md, where small models are measured.
+// room. See docs/decisions/small-models.md, and docs/quality.md, where small models are measured.
 const (
 	leastSpeed   = 100  // tokens a second that it reads
 	leastContext = 8192 // tokens; more than these

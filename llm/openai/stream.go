@@ -41,8 +41,8 @@ func (m *Model) attemptRequest(
 
 // streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
 // nothing may be tried again. The SDK's client sends and authenticates; the body is ours to read, as http.Response, so
-// its decoder is not used (docs/decisions.md, “The model's protocol”). llama.cpp names itself in a header: from the
-// next request on it is asked for its progress.
+// its decoder is not used (docs/decisions/model-servers.md). llama.cpp names itself in a header: from the next request
+// on it is asked for its progress.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, known habits, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {

@@ -4,8 +4,8 @@
 //
 // `footnote migrate` is its only caller: it goes from SQLite to PostgreSQL. tables.go says what is copied, dbcopy.go
 // how, key.go keeps the place where a copy stopped, checksum.go compares the two sides. A row keeps its numbers, times
-// and bytes, which the ports of the stores would give out anew (docs/decisions.md, “Search and storage”); so nothing
-// may use either side while it is copied.
+// and bytes, which the ports of the stores would give out anew (docs/decisions/databases.md); so nothing may use either
+// side while it is copied.
 package dbcopy
 
 // Kind says what a column's values are in a Row. They decide how values are compared, too.

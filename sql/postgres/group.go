@@ -21,7 +21,7 @@ const (
 // groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for
 // more to come.
 //
-// The figure and what it saves are in docs/decisions.md, “Events, runs and replicas”.
+// Groups and their notifications are in docs/decisions/replicas.md.
 const groupPause = 18 * time.Millisecond
 
 // A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait

@@ -16,7 +16,7 @@ import (
 
 // Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and
 // lives as long as its DB. River inserts, keeps and cleans jobs; which is next, leases and blame are statements of this
-// package on River's table (docs/decisions.md, “Search and storage”).
+// package on River's table (docs/decisions/databases.md).
 type Queue struct {
 	db    *DB
 	river *river.Client[pgx.Tx] // adds and cancels; Work makes one that works

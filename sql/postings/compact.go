@@ -86,7 +86,7 @@ func crowdedTier(segments []Segment) []Segment {
 }
 
 // mostlyGone returns a segment that holds much of what was removed, nil if none does. Until then the words of what was
-// removed may still be in the file (docs/decisions.md, “Search and storage”).
+// removed may still be in the file (docs/decisions/search.md).
 func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment, error) {
 	for _, s := range segments {
 		_, left, err := rowsLeft(ctx, store, s)

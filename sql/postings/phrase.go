@@ -20,7 +20,7 @@ const (
 // ascending by row. The index does not know the order of words: passages with all words of the phrases are analysed
 // again, the best first, until there are enough. candidates come best first and in portions of textsAtOnce, so a phrase
 // that good passages hold costs one reading of texts. The bound makes a phrase of frequent words that nothing holds end
-// (docs/decisions.md, “Search and storage”).
+// (docs/decisions/search.md).
 func (x *Index) holdingPhrases(
 	ctx context.Context, r *reading, all []*termPassages, scored []bm25.Scored, spans []bm25.Span, phrases [][]string,
 	k int,

@@ -18,8 +18,7 @@ const (
 )
 
 // Append implements chat.Store. An answer and an end wait for the disk, and so does a call that may act; other events
-// survive the end of the process and are on the disk with the next durable write (docs/decisions.md, “Events, runs and
-// replicas”).
+// survive the end of the process and are on the disk with the next durable write (docs/decisions/event-log.md).
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
 	events, err := store.NewEvents(runID, payloads)
 	if err != nil {

@@ -191,8 +191,8 @@ func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (us
 // takeJob gives the first job of the user whose turn it is to one caller, with a slot that the caller gives back. ok is
 // false when there is none, and held as well when jobs have to wait for others to end. Jobs under suspicion are done
 // one at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its
-// next death could not be told from another's (docs/decisions.md, “Documents and files”). The time of the lease is in
-// ready_at: a job at work is due again when its lease has ended, with no sweep.
+// next death could not be told from another's (docs/decisions/parsers.md). The time of the lease is in ready_at: a job
+// at work is due again when its lease has ended, with no sweep.
 func (q *Queue) takeJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time, slots *fair.Slots,
 ) (n int64, job corpus.Job, ok, held bool, err error) {

@@ -10,7 +10,7 @@ import (
 	"footnote/grants"
 )
 
-// Grants is grants.Store. Records of all kinds lie in one table (docs/decisions.md, “Tools”).
+// Grants is grants.Store. Records of all kinds lie in one table (docs/decisions/access.md).
 type Grants struct {
 	db  Database
 	sql *Dialect

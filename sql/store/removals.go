@@ -14,7 +14,7 @@ func scanRemoval(row Row) (r corpus.Removal, err error) {
 
 // Removals takes what is due to be removed; see corpus.Documents. Processes that ask at the same time get others. The
 // next try is set before this one begins: 20, 40, 80 and 160 s on, then 300 s. So a process that dies leaves the work
-// to the next, and one that fails waits longer each time (docs/decisions.md, “Documents and files”).
+// to the next, and one that fails waits longer each time (docs/decisions/databases.md).
 func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.Removal, err error) {
 	err = ds.db.Write(ctx, Patient, func(t Tx) error {
 		due, err = readList(t, scanRemoval, `UPDATE removals AS r SET attempts = r.attempts + 1,

@@ -5,7 +5,7 @@
 //
 // message.go writes and signs a message, setup.go makes the secret, send.go has the loop. It must never follow a
 // redirect, tell a user what a reply said, or reach an address that Config.Client may not reach: a webhook is an
-// address that a user typed in. Why it is done so: docs/decisions.md, “Events, runs and replicas”.
+// address that a user typed in.
 package webhook
 
 import (

@@ -39,7 +39,7 @@ type Bare interface{ Bare() }
 //
 // It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and
 // commands among the methods by their names, and the linker keeps every method of every type in a program that does
-// so (docs/decisions.md).
+// so (docs/decisions/build.md).
 func (p *Parser) read(args []string) (*kong.Context, error) {
 	ctx, err := kong.Trace(p.Kong, args)
 	if err != nil {

@@ -5,5 +5,5 @@ package settings
 import agentrun "footnote/agent/run"
 
 // drivenByEino is nil in a build without Eino. Eino's templates look methods up by name, so that a linker has to keep
-// every method of every type (docs/decisions.md).
+// every method of every type (docs/decisions/build.md).
 var drivenByEino agentrun.Framework

@@ -1,0 +1,89 @@
+package docstest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// The records stay few and short, have the same sections, and are all in the list.
+func TestDecisionsAreFewAndShort(t *testing.T) {
+	const most, mostBytes = 20, 40_000
+	list, err := os.ReadFile(filepath.Join(root, "docs/decisions/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, size := 0, 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(raw)
+		name := filepath.Base(file)
+		if name == "README.md" {
+			continue
+		}
+		records++
+		title, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "# "), "\n")
+		if !strings.Contains(string(list), "- ["+title+"]("+name+")\n") {
+			t.Errorf("docs/decisions/README.md does not list %s with its title, %q", name, title)
+		}
+		for _, section := range []string{"Decision", "Why", "Turned down", "Code"} {
+			if !strings.Contains(string(raw), "\n## "+section+"\n") {
+				t.Errorf("%s has no section %q", name, section)
+			}
+		}
+	}
+	if records == 0 || records > most || size > mostBytes {
+		t.Errorf("%d records of %d bytes with their list, want at most %d of %d", records, size, most, mostBytes)
+	}
+}
+
+// Comments of Go files refer only to records that exist.
+func TestDecisionsThatCommentsNameExist(t *testing.T) {
+	named := regexp.MustCompile(`\bdocs/decisions[a-z/-]*\.md\b`)
+	found := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."), entry.Name() == "node_modules":
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(raw)) {
+			_, comment, ok := strings.Cut(line, "//")
+			if !ok {
+				continue
+			}
+			for _, name := range named.FindAllString(comment, -1) {
+				found++
+				if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+					t.Errorf("%s: %s does not exist", path, name)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 40 {
+		t.Errorf("%d references were found, want 40 or more", found)
+	}
+}
