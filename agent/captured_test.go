@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestCapturedPagesGoWithTheirConversation(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const paidHoliday = "How many days of paid holiday does an employee get?"

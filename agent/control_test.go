@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // hanging is a model that says its text and then nothing until it is stopped.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // die ends a run as when its process is gone: it says nothing more.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAnswerOfResultsAloneStands(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // droppedTexts returns the texts of the steps named dropped.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // The writer once took what follows a lone backtick for code, the check of the answer did not, and the run never ended.

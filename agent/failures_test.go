@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const goodAnswer = "There are 28 days of paid holiday a year [1]."

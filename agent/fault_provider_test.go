@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/llm/openai"
 )
 
 // wired is one answer of a provider's server, byte by byte as it is sent.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/chat"
 )
 
 // A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run

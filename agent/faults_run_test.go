@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/chat"
 )
 
 // What becomes of an answer.

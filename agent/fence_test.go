@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAQuestionAndItsHistorySayNothingThatAReaderCannotSee(t *testing.T) {

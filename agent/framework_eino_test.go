@@ -1,8 +1,8 @@
 package agent_test
 
 import (
-	"footnote/agent"
-	"footnote/agent/run/eino"
+	"github.com/footnote/footnote/agent"
+	"github.com/footnote/footnote/agent/run/eino"
 )
 
 func init() { agent.AddFramework("eino", eino.Drive) }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // frameworks are all that can drive a run. Those in packages above this one add themselves.

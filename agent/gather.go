@@ -3,9 +3,9 @@ package agent
 import (
 	"context"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names

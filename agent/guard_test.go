@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAGuardedQuestionReachesNoModel(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {

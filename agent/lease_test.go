@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {

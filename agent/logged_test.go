@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func logsTo(out *lines) func(*Config) {

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/agent/run/runtest"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/runtest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // tb is a test or a benchmark.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }

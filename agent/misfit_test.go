@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // Rows 39 and 49: a call that the server could not read is asked for again with its error, then the model must answer.

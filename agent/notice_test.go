@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm/anthropic"
+	"github.com/footnote/footnote/agent/llm/anthropic"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // What a request asks for and the model's provider does not take is a step of the run, once.

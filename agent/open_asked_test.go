@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // A question that only asks for a source to be opened opens it, with any model, and without asking the model.

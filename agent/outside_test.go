@@ -11,9 +11,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/mcp"
+	"github.com/footnote/footnote/agent/mcp"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // shop is a server of tools on loopback, and the client that uses it.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // no is the judge of a model that says no to every yes-or-no question.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // A model that never writes a footnote, as small ones do, still gets one where a passage bears its sentence out.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // parts reads a plan's list as "query: status".

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const mieten = "Wohnung;Mieter;Miete;Bezahlt\nErdgeschoss;Weber;1.234,50 €;ja\nHof;Öztürk;950,00 €;nein\n" +

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const invoices = "Number,Customer,Due,Amount,Paid\nINV-1,Harrow,2026-01-31,\"1,200.00\",yes\n" +

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // questionLimit is how many questions a session may have with a toolset: the setting, which never raises the limit of a

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestASessionAtItsLimitOffersANewOne(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/chat"
 )
 
 // queue lets a question wait.

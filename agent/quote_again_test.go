@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // quotesOnly leads to the quotes that are all the rules have to say about an answer.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
 )
 
 // What the offline model quotes stands in the documents: none of it is ever called unsupported.

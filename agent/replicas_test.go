@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // among makes an agent one of several on the same store.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // scattered has the words of the question often, but apart; gathered has them in one sentence of a long passage.

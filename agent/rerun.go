@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"footnote/agent/run"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
 )
 
 // Rerun starts a run beside an earlier one that is over: the same question and the same steps up to a tool call, that

@@ -18,9 +18,9 @@ import (
 	"sync"
 	"time"
 
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // Config wires Runs. Zero limits take their defaults. It is copied once and read without a lock.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func cheaper(m llm.Model) func(*Config) {

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus/embed/embedtest"
-	"footnote/e2e/scripted"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // embeddingServer makes vectors while it is up.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // acquireSlot takes a slot for a run. If users share the slots, a user may take another slot only while more slots are

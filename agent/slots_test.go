@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/agent/run/runtest"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/runtest"
 )
 
 // begin starts a run of a user.

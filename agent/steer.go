@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 
-	"footnote/agent/run"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
 )
 
 // Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows.

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // everyTool is a step of every tool, some that failed or found nothing among them, and a plan.
@@ -121,7 +121,7 @@ func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
 func TestResultsAddLittleToEvents(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
-	for _, name := range []string{"decisions", "operation", "performance", "quality"} {
+	for _, name := range []string{"operation", "performance", "quality", "security"} {
 		text, err := os.ReadFile("../docs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)

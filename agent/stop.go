@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"footnote/agent/run"
+	"github.com/footnote/footnote/agent/run"
 )
 
 // leaveTime is how long calls that are under way when a server stops may take to end, so that the server which goes on

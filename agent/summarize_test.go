@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestSummarizeHasTheModelWriteWhereThereIsOne(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const (

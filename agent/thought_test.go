@@ -3,8 +3,8 @@ package agent
 import (
 	"testing"
 
-	"footnote/chat"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/chat"
 )
 
 // A step is a thought, an action and an observation, without a language model too. Calls that are made together have

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // used runs calls one turn after the other and returns their steps.

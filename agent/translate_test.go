@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const askedInGerman = "Wie viele Tage bezahlten Urlaub bekommt eine Angestellte in jedem Jahr, und wann verfallen sie?"

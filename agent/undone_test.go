@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // asText makes a model call its tools by JSON in its replies.

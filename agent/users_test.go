@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {

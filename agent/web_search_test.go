@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/e2e/scripted"
-	"footnote/web"
+	"github.com/footnote/footnote/agent/web"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const hostilePage = `<html><head><title>Slate roofs</title></head><body><h1>Slate roofs</h1>

@@ -4,7 +4,7 @@
 // what they send, and the interfaces that the stores of sessions and runs implement. The package does no I/O of its
 // own.
 //
-// Every other package may know this one, and it knows only corpus/text and english: it is the vocabulary that the
+// Every other package may know this one, and it knows only text and english: it is the vocabulary that the
 // agent, the stores and the server share. What comes in is what users ask (RunRequest) and what runs report (Payload);
 // what goes out are events in one JSON form, which the page, the API and a restarted run read alike. Start with run.go
 // (sessions and runs), payload.go (what an event can say), store.go (what a store promises) and transcript.go (how a

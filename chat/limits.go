@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/english"
+	"github.com/footnote/footnote/text/english"
 )
 
 // LimitName names a limit. Names are stable: they are in the API, and in the settings with "limits." before them.

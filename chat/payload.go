@@ -291,7 +291,7 @@ type Answer struct {
 	FollowUps []string `json:"follow_ups,omitempty"`
 }
 
-// Finding says what the quotes of an answer are. llm/offline decides it by a measured share; docs/quality.md has the
+// Finding says what the quotes of an answer are. agent/llm/offline decides it by a measured share; docs/quality.md has the
 // figures.
 //
 //api:open

@@ -10,7 +10,7 @@ import (
 	"io"
 	"maps"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 
 	"github.com/dustin/go-humanize"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // bookshelf fills a library with n passages of made-up prose whose words are as unevenly frequent as those of real

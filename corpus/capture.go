@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Keys of a captured page's Meta.

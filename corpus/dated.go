@@ -3,7 +3,7 @@ package corpus
 import (
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days,

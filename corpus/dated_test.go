@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestDatesNarrowAFilter(t *testing.T) {

@@ -3,7 +3,7 @@ package corpus_test
 import (
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Pieces of tables of contents and of indexes are found, but behind every text, whatever their words are worth.

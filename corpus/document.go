@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // State is where a document is on its way into the library. Its order is queued, parsing, indexing, ready; failed and

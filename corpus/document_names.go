@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // DisplayTitle is what readers see as a document's title: its file name where it has no title.

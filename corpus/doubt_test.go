@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // english is an embedder that knows ASCII alone: all other letters are one unknown letter to it.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"footnote/chat"
-	"footnote/corpus/align"
-	"footnote/fair"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/align"
+	"github.com/footnote/footnote/corpus/fair"
 )
 
 // A drawing holds the words of a document and its PDF, so that few are kept; they are made again in seconds.

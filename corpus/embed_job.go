@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // MaxBatch is how many texts an Embedder takes at once. A batch is what is made between two looks at whether somebody

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // watchedPassages are documents that close a channel when a user's passages are read.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"sort"
 
-	"footnote/chat"
-	"footnote/corpus/quote"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/quote"
 )
 
 // CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place,

@@ -3,7 +3,7 @@ package corpus
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestCheckEvidence(t *testing.T) {

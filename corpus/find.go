@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 const (

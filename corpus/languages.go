@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value is

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Words are stemmed by the languages of the documents, also of those that another replica has read in.

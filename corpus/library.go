@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/fair"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/text"
 )
 
 // Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required. What is

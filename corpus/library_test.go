@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/extract"
-	"footnote/corpus/librarytest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // shelf is a library on a real database, with what tests look into.

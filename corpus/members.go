@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Keys of Meta that tie a file to the files inside it.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/picture"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/picture"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // zipOf is a ZIP archive of files: name, content, name, content…

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // CheckNamed refuses with chat.CodeNotFound what a question or a search is narrowed to and is not there: a namespace

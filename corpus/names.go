@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 const (

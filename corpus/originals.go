@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the original

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestADeletedDocumentGoesForGood(t *testing.T) {

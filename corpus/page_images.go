@@ -11,8 +11,8 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"footnote/chat"
-	"footnote/fair"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/fair"
 )
 
 const (

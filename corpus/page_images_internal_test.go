@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {

@@ -3,7 +3,7 @@ package corpus
 import (
 	"context"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Line is a run of words that stand side by side on a page.

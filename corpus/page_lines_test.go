@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestLinesJoinTheWordsOfALine(t *testing.T) {

@@ -3,7 +3,7 @@ package corpus
 import (
 	"context"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.

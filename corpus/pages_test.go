@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // paper stands for the PDF reader's process: it reads every file as two pages of one line each and draws by writing

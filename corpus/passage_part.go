@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Cut is a part of a passage as a passage of its own: [start, end), rune offsets in the document's text, as far as the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Sizes of passages in tokens.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Place is where words of a document stand. It is made from blocks and boxes when it is asked for, and not stored with

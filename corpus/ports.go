@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Filter selects documents. Zero fields do not restrict. All that are set must hold.

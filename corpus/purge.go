@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // once fails the first time that it is asked, if err is set.

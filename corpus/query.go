@@ -1,6 +1,6 @@
 package corpus
 
-import "footnote/corpus/search"
+import "github.com/footnote/footnote/corpus/search"
 
 // SearchMode says which indexes answer a query. The empty mode is hybrid.
 type SearchMode string

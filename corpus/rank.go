@@ -1,6 +1,6 @@
 package corpus
 
-import "footnote/corpus/search"
+import "github.com/footnote/footnote/corpus/search"
 
 // fused is a hit with its score, 0–1.
 type fused struct {

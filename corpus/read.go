@@ -8,7 +8,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // ReadRunes is the size in runes of one part of a document that Read returns unless it is asked for another: some

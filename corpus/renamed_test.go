@@ -3,8 +3,8 @@ package corpus_test
 import (
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // A file that is deleted and added again under another name is read as what it is called now.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus/search"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text"
 )
 
 // mostReranked is how many passages are looked at a second time. Each costs a look at its sentences.

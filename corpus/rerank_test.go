@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 func TestRerankLooksASecondTime(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"footnote/corpus/search"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text"
 )
 
 // readResults looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped,

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"footnote/chat"
-	"footnote/corpus/search"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text"
 )
 
 const (

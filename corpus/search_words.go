@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/search"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text"
 )
 
 // searchLexical finds passages by the query's words and the terms that correct them. A phrase is looked for as

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"footnote/corpus/search"
+	"github.com/footnote/footnote/corpus/search"
 )
 
 const (

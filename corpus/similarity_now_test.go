@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
 )
 
 // waiting is an embedder that makes no passages now, but for somebody who waits.

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/embed/bert"
-	"footnote/corpus/librarytest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/bert"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // TestThePassagesThatAnswerReachTheDefaultScore asks the everyday questions of the evaluation, whose documents have
 // nothing to do with what the scale is measured by. -v prints the shares.
 func TestThePassagesThatAnswerReachTheDefaultScore(t *testing.T) {
 	t.Parallel()
-	const fetched, asked, score = "../.cache/embedding/all-MiniLM-L6-v2", "../eval/everyday/", 0.7
+	const fetched, asked, score = "../.cache/embedding/all-MiniLM-L6-v2", "../e2e/eval/everyday/", 0.7
 	if _, err := os.Stat(fetched); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("the embedding model is missing: %v", err)

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/search"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // bent is an embedder whose vectors have a direction in common, as those of many models do, so that its cosines are

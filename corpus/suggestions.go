@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"iter"
 
-	"footnote/chat"
-	"footnote/corpus/suggest"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/suggest"
+	"github.com/footnote/footnote/text"
 )
 
 const (

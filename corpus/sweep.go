@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // A whole sweep reads each document's state and counts its vectors, so that it is rare while nothing is missing.

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // gate is a database that keeps whoever reads a part of a text until it opens.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // TestDrawingsTakeTurnsByUser has one user queue 20 drawings before another queues one.

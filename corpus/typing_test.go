@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // best is the words of a document that a result opens at.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"footnote/corpus/search"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text"
 )
 
 // maxSimilar is how many indexed terms are compared with a word that no document has.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

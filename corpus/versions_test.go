@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // numbered gives each reading of a version its own number, and lets it end when it is told to.

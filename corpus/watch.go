@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // changes wakes those who watch documents. The zero value is ready. A channel is made for a watcher and closed once:

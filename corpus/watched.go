@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Watched is a folder that a program follows, as it was when it was last looked at.

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // WordBox is where one word stands on its page.

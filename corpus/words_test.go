@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestWordBoxesSurviveTheirPacking(t *testing.T) {

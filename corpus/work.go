@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

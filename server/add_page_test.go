@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/places/placestest"
-	"footnote/server/api"
+	"github.com/footnote/footnote/corpus/sources/placestest"
+	"github.com/footnote/footnote/server/api"
 )
 
 // pageSite is a bench that reaches a site with pages.

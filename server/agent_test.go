@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio/ssetest"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 func TestAgentChatAnswersWithSources(t *testing.T) {

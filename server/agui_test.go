@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/agui"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/agui"
 )
 
 // aguiBody is a body of AG-UI with one question.

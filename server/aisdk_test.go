@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/aisdk"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/aisdk"
 )
 
 // sdkBody is a body of the AI SDK with one question.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {

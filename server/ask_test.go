@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/server/httpio"
-	"footnote/server/openapi"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/openapi"
 )
 
 // directory knows the routes of the router, for requests that fit none of them.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // pageWords are what only somebody with a page before them can do.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/server/openapi"
+	"github.com/footnote/footnote/server/openapi"
 )
 
 func TestTheAPICanBeReadAsAPage(t *testing.T) {

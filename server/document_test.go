@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/server/api"
-	"footnote/server/find"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 // form builds an upload: fields and files in the order given, "name=value" or "@path=content".

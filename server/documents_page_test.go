@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/views"
 )
 
 // rows are the titles and states of the list, "Title: state".

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio/ssetest"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 func TestAFailedRunCanBeLookedUp(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestAConversationIsExportedAsFiles(t *testing.T) {

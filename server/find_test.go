@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
 )
 
 // find searches as the page's palette does, with a user's key.

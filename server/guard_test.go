@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/keys"
-	"footnote/server/api"
-	"footnote/server/httpio"
-	"footnote/server/httpio/ssetest"
-	"footnote/server/page"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/page"
 )
 
 // tighter are what some routes send instead of the usual headers.

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
 )
 
 func TestHealthTellsWhatItDependsOn(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // fieldsOf are the fields of a page's form to an address, as a browser sends them.

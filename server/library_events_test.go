@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {

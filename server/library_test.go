@@ -4,11 +4,11 @@ import (
 	"os"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
-	"footnote/corpus/librarytest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // TestMain lets the test binary be its own worker.

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 // wantOver fails the test unless a reply refuses a request for a limit, with all that it has to say.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 // loseAfter takes the end of all logs back, as a crash of the database may.

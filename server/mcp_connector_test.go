@@ -10,8 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/server/mcpserver"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/mcpserver"
 )
 
 // Chat programs that bring their own search know two tools by their names and shapes, and read their text as JSON.

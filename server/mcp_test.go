@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"footnote/server/mcpserver"
+	"github.com/footnote/footnote/server/mcpserver"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // connect is a client of the protocol's own SDK.

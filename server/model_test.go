@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // withDesk lets models be chosen: two were found here, and "broken" is not taken.

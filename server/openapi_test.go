@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio"
-	"footnote/server/httpio/ssetest"
-	"footnote/server/openapi"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/openapi"
 )
 
 // described is the description as a program reads it.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/keys"
-	"footnote/server/api"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // What names settings and paths is for the log and the terminal: nobody reads it in any form of an answer. The local

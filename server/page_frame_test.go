@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 var imports = regexp.MustCompile(

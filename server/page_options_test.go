@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
 )
 
 // chosen is what the question box of a page says: what each choice offers, and what is chosen.

@@ -3,8 +3,8 @@ package server
 import (
 	"strings"
 
-	"footnote/server/httpio"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/server/httpio"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, the bare sentence for

@@ -1,6 +1,6 @@
 package server
 
-import "footnote/server/openapi"
+import "github.com/footnote/footnote/server/openapi"
 
 // right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
 // nothing of theirs. Then it answers as it would without them.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/keys"
-	"footnote/places/placestore"
-	"footnote/server/api"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // secret is in everything that the owner has: it must not come out to anybody else.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/server/httpio"
-	"footnote/server/openapi"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/openapi"
 )
 
 // buildRoutes builds the router. Every route is one line here or in pageRoutes.

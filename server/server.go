@@ -24,29 +24,29 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/grants"
-	"footnote/grid"
-	"footnote/keys"
-	"footnote/places"
-	"footnote/places/addpage"
-	"footnote/places/follow"
-	"footnote/server/agui"
-	"footnote/server/aisdk"
-	"footnote/server/api"
-	"footnote/server/ask"
-	"footnote/server/find"
-	"footnote/server/folders"
-	"footnote/server/httpio"
-	"footnote/server/mcpserver"
-	"footnote/server/modelchoice"
-	"footnote/server/oauth"
-	"footnote/server/page"
-	"footnote/server/runlog"
-	"footnote/server/shares"
+	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/addpage"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/server/agui"
+	"github.com/footnote/footnote/server/aisdk"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/folders"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/mcpserver"
+	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/server/oauth"
+	"github.com/footnote/footnote/server/page"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/server/shares"
 
-	v1 "footnote/server/v1"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // Runs starts and steers the work on questions. agent.Runs is the one that serves.
@@ -74,7 +74,7 @@ type Config struct {
 	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
 	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
 	Places     *follow.Follower // follows places; required
-	Pages      places.Net       // the way to pages that are added once
+	Pages      sources.Net      // the way to pages that are added once
 	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
 	Toolsets   []string         // for the page: those that a question may name, the usual one first
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none

@@ -14,19 +14,19 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/grants"
-	"footnote/grid"
-	"footnote/keys"
-	"footnote/places"
-	"footnote/places/follow"
-	"footnote/places/placestore"
-	"footnote/places/registry"
-	"footnote/server/httpio"
-	"footnote/sql/sqlite"
-	"footnote/standing"
-	"footnote/standing/webhook"
+	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/agent/standing"
+	"github.com/footnote/footnote/agent/standing/webhook"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/corpus/sources/registry"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 const testOwner = "test-server"
@@ -126,11 +126,11 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	})
 	cfg.Places = follow.New(follow.Config{
 		Store: db.Places(), Library: cfg.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
-		Net: func(places.Kind, bool) places.Net {
-			return places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
+		Net: func(sources.Kind, bool) sources.Net {
+			return sources.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 		},
 	})
-	cfg.Pages = places.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
+	cfg.Pages = sources.Net{HTTP: &http.Client{Transport: nowhere{}}, Dial: nowhere{}.dial}
 	for _, change := range adjust {
 		change(&cfg)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/keys"
-	"footnote/server/page"
-	"footnote/server/shares"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/server/page"
+	"github.com/footnote/footnote/server/shares"
 )
 
 func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/places/follow"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {

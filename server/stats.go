@@ -3,7 +3,7 @@ package server
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // statsCollector turns what runs did into metrics, each time they are asked for.

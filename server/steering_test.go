@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
 )
 
 // finished is a run that is over, with an answer.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // One event to 1,000 readers is encoded once: what is allocated for each event and reader is far less than the event.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 // hostile is text that would break a stream that took it as it is.

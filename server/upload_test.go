@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/api"
 )
 
 func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {

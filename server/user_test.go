@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/keys"
-	"footnote/server/httpio"
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 // keyed is a bench that needs keys, and the key of each of users.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/openai/openai-go/v3"
 
-	"footnote/chat"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // The bodies in testdata/clients have the forms that clients send: Open WebUI 0.12 after its middleware, LibreChat's

@@ -15,8 +15,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
-	"footnote/chat"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // searched is a run that searches, reads and answers.

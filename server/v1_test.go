@@ -14,8 +14,8 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
 
-	"footnote/chat"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 func (b *bench) sdk() openai.Client {

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/views"
 )
 
 // gridText is a Markdown table of rows × columns.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {

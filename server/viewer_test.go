@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/server/api"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/views"
 )
 
 // parsed is the HTML of a page or fragment.

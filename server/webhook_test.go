@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
 )
 
 func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {

@@ -3,8 +3,8 @@ package views
 import (
 	"net/url"
 
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // AddPage is the page that adds a page of the web.

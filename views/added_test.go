@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestAddedFootnoteIsMarkedWhereverItsQuoteIs(t *testing.T) {

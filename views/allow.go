@@ -3,7 +3,7 @@ package views
 import (
 	"time"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // AllowPage asks whether a program may use the documents.

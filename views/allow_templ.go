@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "footnote/locale"
+import "github.com/footnote/footnote/text/locale"
 
 // aloneHead is the head of a page that stands alone.
 func aloneHead(assets Assets, title string) templ.Component {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // questionKinds are the kinds of questions that rules tell apart, by the names that an analysis has for them.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // rowLink leads to a row of a result in its document, empty where none does.

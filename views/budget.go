@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"footnote/corpus/formula"
+	"github.com/footnote/footnote/corpus/formula"
 )
 
 // The budget of one Markdown text, the same wherever it is drawn: in the live stream, on a loaded page and in an

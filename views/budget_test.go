@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // costly are texts of about n bytes that parsers or browsers take far more than their length for.

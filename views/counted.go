@@ -3,8 +3,8 @@ package views
 import (
 	"context"
 
-	"footnote/corpus/extract"
-	"footnote/locale"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // What the page counts.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // DocumentsPage is the list of documents as it was asked for.

@@ -1,6 +1,6 @@
 package views
 
-import "footnote/locale"
+import "github.com/footnote/footnote/text/locale"
 
 // The words of the documents' screens. The exported ones are chosen by the handlers.
 var (

@@ -5,7 +5,7 @@ import (
 	"html"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Draft is an answer that is still being written. It draws each delta in time that does not grow with the answer:

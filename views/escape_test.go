@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/views/mathml"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/views/mathml"
 )
 
 // readable is the text that a drawn answer shows, its white space collapsed, without what the page says of links.

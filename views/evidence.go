@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // The data of an evidence file that people read stands at its end, in a comment. Base64 has no character that could

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func evidence(t *testing.T, hostile string) chat.Evidence {

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "footnote/chat"
+import "github.com/footnote/footnote/chat"
 
 // Feedback are the thumbs under an answer, and what a reader said with them. f is nil for nothing yet. They are forms, so they
 // work without a script.

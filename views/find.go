@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Found is what a search over conversations, documents' names and passages gave. Without a query it is what is newest.

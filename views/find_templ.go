@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 	"net/url"
 )
 

@@ -3,7 +3,7 @@ package views
 import (
 	"time"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // FoldersPage shows the folders of the server's machine, of which one can be followed.

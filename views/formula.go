@@ -14,9 +14,9 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"footnote/corpus/formula"
-	words "footnote/corpus/text"
-	"footnote/views/mathml"
+	"github.com/footnote/footnote/corpus/formula"
+	words "github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/views/mathml"
 )
 
 // formulaNode is a formula as it is drawn.

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // It is a choice.

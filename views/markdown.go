@@ -19,10 +19,10 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"footnote/chat"
-	"footnote/corpus/formula"
-	words "footnote/corpus/text"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/formula"
+	words "github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,

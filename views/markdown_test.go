@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func citeOne(n int) (chat.Citation, bool) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The titles of pages.

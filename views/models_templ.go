@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Models is the page that says which model answers, and lets another be chosen.

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"time"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // instant is a time of day as sentences for programs and for people have it, with the word before it.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {

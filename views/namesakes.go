@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // sureToShow is how many runes of a conversation's name the menu shows however narrow it is.

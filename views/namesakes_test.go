@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestConversationsOfOneNameAreToldApart(t *testing.T) {

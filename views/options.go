@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Options are what a question can be asked with, beside its documents. A list without a choice is not shown.

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // questionOptions chooses how a question is answered: who answers, with which tools, from which namespace. What there is no choice of is sent

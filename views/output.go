@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/extract"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/extract"
 )
 
 // maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the

@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Page is what every page's frame shows.

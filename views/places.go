@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // PlacesPage lists the places that are followed.

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 	"net/url"
 )
 

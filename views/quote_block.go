@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // quoteBlock finishes a block quote that ends with a footnote: it marks the words of the question, and adds a line that

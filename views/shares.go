@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The words of links to answers.

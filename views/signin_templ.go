@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "footnote/locale"
+import "github.com/footnote/footnote/text/locale"
 
 // SignIn is the page that asks for a key. to is where it goes on; detail, if any, says why the last key did not do. kept are the
 // fields of a question that was sent without a key: they go along, and come back in the question box.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The words of the page of kept questions.

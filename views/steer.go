@@ -7,8 +7,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The words of steering, judging and exporting.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The words of the pages of tables over many documents.

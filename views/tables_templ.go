@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 	"strconv"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTimesReadAsPeopleSayThem(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Folded reports whether the answer has begun after work was done: its timeline then folds.

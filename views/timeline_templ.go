@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "footnote/locale"
+import "github.com/footnote/footnote/text/locale"
 
 // Timeline is the list of steps above an answer.
 func Timeline(t *Turn) templ.Component {

@@ -3,7 +3,7 @@ package views
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTheHeaderOfARunSaysWhatItWaitsFor(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Turn is one question and everything known of its answer, folded from the run's log.

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
 )
 
 // dropZone is where files are added while there are none. target is where the form is answered without a script.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.

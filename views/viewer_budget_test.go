@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestABlockWithTooManyMarksIsShownAsItsText(t *testing.T) {

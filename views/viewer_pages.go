@@ -9,8 +9,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Sheet is a page of a document: its image, the words over it, and what is marked.

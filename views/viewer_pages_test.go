@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // The words over the picture of a page run as they do in it: from the corner of their box where they begin, along it.

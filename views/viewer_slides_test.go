@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // drawnViewer is a part of the viewer's page.

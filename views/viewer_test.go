@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // A formula is drawn as a whole, and marked as a whole where a quote begins or ends in it.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/corpus"
-	"footnote/views/mathml"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/views/mathml"
 )
 
 // tone is how a piece of text is marked.

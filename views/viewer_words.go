@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/locale"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const defaultNamespace = chat.DefaultNamespace

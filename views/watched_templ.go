@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"footnote/corpus"
-	"footnote/locale"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // leftOut lists what is left out of the folders that programs follow, and why.

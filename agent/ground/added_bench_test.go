@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // BenchmarkAddedFootnotes writes an answer of 10,000 words, without and with

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // addedFootnotes is the state in which a Writer adds footnotes to sentences that the model copied from a passage and

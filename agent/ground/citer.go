@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus/support"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/text"
 )
 
 // maxStray bounds how many numbers without a passage are told.

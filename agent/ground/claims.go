@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // Claim is a sentence of an answer. It lives as long as the answer it was made from.

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/support"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/text"
 )
 
 // The two are choices that the tests in code_test.go hold; nothing was measured.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // evaluated is what Evaluate finds in an answer from one passage, which is footnote 1.

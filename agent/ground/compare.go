@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are. Longer

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // A sentence in other words than the given text may contradict it: it counts half, and is said to be so. A model that

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/quote"
+	"github.com/footnote/footnote/corpus/quote"
 )
 
 // minCopied is the least number of content words of a sentence that gets a footnote because a passage has its words.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // The grammar of sentences that speak of the run: the first person, words for all of something, and the web.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestWhatIsSaidToBeAbsentWasLookedFor(t *testing.T) {

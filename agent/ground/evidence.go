@@ -21,8 +21,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Evidence is what the sentences of an answer may rest on, and compares them with it: the passages behind footnotes,

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // mostFollowUps is how many questions are suggested under an answer.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestFollowUps(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Footnote finds what footnotes look like as the writer writes them: [3]. Only in running text is it one.

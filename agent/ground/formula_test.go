@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 const optimum = "The optimal price is the ratio of the two costs. Demand falls when the price rises."

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/support"
+	"github.com/footnote/footnote/corpus/support"
 )
 
 // headingText is a heading without its marks and footnotes.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // underHeading is what Evaluate calls unsupported in a section that quotes its only passage, and its confidence.

@@ -3,7 +3,7 @@ package ground
 import (
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // lineKind says what a line of Markdown is to the block that it stands in.

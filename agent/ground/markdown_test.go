@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
-	"footnote/chat"
-	"footnote/corpus/formula"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/formula"
 )
 
 func TestCodeIsReadAsCommonMarkSays(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // WithoutMarkers returns a text without its footnotes.

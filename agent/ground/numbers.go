@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // writtenNumber finds a number in any of the forms of the supported languages: 200,000, 200.000, 200 000, 2,5.

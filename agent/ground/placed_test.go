@@ -3,8 +3,8 @@ package ground
 import (
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestPlacedFootnotesNeedMoreThanNumbers(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // reading is an answer rune by rune as it reads, without white space, the bars of tables and footnotes: two texts with

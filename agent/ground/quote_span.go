@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/quote"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/quote"
 )
 
 // QuoteSpan is where a quote stands in a document's text, in runes.

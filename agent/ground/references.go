@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // inParentheses finds what may be a reference in a sentence: "(from Chapter 2: Installation)".

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestReferencesInSentencesNeedNoPassage(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Source is a passage that was shown to the model, under its number.

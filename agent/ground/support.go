@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/support"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/text"
 )
 
 // Fewer content words than these can't be judged by themselves: they go with what stands beside them. They are choices;

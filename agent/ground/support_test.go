@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // What an answer quotes is cut where its quotes are, and not where sentences would end in it.

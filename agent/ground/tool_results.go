@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/corpus/support"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/text"
 )
 
 // maxReturned is how much of what tools without passages returned is kept for the check, in bytes. What goes beyond it

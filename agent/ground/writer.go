@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // How text is merged before it is stored. Under load, when storing takes long, it is merged more.

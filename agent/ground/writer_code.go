@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // grammar is how a language joins questions and refers to what was said: closed classes of words, in lower case. Five

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // MaxParts is how many parts a question is taken apart into.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/agent/tools/calc"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools/calc"
+	"github.com/footnote/footnote/chat"
 )
 
 // author is who wrote an answer: the model, or the program to report what it did.

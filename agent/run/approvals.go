@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // approval is a call's wait for a person's word.

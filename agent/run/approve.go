@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // Details of a call that waited for a person.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // budget is what a run may use, what it has used, and why it must answer when a limit is reached. Only the run's

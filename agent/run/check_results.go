@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // CheckedResults are results of a search that a language model has judged.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // Why a run's context may end.

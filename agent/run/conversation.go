@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // How much of a conversation a model is told, unless the settings (--memory-turns and its neighbours) say

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
 )
 
 // maxDecisions is how many choices of tools are remembered, of all users. It bounds memory (a choice is a question and

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // emitDropped stores dropped text as steps, with the text as their output. Consecutive pieces with the same message

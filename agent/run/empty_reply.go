@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/agent/ground"
+	"github.com/footnote/footnote/agent/ground"
 )
 
 // saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again, its

@@ -15,11 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
-	"footnote/mcp"
-	"footnote/web"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/mcp"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/agent/web"
+	"github.com/footnote/footnote/chat"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
 )
 
 // eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are still

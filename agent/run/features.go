@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // FeatureNames are what a run does around its model, by name. Each can be switched off. They are the values of the

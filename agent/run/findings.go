@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a

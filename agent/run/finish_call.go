@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and

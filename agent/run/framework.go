@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // Framework drives a run: it asks for a turn of the model, lets the agent make the turn's calls, and repeats this until

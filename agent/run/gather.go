@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 var (

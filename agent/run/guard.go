@@ -8,8 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Guard says which questions are not worked on at all. It is no protection against what documents say: their text is

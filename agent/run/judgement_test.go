@@ -3,7 +3,7 @@ package run
 import (
 	"testing"
 
-	"footnote/agent/ground"
+	"github.com/footnote/footnote/agent/ground"
 )
 
 func TestJudgementsAreRead(t *testing.T) {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // knowledge is what a run knows: what it is asked and what it may use, what was said before, and what its tools have

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/agent/run/runtest"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/runtest"
 )
 
 const goodAnswer = "There are 28 days of paid holiday a year [1]."

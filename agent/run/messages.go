@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 const (

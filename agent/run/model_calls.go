@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // How the model's failures are met. No measurement of them is recorded: each is the least that lets a model mend a

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the only

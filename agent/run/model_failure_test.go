@@ -3,9 +3,9 @@ package run
 import (
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is

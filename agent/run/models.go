@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // offlineName is the name of the model made of rules. It needs no advice: what it says is what it can.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestReadPlan(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed system.md

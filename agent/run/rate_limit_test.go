@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // wireTo is a model's server without a network, so that waits take no real time. It counts requests by the model they

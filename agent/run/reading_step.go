@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // slowReading is how long a model reads before a step shows how far it is: a step that comes and goes within a moment

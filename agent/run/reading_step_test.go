@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // A step shows how far a slow model has read, and nothing is said of a fast one.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // lowConfidence is the model's confidence below which it says that its answer rather fails the question than

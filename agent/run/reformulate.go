@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // reformulateQuery searches once in other words when nothing was found so far. It happens at most once in a run, before

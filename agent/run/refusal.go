@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search

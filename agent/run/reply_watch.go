@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/agent/ground"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in

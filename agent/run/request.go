@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools. It is the

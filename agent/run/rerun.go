@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // ErrUnreadable is why a run can neither be carried on nor made again.

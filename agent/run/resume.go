@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // When a run is not carried on any more. A planned handover to another server does not count as a restart.

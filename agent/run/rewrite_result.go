@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // rewriteResult has a language model make the better output that a tool wants (tools.Rewrite). When the model fails, or

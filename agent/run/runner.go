@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Runner is one run under way. It owns everything that the run holds: the state, which all of its work shares, and the

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/agent/question"
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // sureEnough is the confidence from which rules choose in place of the model, with the selection auto. The confidences

@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed reflect.md

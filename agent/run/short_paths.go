@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote

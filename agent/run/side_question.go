@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 )
 
 // The size of a side question to the model: plans, judgements and translations are short, and the run waits for them.

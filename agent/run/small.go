@@ -9,11 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // A small model reads slowly, has little room and gets lost among tools. It gets this profile: rules search, and the
@@ -22,7 +22,7 @@ import (
 //go:embed small.md
 var smallPrompt string
 
-// Three passages in 600 tokens hold the answer of 54 of 78 questions of eval/real/open.tsv, four in 750 that of 56,
+// Three passages in 600 tokens hold the answer of 54 of 78 questions of e2e/eval/real/open.tsv, four in 750 that of 56,
 // five in 850 that of 57: three are nearly as good and are read in three quarters of the time
 // (docs/decisions/small-models.md). The other figures divide this room; no measurement of each is recorded.
 const (

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there: about two

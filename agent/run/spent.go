@@ -3,7 +3,7 @@ package run
 import (
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // spentNote returns the note that names the limit that ended the search for an answer. It is empty when no limit did,

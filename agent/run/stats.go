@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // stats count what all runs of the process did. They are safe for concurrent use. Nothing of them is stored: what a run

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/agent/tools"
-	"footnote/chat"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // newID gives out the next call id of the run: c1, c2, … A resumed run goes on after the highest one of its log.

@@ -3,10 +3,10 @@ package run
 import (
 	"testing"
 
-	"footnote/agent/ground"
-	"footnote/agent/question"
-	"footnote/chat"
-	"footnote/corpus/support"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/question"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/support"
 )
 
 func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {

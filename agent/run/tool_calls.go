@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"footnote/agent/tools"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // Limits on the calls of a turn.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed translate.md

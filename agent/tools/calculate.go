@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"encoding/json"
 
-	"footnote/agent/tools/calc"
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/agent/tools/calc"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 //go:embed calculate.md

@@ -7,11 +7,11 @@ import (
 	"math"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed check_passages.md

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 //go:embed cite_source.md

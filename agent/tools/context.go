@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Library is what tools need of the documents; *corpus.Library has it. It is declared here, where it is used, so that

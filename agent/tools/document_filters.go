@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/text"
 )
 
 // filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // titlesTried is how many documents whose titles hold the words are compared with them.

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 //go:embed finish.md

@@ -1,9 +1,9 @@
 package tools
 
 import (
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 // foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page

@@ -4,8 +4,8 @@ import (
 	"context"
 	_ "embed"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed generate_answer.md

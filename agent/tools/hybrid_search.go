@@ -4,8 +4,8 @@ import (
 	"context"
 	_ "embed"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 //go:embed hybrid_search.md

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed list_documents.md

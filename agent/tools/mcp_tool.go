@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/llm"
-	"footnote/mcp"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/mcp"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // mcpWait is how long a run that begins right after the server did waits for servers of tools that nobody has reached

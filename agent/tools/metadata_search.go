@@ -5,8 +5,8 @@ import (
 	_ "embed"
 	"fmt"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed metadata_search.md

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	_ "embed"
 	"fmt"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 //go:embed open_document.md

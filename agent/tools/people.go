@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // people are the properties that hold names of people, which are asked for by any of their words: “Doe” and “Doe, John”

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/table"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/table"
 )
 
 //go:embed query_table.md

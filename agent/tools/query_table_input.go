@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"footnote/corpus/table"
+	"github.com/footnote/footnote/corpus/table"
 )
 
 // cellValues are what cells are compared with: one value or a list, texts, numbers or truth values.

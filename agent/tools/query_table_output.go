@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/table"
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/table"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Bounds of an output. The bounds are those of an output that a model reads and of a table that the page draws.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed read_document.md

@@ -4,9 +4,9 @@ import (
 	"context"
 	_ "embed"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 //go:embed retrieve.md

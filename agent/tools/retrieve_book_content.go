@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 //go:embed retrieve_book_content.md

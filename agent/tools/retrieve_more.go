@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"slices"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 //go:embed retrieve_more.md

@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"slices"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed search_documents.md

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // searchInReach finds passages among the documents in reach, in the order that the request wants. All tools that search

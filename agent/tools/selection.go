@@ -1,8 +1,8 @@
 package tools
 
 import (
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // Selection says who chooses a run's first tools.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 //go:embed semantic_search.md

@@ -18,10 +18,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/mcp"
-	"footnote/web"
+	"github.com/footnote/footnote/agent/mcp"
+	"github.com/footnote/footnote/agent/web"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // DefaultToolset is the one that a request without a toolset gets.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // ShownPassage is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"path"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // documentHit is a document that a call found or read, for its chat.StepResult. The file's name stands there only if it

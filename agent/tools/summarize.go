@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 var (

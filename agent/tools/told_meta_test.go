@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestAModelIsNotToldWhereAFileLies(t *testing.T) {

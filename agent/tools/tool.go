@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/llm"
-	"footnote/schema"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/schema"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Numberer gives a passage its number in the run's sources: the one it has, or the next free one.

@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/english"
-	"footnote/web"
+	"github.com/footnote/footnote/agent/web"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 //go:embed web_search.md

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testAppend checks that a log is numbered without gaps whoever appends, that an append is stored as a whole or not at

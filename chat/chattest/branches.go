@@ -3,7 +3,7 @@ package chattest
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testBranches checks the tree of a session's runs: what a new run follows, what a sibling shares, and that only a run

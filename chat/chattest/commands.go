@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testCommands checks that commands reach whoever holds a run, survive a change of servers, and settle two decisions

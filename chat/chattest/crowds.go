@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Spoil damages what is stored of a run's request.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testDeletes checks both steps of deleting: hiding, which can be undone and leaves runs under way alone, and Purge,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testEvents checks reading: every position, before and after a run's end, has exactly the rest behind it. Streams

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // TestFeed checks a chat.Feed over a store: what its comments promise, and that it asks the store no more than it must.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testFeedback checks that a user has one opinion of a run, that lists come in pages, and that it is nobody else's to

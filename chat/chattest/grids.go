@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testGrids checks tables and their cells: changes at once are all kept, a claim goes to one caller and comes back when

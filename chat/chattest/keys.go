@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testKeys checks Idempotency-Keys: a hundred posts at once make one run, and a key that was used for something else is

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testLeases checks that a run has one server at a time, however many ask for it, and that a server learns which runs

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // wantOver fails the test unless err is about this limit, and returns its cause, which says when there is room again.

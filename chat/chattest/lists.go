@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testLists checks the order of sessions, paging by cursor, and the search in titles and questions.

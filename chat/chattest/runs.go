@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testRuns checks that all of a request comes back, and that CheckWrites leaves nothing behind.

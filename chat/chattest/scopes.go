@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // reads does everything that names a session or something in it, and returns the errors by name.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testFeedServers plays the other server by appending past the feed, and checks what Wake and WakeAll then show and

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testSessions checks what a session says of itself: its title, its head, its turns, and whether one of its runs is

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testShares checks links: they end by time, by hand and with their session, and those that are over free their places.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testStanding checks kept questions, whose changes at once are all kept and whose claims go to one caller each.

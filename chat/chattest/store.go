@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // TestStore checks each promise in chat.Store's comments. open returns an empty store, once per subtest, and closes it

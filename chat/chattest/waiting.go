@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testQueue checks the three steps of a waiting question (taken, started, settled), what may be changed before it is

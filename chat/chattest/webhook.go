@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // oneHook is the address of webhooks that the local user set.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const holidays = "# Staff handbook\n\nEvery employee is entitled to 28 days of paid holiday a year.\n\n# " +

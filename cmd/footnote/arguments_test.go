@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // The arguments are read in kong's steps without kong's hooks. Here kong reads the same with its own Parse.

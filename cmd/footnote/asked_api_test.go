@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // S4 · the API: its modes, sessions, citations, refusals, errors and documents.

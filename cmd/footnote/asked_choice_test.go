@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // chatted is a question to /agent/chat with a part for the model: the answer, and the steps of its run.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // metric is the value of a line of /metrics, 0 if there is none.
@@ -190,13 +190,13 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 				} `json:"tool_results"`
 			} `json:"agent_trace"`
 		}](t, r.body)
-		want := costs("cheap", 3200, 42) // a plan, two turns, a judgement and a check of one passage
-		if got.Trace.Tokens != (chat.Tokens{In: 3200, Out: 42}) || !near(got.Trace.Cost, want) ||
+		want := costs("cheap", 3300, 43) // a plan, two turns, a judgement, a check of one passage and its control question
+		if got.Trace.Tokens != (chat.Tokens{In: 3300, Out: 43}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
 			t.Errorf("its trace is %+v: %s", got.Trace, r.body)
 		}
-		if more := th.metric(inward) - before; more != 3200 {
-			t.Errorf("the metrics count %v tokens, want 3200", more)
+		if more := th.metric(inward) - before; more != 3300 {
+			t.Errorf("the metrics count %v tokens, want 3300", more)
 		}
 		if more := th.metric(cost) - paid; !near(&more, want) {
 			t.Errorf("the metrics count a cost of %v, want %v millionths", more, want)

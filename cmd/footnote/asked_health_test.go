@@ -16,7 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // healthOf is what GET /health says.

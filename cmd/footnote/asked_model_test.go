@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // S1 · the data model: configuration, the tool retrieve_documentation, conversations.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // S3.12, S3.13 · questions that need no choosing: the model is asked for the answer only, and the tools are still used.

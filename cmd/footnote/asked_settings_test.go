@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // S0.10 · each setting of a request has an effect that can be seen. What is looked at is said in a word or a few, with

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // S2 · the agentic strategy: its tools, who chooses them, planning, reflection, and what it finds.

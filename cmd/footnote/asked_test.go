@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // The tests in the files asked_*_test.go go through what was asked for when Footnote was begun, row by row, at a

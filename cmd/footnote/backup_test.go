@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // kept is what a library had at one moment: it must be the same after whatever moves it.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // What a model's server does wrong is a step with its name, and the offline model takes over, visibly.

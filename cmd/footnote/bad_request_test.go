@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const nowhere = "018f0000-0000-7000-8000-000000000000"

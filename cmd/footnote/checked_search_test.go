@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // checkedSearch is what both searches return of a check.

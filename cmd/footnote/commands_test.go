@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestHelpExplainsEachCommand(t *testing.T) {

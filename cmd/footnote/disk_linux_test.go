@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // limitFiles makes the process's writes beyond so many bytes of a file fail, as those on a full disk do.

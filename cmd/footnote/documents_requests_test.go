@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/docs/docstest"
+	"github.com/footnote/footnote/docs/docstest"
 )
+
+const root = "../.."
 
 // The requests of the documents are answered: those of curl are sent as they are written, and of each route that is
 // named the server knows the address and the method.

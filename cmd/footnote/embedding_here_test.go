@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // fetchedModel is the folder of the sentence model that `make embedding` fetches.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // An embedding model that the server does not know is said, though the server answers all else.

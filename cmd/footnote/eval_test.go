@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
-	"footnote/eval"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // A sample of questions over a folder of one's own: what is expected wrongly is counted wrong, in both ways of
@@ -44,7 +44,7 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	run := func(args ...string) result { return command(t, "", model.env(), append(args, "--data="+data)...) }
 	got := run("eval", "agent", "--questions", questions, "--documents", documents, "--with",
 		"offline,settings", "--json")
-	var out struct{ Reports []eval.Report }
+	var out struct{ Reports []judge.Report }
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Reports) != 2 {
 		t.Fatalf("%v: %+v, want code 0", err, got)
 	}
@@ -70,8 +70,8 @@ func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 		!strings.Contains(table.stdout, "✕ wrong: When was the weir built? (an expected document is not cited)") {
 		t.Errorf("the table: %+v; want code 0 and %q in it", table, "| wrong | 5 ")
 	}
-	if printed := run("eval", "agent", "--print-questions"); printed.code != 0 || printed.stdout != eval.Embedded {
-		t.Errorf("--print-questions: %+v; want code 0 and stdout %v", printed, eval.Embedded)
+	if printed := run("eval", "agent", "--print-questions"); printed.code != 0 || printed.stdout != judge.Embedded {
+		t.Errorf("--print-questions: %+v; want code 0 and stdout %v", printed, judge.Embedded)
 	}
 	if got := run("eval", "agent", "--documents", documents); got.code != 1 ||
 		!strings.Contains(got.stderr, "needs --questions") {
@@ -103,7 +103,7 @@ func TestEvalRetrievalMeasuresEachMode(t *testing.T) {
 		Collections []struct {
 			Documents int
 			IndexMiB  float64 `json:"index_mib"`
-			Modes     []eval.Retrieval
+			Modes     []judge.Retrieval
 		}
 	}
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Collections) != 1 ||
@@ -139,7 +139,7 @@ func TestEvalRetrievalOverAFolderFindsTheExpectedPassages(t *testing.T) {
 	var out struct {
 		Collections []struct {
 			Documents int
-			Modes     []eval.Retrieval
+			Modes     []judge.Retrieval
 		}
 	}
 	if err := json.Unmarshal([]byte(got.stdout), &out); err != nil || got.code != 0 || len(out.Collections) != 1 {

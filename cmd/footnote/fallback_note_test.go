@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAnAnswerSaysThatAnotherModelGaveIt(t *testing.T) {

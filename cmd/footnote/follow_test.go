@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // asking is a running "footnote ask" of the server at an address.

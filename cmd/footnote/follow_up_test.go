@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// followUps are conversations over eval/everyday/open and two files more, each with what the first quote of the last
+// followUps are conversations over e2e/eval/everyday/open and two files more, each with what the first quote of the last
 // answer holds.
 var followUps = []struct{ conversation, says string }{
 	// the last question names its own subject
@@ -52,7 +52,7 @@ func TestAFollowUpNamesItsOwnSubject(t *testing.T) {
 		"cost £600 more.\n\n## Scaffolding\n\nIt stood for six weeks.\n"}, file{"robot.md", "# The walking robot\n\n" +
 		"## Balance control\n\nThe zero moment point is kept inside the foot by moving the hips.\n\n## Cost\n\n" +
 		"The robot cost £90,000; its new legs cost £4,000.\n"})
-	s.addAll(filepath.Join("..", "..", "eval", "everyday", "open", "*"))
+	s.addAll(filepath.Join("..", "..", "e2e", "eval", "everyday", "open", "*"))
 	for _, tt := range followUps {
 		session, first := "", ""
 		for ask := range strings.SplitSeq(tt.conversation, " → ") {

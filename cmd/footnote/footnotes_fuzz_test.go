@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus/text"
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text"
 )
 
 // inventions are sentences that no manual has.

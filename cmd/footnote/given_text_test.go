@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // An answer from a given text is compared with it: a sentence with the same words that says something else is listed,

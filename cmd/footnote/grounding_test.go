@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // questions have an answer in one document of eval/testdata/library: words that it must hold.

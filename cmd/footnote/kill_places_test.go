@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/places/webdav/webdavtest"
+	"github.com/footnote/footnote/corpus/sources/webdav/webdavtest"
 )
 
 // gate passes requests on to a WebDAV server, or holds them while it is shut.

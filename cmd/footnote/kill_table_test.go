@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // tableState holds the fields of a table that a test reads.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // asUser is a server as the user of a key sees it.

@@ -93,7 +93,7 @@ func linked(t *testing.T) (packages, modules map[string]bool) {
 		switch {
 		case p.Module == nil: // the standard library
 		case p.Module.Main:
-			packages[strings.TrimPrefix(p.ImportPath, "footnote/")] = true
+			packages[strings.TrimPrefix(p.ImportPath, module)] = true
 		default:
 			modules[p.Module.Path] = true
 		}

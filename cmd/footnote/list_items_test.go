@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 )
 
 // A numbered item is found by its number, and is quoted by itself with that number, in each format.

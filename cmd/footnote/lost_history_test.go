@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // A conversation whose stored turns are damaged goes on without them, and the answer says so.

@@ -15,11 +15,11 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/release"
-	"footnote/cmd/footnote/serve"
-	"footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/release"
+	"github.com/footnote/footnote/cmd/footnote/serve"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // The build sets these by -ldflags "-X main.version=…" and so on. The date is that of the commit, so that the same

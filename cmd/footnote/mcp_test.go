@@ -11,8 +11,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // The settings file names a server of tools; its key comes from the environment and is seen nowhere else.

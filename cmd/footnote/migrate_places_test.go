@@ -3,6 +3,7 @@ package main_test
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,13 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/grants"
-	"footnote/places/webdav/webdavtest"
-	"footnote/sql/postgres"
-	"footnote/sql/postgres/postgrestest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/corpus/sources/webdav/webdavtest"
+	"github.com/footnote/footnote/sql/postgres"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
+
+var discard = slog.New(slog.DiscardHandler)
 
 // What users set up is there after a move: places with their items and passwords, kept questions and where their
 // changes are sent, links to answers, what programs may, and tables.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // searches are asked before and after everything was copied.

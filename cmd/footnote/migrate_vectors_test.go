@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/corpus/search"
-	"footnote/e2e/scripted"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // meanings are asked before and after vectors were copied.

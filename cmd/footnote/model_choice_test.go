@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // A model that was found on this machine answers from the next question on, also after a restart; the settings file

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // modelServer is a model's server on loopback that keeps what it was asked and lets a test act while it answers.

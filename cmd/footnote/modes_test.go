@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/e2e/scripted"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // semantic waits until every document has its vectors.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/blobs/s3/s3test"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/blobs/s3/s3test"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // bucket are the settings that keep originals in a storage.

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/places/webdav/webdavtest"
+	"github.com/footnote/footnote/corpus/sources/webdav/webdavtest"
 )
 
 // mostOfServer is how much memory a server may take that follows a place, however large that is.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // A passage that begins on the first page and ends on the second: whatever says where words stand says it of the words,

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // callsThenAnswers calls its tool, if it may, and then says what its result holds.
@@ -33,7 +33,8 @@ func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := newModel(t, scripted.Config{Owner: tt.owner, Room: 4096, Record: 20, Script: callsThenAnswers})
-			s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_PROFILE="+tt.profile)...)
+			s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_PROFILE="+tt.profile,
+				"FOOTNOTE_AGENT_CHECK_PASSAGES=off")...)
 			s.add(file{"handbook.md", holidays})
 			for n, measured := range []bool{tt.measured, false} {
 				log := s.run("How many days of paid holiday are there?")

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // queried is what POST /agent/query answers, as far as these tests look at it.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // requests are what is asked of each document, by its file's name.
@@ -28,15 +28,15 @@ func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("FOOTNOTE_TEST_QUOTES") == "all"
 	libraries := []struct{ documents, questions string }{
-		{filepath.Join(root, "eval", "everyday", "open", "*"), filepath.Join(root, "eval", "everyday", "open.tsv")},
+		{filepath.Join(root, "e2e", "eval", "everyday", "open", "*"), filepath.Join(root, "e2e", "eval", "everyday", "open.tsv")},
 		{filepath.Join("testdata", "signs", "*"), ""},
 		{filepath.Join(root, "docs", "handbook", "*.md"), ""},
 	}
 	if all {
 		libraries = append(libraries, []struct{ documents, questions string }{
-			{filepath.Join("eval", "testdata", "library", "*"), filepath.Join(root, "eval", "questions.tsv")},
+			{filepath.Join("eval", "testdata", "library", "*"), filepath.Join("eval", "judge", "questions.tsv")},
 			{filepath.Join(root, ".cache", "documents", "*.*"), ""},
-			{filepath.Join(root, ".cache", "real", "documents", "*"), filepath.Join(root, "eval", "real", "open.tsv")},
+			{filepath.Join(root, ".cache", "real", "documents", "*"), filepath.Join(root, "e2e", "eval", "real", "open.tsv")},
 		}...)
 	}
 	for i, l := range libraries {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // manuals are the documents that `make documents` takes out of Debian packages, exactly the files that were looked at.

@@ -35,13 +35,13 @@ func TestReleasesAreBuiltAsTheMakefileDoes(t *testing.T) {
 	if got := at(file, "builds", 0, "ldflags", 0); got != built {
 		t.Errorf("goreleaser links with\n%v, the Makefile with\n%s", got, built)
 	}
-	if check := rootFile(t, "release/check.sh"); !strings.Contains(check, strings.NewReplacer(
+	if check := rootFile(t, "deploy/release/check.sh"); !strings.Contains(check, strings.NewReplacer(
 		"$(VERSION)", "v$version", "$(COMMIT)", "$COMMIT", "$(DATE)", "$DATE", "$(REPOSITORY)", "$REPOSITORY",
 	).Replace(flags[1])) {
-		t.Error("release/check.sh builds the second time with other flags")
+		t.Error("deploy/release/check.sh builds the second time with other flags")
 	}
-	if n := strings.Count(makefile, "github.com/footnote/footnote"); n != 1 {
-		t.Errorf("the Makefile names the repository %d times, want once", n)
+	if strings.Contains(makefile, "github.com/footnote") {
+		t.Error("the Makefile names the repository, which go.mod names")
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus/blobs/s3/s3test"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/blobs/s3/s3test"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 func TestReplicasShareABucketAndTheWork(t *testing.T) {

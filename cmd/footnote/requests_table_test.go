@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // tableScript answers the questions of docs/requests.md, and requests for plans, judgements and summaries.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // fields lists an object's names, nested ones with a point, those of a list's first element with [].

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // shortDocuments have one sentence each, with a question that it answers and one that nothing answers.

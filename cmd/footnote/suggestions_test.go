@@ -9,15 +9,15 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // realFiles are the manuals, files of everyday life in four languages, the handbook, and two tables.
 func realFiles(t testing.TB) []file {
 	t.Helper()
 	files := manuals(t)
-	for _, pattern := range []string{"../../eval/everyday/open/*", "../../docs/handbook/*.md"} {
+	for _, pattern := range []string{"../../e2e/eval/everyday/open/*", "../../docs/handbook/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(names), err)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	agentrun "footnote/agent/run"
-	"footnote/chat"
-	"footnote/e2e/scripted"
+	agentrun "github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 const switchedAnswer = "Every employee is entitled to 28 days of paid holiday a year [1]."

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // What no passage bears out is marked on the page, wherever the model puts its footnotes.

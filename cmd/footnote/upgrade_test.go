@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/e2e/scripted"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 const steps = "sql/postgres/migrations"

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // follow starts "footnote watch" on a folder. It is killed when the test ends.

@@ -1,6 +1,6 @@
 package main
 
-import "footnote/cmd/footnote/command"
+import "github.com/footnote/footnote/cmd/footnote/command"
 
 // helpCommand shows the help, as --help does.
 type helpCommand struct {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"footnote/cmd/footnote/command"
-	"footnote/corpus/extract/files"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/corpus/extract/files"
 )
 
 // workerCommand is a process that reads files. Only this program starts it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/align"
+	"github.com/footnote/footnote/corpus/align"
 )
 
 // TestWordsAreFoundAtTheirOwnPlace makes a text, and pages of it whose words all know which word of the text they are:

@@ -23,8 +23,8 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 
 	"github.com/dustin/go-humanize"
 )

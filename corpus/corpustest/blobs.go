@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // TestBlobs checks each promise in corpus.Blobs' comments. open returns an empty store, once per subtest. The store

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // testCompletions checks what is offered while somebody types a word.

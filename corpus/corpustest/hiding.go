@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // readAll calls every method that names a document, with what it returned. A method that is added to the port and hides

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // LexicalStores are documents and the index that they feed. A test puts content into the one and searches in the other.

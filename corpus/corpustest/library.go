@@ -22,8 +22,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // alice and bob are two users; each test's documents are alice's unless it says otherwise.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // testLimits checks what a user may add in a day and keep in all. The local user, who owns the machine, has no limits.

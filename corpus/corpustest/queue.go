@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so far,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Mortal is a queue of a test that can take jobs as a process does that dies right after, and whose leases have ended.

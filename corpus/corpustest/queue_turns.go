@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // testTurns: whoever comes late is served next, and both go on in turns. Users take turns, not jobs: one who adds a

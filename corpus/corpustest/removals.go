@@ -8,7 +8,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // testRemovals checks what is to be removed outside of the database, which can't be part of its transactions. A removal

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // TestReranker is the contract of corpus.Reranker as tests. Scores are from 0 to 1, one for each passage in their

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // TestVectorModels checks what corpus.Vectors promises of several embedding models. open returns what opens the store

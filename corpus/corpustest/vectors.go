@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // TestVectors checks each promise in corpus.Vectors' comments. open returns an empty store, once per subtest. Vectors

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // property is a line of a calendar or an address book: "DTSTART;TZID=Europe/Berlin:20260304T101500". The form is that

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 // In a text and on a slide the values of a chart belong to its words: they stand nowhere else.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // zipped returns the Magic of a format whose files are ZIP archives with a part of that name, such as "word/" or

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 func readTable(t *testing.T, src string) corpus.Extracted {

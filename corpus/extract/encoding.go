@@ -16,7 +16,7 @@ import (
 	xunicode "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // The encoding of a text shows early, and decoding thirteen candidates of a file of 128 MB would take long.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // packed is a ZIP archive of parts: name, content, name, content… The first part is stored as it is.

@@ -27,7 +27,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // maxText is the most that a file of text may have. It is read as a whole, and then parsed into something larger, so

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one. Everything that

@@ -5,13 +5,13 @@ import (
 	"context"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/archive"
-	"footnote/corpus/extract/docx"
-	"footnote/corpus/extract/odf"
-	"footnote/corpus/extract/pptx"
-	"footnote/corpus/extract/rtf"
-	"footnote/corpus/extract/sheet"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/archive"
+	"github.com/footnote/footnote/corpus/extract/docx"
+	"github.com/footnote/footnote/corpus/extract/odf"
+	"github.com/footnote/footnote/corpus/extract/pptx"
+	"github.com/footnote/footnote/corpus/extract/rtf"
+	"github.com/footnote/footnote/corpus/extract/sheet"
 )
 
 // Formats are all kinds of file that are read. Text that no other format claims is of the last one. Two things depend

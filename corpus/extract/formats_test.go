@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // maxInside is how deep HTML may stand inside the text or the attributes of HTML. Each level is parsed anew, and a page

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // What a browser shows is read wherever it stands in the file; what it does not show is read where there is no other

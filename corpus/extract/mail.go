@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/members"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/members"
+	"github.com/footnote/footnote/text/english"
 )
 
 // letter is a mail, whatever file it came in. from, to and cc are as people read them, with names and addresses. text

@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/members"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/members"
 )
 
 const (

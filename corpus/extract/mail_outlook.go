@@ -14,9 +14,9 @@ import (
 
 	"github.com/richardlehane/mscfb"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/members"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/members"
 )
 
 // Properties of an Outlook message ([MS-OXPROPS]), as the names of their streams have them.

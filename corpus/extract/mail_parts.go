@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 const (

@@ -14,10 +14,10 @@ import (
 	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/formula"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/formula"
+	"github.com/footnote/footnote/text"
 )
 
 // readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front matter. A

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by its

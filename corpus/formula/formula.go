@@ -14,7 +14,7 @@ import (
 	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Node is a formula in a paragraph, heading, cell or list item.

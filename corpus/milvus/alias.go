@@ -7,7 +7,7 @@ import (
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension.

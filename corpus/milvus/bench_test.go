@@ -12,8 +12,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
-	"footnote/corpus"
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 const (

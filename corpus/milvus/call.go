@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

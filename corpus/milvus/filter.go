@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // everything selects all vectors.

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/librarytest"
-	"footnote/corpus/milvus/milvustest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // newLibrary makes a library on a database in dir.

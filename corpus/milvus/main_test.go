@@ -6,9 +6,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 func TestMain(m *testing.M) { os.Exit(milvustest.Main(m)) }

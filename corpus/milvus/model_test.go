@@ -10,9 +10,9 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 var scope = chat.Scope{User: "alice"}

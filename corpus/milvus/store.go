@@ -27,8 +27,8 @@ import (
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Config says where the vectors are kept. Address and Model are required. Check says what the others must look like.

@@ -8,8 +8,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions. It is well below the 64 MiB that Milvus takes

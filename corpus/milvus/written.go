@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // mostWritten bounds what a written remembers: 16 MB.

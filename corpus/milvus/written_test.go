@@ -3,8 +3,8 @@ package milvus
 import (
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 // A collection that this process did not make may hold what another one stored: it must be replaced, not stored a

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // maxWindows bounds how many places are compared letter by letter. Comparing takes the product of both lengths, for

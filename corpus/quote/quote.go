@@ -12,8 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
 )
 
 // Below twelve runes 85 % would allow for one or two letters, which is another word. Above 2000 runes the comparison

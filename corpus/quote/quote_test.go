@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus/quote"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/quote"
 )
 
 func TestFind(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // shingle is the number of words by which runs are looked up, and the length of the shortest run that an Index finds.

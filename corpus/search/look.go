@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"footnote/corpus/support"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/text"
 )
 
 // What the parts of a second look at a passage weigh.

@@ -3,7 +3,7 @@ package search
 import (
 	"slices"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // HasPhrases reports whether a text holds every phrase word for word, case and diacritics apart. Stores find phrases by

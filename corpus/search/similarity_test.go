@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"footnote/corpus/search"
+	"github.com/footnote/footnote/corpus/search"
 )
 
 // turned is a vector of two dimensions with a cosine to the first axis.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // snippetRunes is how long a snippet is, about three lines of a list.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 func TestQuestion(t *testing.T) {

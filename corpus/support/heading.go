@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Adds is what a heading adds to the texts that it stands over.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Judge says whether passages support claims, as Backed explains, and finds the sentences to quote. It remembers the

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/support"
+	"github.com/footnote/footnote/corpus/support"
 )
 
 // pair is a passage and a claim, with what people say of it: supported, or something else.

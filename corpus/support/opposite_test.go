@@ -3,7 +3,7 @@ package support_test
 import (
 	"testing"
 
-	"footnote/corpus/support"
+	"github.com/footnote/footnote/corpus/support"
 )
 
 // hours is about the days of a small museum.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // reader reads phrases in a language. It remembers the words it met, for all Judges: it is safe for concurrent use.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // What a word of a claim weighs. A wrong number is the worst mistake and the easiest to see, a name the next: one of

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/corpus/support"
+	"github.com/footnote/footnote/corpus/support"
 )
 
 const survey = "Roof survey. The slates on the north slope are sound. Three of them have slipped above the bay " +

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // SumMetaWords are words with which answers speak of calculations. They need not stand in one.

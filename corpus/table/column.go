@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/message"
 	numbers "golang.org/x/text/number"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // values reads the cells of one column: numbers in the form, and dates in the order, that its cells or else those of

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // mostMean is how many decimals a mean has that goes on for ever.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // order is how a column writes its dates.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus/table"
+	"github.com/footnote/footnote/corpus/table"
 )
 
 func TestHostileTables(t *testing.T) {

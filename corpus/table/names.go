@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // maxNamed is how many names a refusal lists.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // DefaultRows and MaxRows are how many rows of a result are shown without a limit, and at most.

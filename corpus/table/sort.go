@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // sort puts rows in the query's order. Numbers and dates come by their size, before words; empty cells come last. Cells

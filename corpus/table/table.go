@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text"
 )
 
 const (

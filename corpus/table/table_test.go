@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/table"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/table"
 )
 
 // read reads the tables of a file as the library does.

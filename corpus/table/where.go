@@ -3,7 +3,7 @@ package table
 import (
 	"strings"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // test is a condition that is ready to look at cells.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // mostRounded is to how many decimals people round a number.

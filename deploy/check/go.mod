@@ -1,5 +1,5 @@
 // What checks the files of deploy/ and compose.yaml against the types that read them: a module of its own, so that nothing of it is in the program's.
-module footnote/deploy/check
+module github.com/footnote/footnote/deploy/check
 
 go 1.26.0
 

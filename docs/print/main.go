@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"footnote/docs"
+	"github.com/footnote/footnote/docs"
 )
 
 // head has the styles for paper: each chapter begins on a page of its own, and rows of tables are not broken.

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // fleet is replicas that share a database of a PostgreSQL, and a fake model.

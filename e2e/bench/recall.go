@@ -16,11 +16,11 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/bert"
-	"footnote/corpus/text"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/bert"
+	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text"
 )
 
 // The scene recall: so many sentences are embedded, and so many others searched for. The numbers are choices. The

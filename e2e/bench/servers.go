@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // servers are a real PostgreSQL, which keeps every commit on the disk, and a real Milvus. Both are of this bench alone

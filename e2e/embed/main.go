@@ -30,8 +30,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"footnote/corpus/embed/bert"
-	"footnote/corpus/embed/bert/kernel"
+	"github.com/footnote/footnote/corpus/embed/bert"
+	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
 // That it is three is a choice.

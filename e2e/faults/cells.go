@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // underLoad has questions and documents come in, lets act happen in the midst of them, and waits until something came

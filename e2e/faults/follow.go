@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // All of these bound what a test waits for; the servers know none of them.

@@ -36,7 +36,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 func main() {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // One pass through those faults that fit into a minute. "make faults" goes through all of them.

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"footnote/corpus/milvus/milvustest"
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // What a replica depends on. They are the keys of replica.links and part of the rows' names.

@@ -29,11 +29,11 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 func main() {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/e2e/scripted"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // hostileAnswers are replies that are expensive to draw. A question of the form "draw NAME" gets one.

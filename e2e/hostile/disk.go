@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // tried is what all cells are tried with.

@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // contextCells give each hostile text as the context of a question, as long as that may be. It is cut to

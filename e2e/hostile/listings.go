@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/places/placestest"
+	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
 // listTime bounds one look. A look whose list has a hundred thousand items goes on with fetching them, which is not
@@ -18,7 +18,7 @@ import (
 const listTime = 40 * time.Second
 
 // listingCells follow a place of each kind whose server lists one hostile shape after another. Feeds and sitemaps are
-// followed on the public internet alone, so places/registry tests those.
+// followed on the public internet alone, so corpus/sources/registry tests those.
 func listingCells() []cell {
 	shapes := map[string][]placestest.Hostile{}
 	for _, h := range placestest.HostileListings(1) {

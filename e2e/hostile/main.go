@@ -37,7 +37,7 @@ import (
 	"slices"
 	"time"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 func main() {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // warranty is the bystander's document, and the context of many questions. The model's quick answers are about it.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // hostileTables are requests for tables over documents that are refused.

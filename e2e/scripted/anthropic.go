@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // wireMessages is a request in Anthropic's protocol. Only the fields that this server reads. Others are passed over.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // spelledCalls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // Judge gives log P(yes) − log P(no) for the prompt of a yes-or-no question (llm.AskYesNo).

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // refusal is the sentence with which the product's own instructions have a model say that it has found nothing.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // Reply is what a model says to one request.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // fillReply fills in what a script left out.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // maxBody is how many bytes of a request are read, 32 MiB; longer ones are refused.

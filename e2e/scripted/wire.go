@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
 )
 
 // Fault is what goes wrong with a server's reply. The zero value is none.

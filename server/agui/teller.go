@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // teller puts a run into events. The answer is the message whose id is the run's; text with footnotes that turns out to

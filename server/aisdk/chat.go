@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Handlers answers the addresses below /ui/chat.

@@ -3,8 +3,8 @@ package aisdk
 import (
 	"encoding/json"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Chunk is one message of the stream: which fields it has depends on its type.

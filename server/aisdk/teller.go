@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // teller puts a run into chunks. Text with footnotes that turns out to be a thought after all stays, as a text part of

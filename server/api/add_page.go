@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/places/addpage"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/addpage"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // NewPage is the body of POST /documents for a page of the web.

@@ -3,10 +3,10 @@ package api
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // AgentQuestion is the body of POST /agent/chat and /agent/chat/structured.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.

@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Accepted is the answer to a question that is being worked on.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/find"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Checker has a language model judge results of a search. Its zero value does not.

@@ -3,8 +3,8 @@ package api
 import (
 	"encoding/json"
 
-	"footnote/corpus"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // DocumentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of

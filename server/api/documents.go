@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // DocumentInfo is a document in the API.

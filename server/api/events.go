@@ -1,9 +1,9 @@
 package api
 
 import (
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // StreamEvents answers GET /agent/runs/{id}/events.

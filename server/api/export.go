@@ -9,11 +9,11 @@ import (
 	"time"
 	"unicode"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/views"
 )
 
 // exportKinds are the media types of the formats of an answer's evidence, which can be verified.

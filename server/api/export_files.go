@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/export"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/export"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // maxExported is how many answers of a conversation are exported at most, the newest.

@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/english"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/views"
 )
 
 // Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/find"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Gather lets a model choose how to search. What it found until it failed comes with the error.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // It is a choice: who watches the server usually waits a few seconds.

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"footnote/server/httpio"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // FindModels answers GET /model: which model answers, and which others there are.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/places"
-	"footnote/places/follow"
-	"footnote/places/placestore"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // FollowedPlace is a place that is followed. Its secrets are never in it.
@@ -198,7 +198,7 @@ func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-func tellField(c httpio.Context, f places.Field) PlaceField {
+func tellField(c httpio.Context, f sources.Field) PlaceField {
 	ctx := c.Request().Context()
 	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
 }
@@ -282,7 +282,7 @@ func (a *Handlers) ListPlaceItems(c httpio.Context) error {
 		return httpio.Invalid("The parameter state is refused, or left out.")
 	}
 	after, err := base64.RawURLEncoding.DecodeString(c.QueryParam("cursor"))
-	if err != nil || len(after) > places.MaxKey {
+	if err != nil || len(after) > sources.MaxKey {
 		return httpio.Invalid("The cursor is not one that this server gave. Begin without one.")
 	}
 	items, err := a.Places.Store.Items(

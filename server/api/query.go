@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/ask"
-	"footnote/server/find"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // retrieveTime is how long POST /agent/retrieve may take.

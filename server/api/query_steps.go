@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was

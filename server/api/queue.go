@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // WaitingQuestion is a question that waits until the run of its conversation is over.

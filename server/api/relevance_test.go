@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestRelevanceSaysATitleOnce(t *testing.T) {

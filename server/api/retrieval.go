@@ -3,8 +3,8 @@ package api
 import (
 	"time"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Retrieval is one search or reading of a session.

@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTheAverageOfAListIsOfOneKind(t *testing.T) {

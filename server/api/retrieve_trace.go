@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // agentTrace is how an agent came to its passages.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"path"
 
-	"footnote/corpus"
-	"footnote/locale"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/server/find"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
 )
 
 // SearchResponse is the answer to POST /search.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // toolCall is what the assistant asked a tool for.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/locale"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/locale"
+	"github.com/footnote/footnote/views"
 )
 
 // HistoryMessages is how many messages of a session are given out, the newest.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // sharedFields are what the page's manifest calls the words that another program shares, in the order in which they

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/server/httpio"
-	"footnote/server/shares"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/shares"
 )
 
 // ShareRun answers POST /agent/runs/{id}/shares: it makes a link to the answer.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Keeper keeps questions and has them asked again.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // maxEntries is how many changes a feed shows, newest first.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/server/ask"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.

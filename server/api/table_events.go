@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // tableLook is the time between two looks at a table that is followed.

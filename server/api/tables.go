@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
-	"footnote/export"
-	"footnote/grid"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/export"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // NewTable is the body of POST /agent/table.

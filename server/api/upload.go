@@ -16,11 +16,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/views"
 )
 
 // maxFieldBytes bounds a text field of an upload, which is held in memory; files are streamed.

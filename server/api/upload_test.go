@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTheStatusOfSeveralReasonsIsTheHighest(t *testing.T) {

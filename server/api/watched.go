@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"footnote/corpus"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // WatchedFolder is the body of PUT /watched: a folder that a program follows, and what it leaves out.

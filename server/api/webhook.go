@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Webhooks sends what changed in kept questions to addresses that users set.

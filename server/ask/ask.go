@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.

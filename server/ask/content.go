@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Content is a message's text: a string, or a list of parts.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/english"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/english"
 )
 
 // maxInstructions is how many characters a client may say to the model besides its questions.

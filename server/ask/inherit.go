@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"slices"
 
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // inheritOptions fills in what a form leaves out. A question that takes an earlier run's place gets all that the run

@@ -10,10 +10,10 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Searcher checks searches and counts them against their users' limits.

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 const (

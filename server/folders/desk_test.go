@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // makeDirs makes folders in a folder of the test, by paths without links.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Bodies reads the JSON and forms of requests, up to a size.

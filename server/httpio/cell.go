@@ -3,7 +3,7 @@ package httpio
 import (
 	"strconv"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // CellPlace is the cell of a table that an address names, counted from 0.

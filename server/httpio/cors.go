@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // exposedHeaders are the response headers of the API that a script of another origin may read beside those that the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTheRoutersOwnErrorsShowNothing(t *testing.T) {

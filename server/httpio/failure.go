@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // ErrorHandler is Echo's error handler: it logs err once and answers with send, in the form the client reads.

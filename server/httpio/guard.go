@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"footnote/chat"
-	"footnote/keys"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
 )
 
 // Guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by

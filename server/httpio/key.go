@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Where a request's user is kept, and the page's key.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/locale"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // LanguageCookie keeps the language that a reader chose for the page.

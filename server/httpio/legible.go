@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Bytes that are not UTF-8, and halves of surrogate pairs, stand for no character. The decoders put U+FFFD in their

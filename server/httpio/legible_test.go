@@ -3,7 +3,7 @@ package httpio
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestTextThatNobodyCouldReadIsRefused(t *testing.T) {

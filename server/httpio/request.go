@@ -17,8 +17,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Scope is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // RetryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // benchBody is a body as programs send it.

@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/schema"
+	"github.com/footnote/footnote/agent/schema"
 )
 
 // toolInputs are the schemas of what the tools take, by their names.

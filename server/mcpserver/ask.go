@@ -6,9 +6,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 type (
@@ -98,7 +98,7 @@ func (h *Handlers) askQuestion(
 
 // passagesKey is where a result has the passages that an answer cites. They are for the page that draws them: the model
 // has the quotes.
-const passagesKey = "footnote/passages"
+const passagesKey = "github.com/footnote/footnote/passages"
 
 // citedPassages are the texts of cited passages by their ids, at most mostLinks of them.
 //

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync"
 
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers

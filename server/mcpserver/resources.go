@@ -10,10 +10,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // The three figures are choices. URIs of resources are made and read here only; a client takes them as they are.
@@ -125,7 +125,7 @@ func (h *Handlers) reader(
 			return nil, h.failed(ctx, "read resource", err)
 		}
 		out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
-			URI: req.Params.URI, MIMEType: plainText, Text: text, Meta: sdk.Meta{"footnote/url": link},
+			URI: req.Params.URI, MIMEType: plainText, Text: text, Meta: sdk.Meta{"github.com/footnote/footnote/url": link},
 		}}}
 		out.CacheScope = "private"
 		return out, nil

@@ -26,16 +26,16 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/server/ask"
-	"footnote/server/find"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/runlog"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Clients may put this before their model's first turn, so it is short and says what no tool's description can.

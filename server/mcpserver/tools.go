@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/server/find"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/runlog"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 type (

@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Choice is the body of PUT /model: one of a server on this machine, by its port, or one of a service,

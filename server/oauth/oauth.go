@@ -12,8 +12,8 @@ import (
 	"net/url"
 	"time"
 
-	"footnote/grants"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Handlers answers programs.

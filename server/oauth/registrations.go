@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Bounds of registrations at one server.

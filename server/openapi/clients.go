@@ -1,9 +1,9 @@
 package openapi
 
 import (
-	"footnote/chat"
-	"footnote/server/agui"
-	"footnote/server/aisdk"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/agui"
+	"github.com/footnote/footnote/server/aisdk"
 )
 
 // Their protocols are described by others: the AI SDK's UI message stream, and AG-UI's events. Here only what this

@@ -3,11 +3,11 @@ package openapi
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/export"
-	"footnote/server/api"
-	"footnote/server/ask"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/export"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // A conversation has two addresses that grew apart: /agent/session/{id} reads and exports it, /sessions/{id} changes

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/english"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/views"
 )
 
 // Docs puts the description into words. base is where the examples are sent; keys says that they need one.

@@ -21,11 +21,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/server/agui"
-	"footnote/server/aisdk"
-	"footnote/server/httpio"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/agui"
+	"github.com/footnote/footnote/server/aisdk"
+	"github.com/footnote/footnote/server/httpio"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // alwaysFails are the codes that every route can fail with.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/corpus/extract"
-	"footnote/server/api"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // The patterns of namespaces and states are written out: a parameter of the address is no field of a type whose tags

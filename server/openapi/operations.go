@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // group is a heading of the description.

@@ -3,10 +3,10 @@ package openapi
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/ask"
-	"footnote/server/find"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/find"
 )
 
 // They are one question in several forms, each the interface of another kind of program; same.go says which of their

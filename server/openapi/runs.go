@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/export"
-	"footnote/server/api"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/server/shares"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/export"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/server/shares"
 )
 
 // A run is its user's alone: to others it is not there (404), as if it had never been.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // said is what the source says of the API's types and a running program can't read: comments and constants. A test

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // said.json is what the comments and constants of the API's types say. FOOTNOTE_WRITE_API=1 writes it anew.
@@ -100,7 +100,7 @@ func (g *gatherer) packageOf(full string) {
 	if g.packages[path.Base(full)] != nil {
 		return
 	}
-	dir := filepath.Join("../..", strings.TrimPrefix(full, "footnote/"))
+	dir := filepath.Join("../..", strings.TrimPrefix(full, "github.com/footnote/footnote/"))
 	listed, err := build.ImportDir(dir, 0)
 	if err != nil {
 		g.Fatal(err)

@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/find"
-	"footnote/server/httpio"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/find"
+	"github.com/footnote/footnote/server/httpio"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // schemas makes JSON schemas of Go types by their tags. Structs become components, named like their types.

@@ -3,10 +3,10 @@ package openapi
 import (
 	"net/http"
 
-	"footnote/server/api"
-	"footnote/server/httpio"
-	"footnote/server/mcpserver"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/mcpserver"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // GET /health and GET /readyz answer without a key, for programs that watch the server; the others need one when keys

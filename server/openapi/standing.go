@@ -3,9 +3,9 @@ package openapi
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/api"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // FeedAddress is the answer of POST /standing/feed.

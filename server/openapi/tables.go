@@ -3,9 +3,9 @@ package openapi
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/export"
-	"footnote/server/api"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/export"
 )
 
 // What makes and changes a table is for programs; the page has forms of its own, which are not described.

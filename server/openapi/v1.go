@@ -1,8 +1,8 @@
 package openapi
 
 import (
-	"footnote/chat"
-	v1 "footnote/server/v1"
+	"github.com/footnote/footnote/chat"
+	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // The bodies are open and the failures are in OpenAI's form, because clients made for OpenAI's API send and expect

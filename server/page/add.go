@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/places/addpage"
-	"footnote/places/request"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/addpage"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // maxGivenTitle is how many characters of a title that another page gives are shown.

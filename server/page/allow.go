@@ -3,10 +3,10 @@ package page
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/grants"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // allowFields are the fields of an authorization request.

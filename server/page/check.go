@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 const (

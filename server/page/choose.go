@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // offered is how many documents the question box offers at once, maxOffered how many chosen ones it shows.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // Documents answers GET /documents for a browser; the page's script gets the list alone.

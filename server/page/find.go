@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // How many conversations, documents and passages each a search lists.

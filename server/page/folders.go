@@ -3,11 +3,11 @@ package page
 import (
 	"net/http"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/folders"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/folders"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/chat"
-	"footnote/locale"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
+	"github.com/footnote/footnote/views"
 )
 
 // fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody

@@ -3,8 +3,8 @@ package page
 import (
 	"time"
 
-	"footnote/chat"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/views"
 )
 
 // fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"footnote/chat"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/views"
 )
 
 // repeatsFold is how many calls of one tool, one after the other, become one row.

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"footnote/chat"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/views"
 )
 
 const drawnRunID = "01999999-0000-7000-8000-000000000001"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // asked are the fields of a form that make a question.

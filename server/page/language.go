@@ -3,8 +3,8 @@ package page
 import (
 	"net/http"
 
-	"footnote/locale"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // ChooseLanguage answers POST /language: the browser keeps the language that a reader chose, and shows the page again.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // Leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/locale"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // libraryNews is the data of a "library" event.

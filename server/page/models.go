@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/modelchoice"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/views"
 )
 
 // ShowModels answers GET /model for a browser: which model answers, and which others there are.

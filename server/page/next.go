@@ -5,10 +5,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/views"
 )
 
 // NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch

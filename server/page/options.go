@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // maxNamespaces is how many namespaces the question box offers.

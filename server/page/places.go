@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/places"
-	"footnote/places/follow"
-	"footnote/places/placestore"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // shownRefused is how many refused items of a place the page shows.
@@ -89,13 +89,13 @@ func (h *Handlers) placesPage(
 	return h.showPage(c, status, frame, views.Places(p), nil)
 }
 
-func (h *Handlers) kindOf(name string) (places.Kind, bool) {
+func (h *Handlers) kindOf(name string) (sources.Kind, bool) {
 	for _, kind := range h.Places.Kinds {
 		if kind.Name == name {
 			return kind, true
 		}
 	}
-	return places.Kind{}, false
+	return sources.Kind{}, false
 }
 
 // NewPlace answers GET /places/new: the form of a kind of place.
@@ -152,7 +152,7 @@ func (h *Handlers) AddPlace(c httpio.Context) error {
 }
 
 func (h *Handlers) placeForm(
-	c httpio.Context, status int, kind places.Kind, f views.PlaceForm, given map[string]string,
+	c httpio.Context, status int, kind sources.Kind, f views.PlaceForm, given map[string]string,
 ) error {
 	ctx := c.Request().Context()
 	f.Kind = views.PlaceKindRow{Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx)}

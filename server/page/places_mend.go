@@ -5,18 +5,18 @@ import (
 	"net/http"
 	"slices"
 
-	"footnote/chat"
-	"footnote/places"
-	"footnote/places/follow"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // mendForm is the form for a kind's credentials. Secrets stay empty, whatever values has; those that are
 // stored must be entered.
 //
 // It is nil for a kind without any such field.
-func mendForm(c httpio.Context, kind places.Kind, values map[string]string, stored []string) *views.PlaceForm {
+func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, stored []string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {
 		if !field.Secret && !field.Login {

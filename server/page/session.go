@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/views"
 )
 
 // Session answers GET /c/{session}: the conversation's shown branch.

@@ -3,7 +3,7 @@ package page
 import (
 	"time"
 
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.

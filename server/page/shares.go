@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
-	"footnote/server/shares"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/server/shares"
+	"github.com/footnote/footnote/views"
 )
 
 // ListShares answers GET /shares for a browser: the links to answers, each with a button that ends it.

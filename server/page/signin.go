@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // keyKept is how long a browser keeps a key.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.

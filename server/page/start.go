@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"sync"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part

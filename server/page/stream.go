@@ -1,8 +1,8 @@
 package page
 
 import (
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/grid"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // rowsShown is how many documents a page of a table shows.

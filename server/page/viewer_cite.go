@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/quote"
-	"footnote/server/runlog"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/quote"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/views"
 )
 
 // markCitation finds the citation {run}.{number} and its words in the document as it is now. Words that are not there

@@ -3,9 +3,9 @@ package page
 import (
 	"strconv"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/views"
 )
 
 // cutPart fills in the part of the document around a place.

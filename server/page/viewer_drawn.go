@@ -3,9 +3,9 @@ package page
 import (
 	"errors"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/views"
 )
 
 // drawPages has an Office file drawn as it is printed, if that view is asked for. One that can't be drawn is shown as

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/server/httpio"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/views"
 )
 
 // readLink reads what chat.Link writes. The pages must be known.

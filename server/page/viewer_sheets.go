@@ -1,6 +1,6 @@
 package page
 
-import "footnote/views"
+import "github.com/footnote/footnote/views"
 
 // showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
 // be drawn.

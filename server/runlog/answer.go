@@ -1,6 +1,6 @@
 package runlog
 
-import "footnote/chat"
+import "github.com/footnote/footnote/chat"
 
 // GroundedSource is one citation of a grounded answer.
 type GroundedSource struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // ReadableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is

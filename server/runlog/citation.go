@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // CitationStyle says how an answer's footnotes are written for a program. The log always holds [N].

@@ -3,7 +3,7 @@ package runlog
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestCitationStyles(t *testing.T) {

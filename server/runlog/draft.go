@@ -3,7 +3,7 @@ package runlog
 import (
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Draft finds what of an answer under way is safe to tell a reader who can't take text back: nothing before its first

@@ -1,9 +1,9 @@
 package runlog
 
 import (
-	"footnote/chat"
-	"footnote/english"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Judged says how reliable an answer is, and why. Every way to get an answer includes it.

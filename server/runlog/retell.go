@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Teller puts a run into the messages of another protocol. What it returns depends on the log alone, so that a reader

@@ -17,8 +17,8 @@ import (
 	"log/slog"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // Reader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.

@@ -8,9 +8,9 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // How long a link opens its answer, in days.

@@ -3,7 +3,7 @@ package v1
 import (
 	"net/http"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Failed is an error in OpenAI's shape.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // ToolUse is what a client wants to be done with its tools.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/ask"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // ModelName is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Response is a run in the shape of OpenAI's Responses API. Its id is "resp_" and the run's id.

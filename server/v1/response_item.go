@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // webSearch is the tool that looks on the web; the others that search look in documents.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/server/ask"
-	"footnote/server/httpio"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/httpio"
 )
 
 // ResponseQuestion is the body of POST /v1/responses. Clients send more than this: the rest is let in and has no

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // responseTeller puts a run into the events of a response, and adds up its output. What it tells depends on the log

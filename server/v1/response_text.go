@@ -3,8 +3,8 @@ package v1
 import (
 	"strconv"
 
-	"footnote/chat"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // openText is the place of the message that grows, or -1.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Respond answers POST /v1/responses. A question for the background is answered at once, with a response that is under

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/server/httpio"
-	"footnote/server/runlog"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
 )
 
 // Chunk is one piece of a streamed answer.

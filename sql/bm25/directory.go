@@ -9,7 +9,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // A Span is the run of rows that a document's content has in an index. A length that does not fit into two bytes is

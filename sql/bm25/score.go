@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose

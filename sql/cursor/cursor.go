@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Limit is how many entries a page has when limit of them are asked for; 0 is the usual number. A negative number is

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Source is a store to read from. Nothing changes it meanwhile. Its order of keys is what makes a copy resumable.

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Migration is one step of the schema. Migrations only go forward, and one that was released is never edited.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {

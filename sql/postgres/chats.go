@@ -1,8 +1,8 @@
 package postgres
 
 import (
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Chats is the chat.Store of a database. It is safe for concurrent use and lives as long as its DB. Statements that

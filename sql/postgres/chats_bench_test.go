@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // tally counts statements.

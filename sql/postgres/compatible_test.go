@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/chat/chattest"
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/chattest"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 // breaking is what takes away something that an older program, still running beside this one, may use or not know that

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/corpus"
-	"footnote/sql/pack"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/store"
 )
 
 const (

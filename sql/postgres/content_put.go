@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/corpus"
-	"footnote/sql/postings"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/postings"
+	"github.com/footnote/footnote/sql/store"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/pack"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // readColumn reads one column of a document's content, which is empty if another one holds it packed. A document

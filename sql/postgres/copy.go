@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/dbcopy"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/dbcopy"
 )
 
 // made are the tables of this schema that are not copied, and why. River's own begin with "river_".

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/sql/dbcopy"
-	"footnote/sql/pack"
+	"github.com/footnote/footnote/sql/dbcopy"
+	"github.com/footnote/footnote/sql/pack"
 )
 
 // Fit implements dbcopy.Target. It changes nothing of the row that it gets.

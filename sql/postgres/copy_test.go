@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/sql/dbcopy"
+	"github.com/footnote/footnote/sql/dbcopy"
 )
 
 // Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the

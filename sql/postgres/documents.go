@@ -1,8 +1,8 @@
 package postgres
 
 import (
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Documents is the corpus.Documents of a database. It is safe for concurrent use and lives as long as its DB.

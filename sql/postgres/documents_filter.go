@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // filterDocuments adds what a filter asks for by ids and meta. jsonb compares by value and type. Dates are compared

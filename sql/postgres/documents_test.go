@@ -5,8 +5,8 @@ import (
 
 	"github.com/riverqueue/river/riverdriver"
 
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
 )
 
 func TestDocuments(t *testing.T) {

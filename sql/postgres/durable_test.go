@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // A crash of PostgreSQL takes the last half second back, but never what must not happen twice.

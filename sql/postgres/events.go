@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/chat"
-	"footnote/sql/cursor"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/cursor"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Events implements chat.Store. One statement checks the scope and reads, by the primary key of events; only an empty

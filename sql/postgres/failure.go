@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // translateError gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows,

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
 )
 
 func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/librarytest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // noting notes how vectors are stored. They are the embedded mode's own.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // together appends one event to each run at the same time, in as few groups as there can be, and returns what came of

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is

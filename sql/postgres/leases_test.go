@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // clock moves the database's clock away from this process's.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 func TestSearchesFindTheSameAsInTheEmbeddedMode(t *testing.T) {

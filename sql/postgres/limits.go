@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // SetLimits implements chat.LimitStore, for the documents of this database as well.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func TestReplicasShareALimitToTheLastOne(t *testing.T) {

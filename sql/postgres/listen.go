@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/sql/store"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // All are choices.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.

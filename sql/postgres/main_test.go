@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // server is made by TestMain and only read after.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 //go:embed migrations/*.sql

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {

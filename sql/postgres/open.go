@@ -26,9 +26,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"footnote/chat"
-	"footnote/sql/migrations"
-	"footnote/sql/postings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/migrations"
+	"github.com/footnote/footnote/sql/postings"
 )
 
 const (

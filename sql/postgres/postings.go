@@ -6,9 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/sql/pack"
-	"footnote/sql/postings"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/postings"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 func TestPurgeHidesWhatTheRunsRead(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and

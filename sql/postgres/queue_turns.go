@@ -11,9 +11,9 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"footnote/corpus"
-	"footnote/fair"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // River gives out jobs in the order they came. Here users take turns instead, as fair.Slots has them. A job's turn

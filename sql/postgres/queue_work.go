@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 const (

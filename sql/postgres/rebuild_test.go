@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 // A database of the version before the first step opens, at two replicas at once, and keeps what it had. Contents that

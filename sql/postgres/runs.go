@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Every question pays for these: a second statement, or a transaction around one, is felt by all replicas at once.

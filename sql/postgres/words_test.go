@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // The same collection as in the embedded mode's benchmark.

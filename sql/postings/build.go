@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // maxOpen bounds the memory of a Builder's terms while they are being counted, in bytes. A document with more different

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // maxCompleted is how many pages of a segment are read for the terms that begin with a prefix. A page has some hundred

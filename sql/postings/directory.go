@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each,

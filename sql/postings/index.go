@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/bm25"
+	"github.com/footnote/footnote/text"
 )
 
 // Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent

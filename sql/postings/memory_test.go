@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // memory is a Store in memory, with documents of one passage each. fail is asked before each write.

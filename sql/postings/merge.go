@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // A cursor goes through the terms of a segment in order. It holds one page at a time.

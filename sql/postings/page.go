@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // Bytes of a page. Two pages with their keys fit into a page of PostgreSQL, one into a page of SQLite. SQLite's page

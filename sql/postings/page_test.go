@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // collect gathers pages.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // A pageWriter makes the pages of a segment of terms that come in order. yield gets each page once it is full; it may

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 const (

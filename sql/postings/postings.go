@@ -41,8 +41,8 @@ import (
 	"errors"
 	"strings"
 
-	"footnote/chat"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // A Page is a row of the index. It never changes. Neither key nor body may be changed by whoever reads one: caches
@@ -129,7 +129,7 @@ const maxTerm = 512
 var lastKey = bytes.Repeat([]byte{0xff}, maxTerm+1)
 
 // Fold is what the index makes of a term: it folds ASCII capitals and nothing else. A term that holds white space or
-// controls, or is too long, is in no index: "". Bytes above 0x7f stay as they are; the analysers in corpus/text fold
+// controls, or is too long, is in no index: "". Bytes above 0x7f stay as they are; the analysers in text fold
 // those of other scripts.
 func Fold(term string) string {
 	plain := true

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // A reading is one search's view of a user's part of the index. It belongs to one goroutine.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Unindexed is a content whose postings are not made yet: it was stored before there was this index.

@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/sql/bm25"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/bm25"
 )
 
 // maxSimilar bounds the terms in memory that typing errors are compared with, of all users together: some 150 bytes

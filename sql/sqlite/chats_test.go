@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/chat/chattest"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/chattest"
+	"github.com/footnote/footnote/sql/store"
 )
 
 func TestChats(t *testing.T) {

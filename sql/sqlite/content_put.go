@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"footnote/corpus"
-	"footnote/sql/pack"
-	"footnote/sql/postings"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/postings"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/pack"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // eachPiece calls each with every row of store.ReadPieces. It adapts its generic result to callers that collect by

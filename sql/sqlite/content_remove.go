@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // removeContent removes content that no document points to, in small transactions. The row of contents goes last, so

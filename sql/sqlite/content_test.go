@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // shelf is a database with one document whose old content serves.

@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 
-	"footnote/chat"
-	"footnote/sql/dbcopy"
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/dbcopy"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 // copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // embedded are the passages with vectors of a model, or, if there are none of it, of earlier versions, which did not

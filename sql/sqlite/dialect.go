@@ -7,8 +7,8 @@ import (
 
 	"modernc.org/sqlite"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Statements stamp what they store with now_micros().

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"maps"
 
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // filterDocuments adds what a filter asks for by ids and meta. Values of meta are compared with their type, where a

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/corpustest"
-	"footnote/fair"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/corpus/fair"
 )
 
 func TestDocuments(t *testing.T) {

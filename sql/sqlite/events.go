@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/cursor"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/cursor"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // An event's id is its run's number shifted by seqBits, plus its own number in the run. So a run's events are

@@ -10,7 +10,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // failure gives an error of the driver the code and the sentence that people need. It leaves sql.ErrNoRows, cancelled

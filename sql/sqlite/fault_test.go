@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // A workload is a run with its writes, repeated until it fails.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/chat/chattest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/chattest"
 )
 
 func TestFeed(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // makePrivate makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the

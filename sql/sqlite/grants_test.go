@@ -3,8 +3,8 @@ package sqlite
 import (
 	"testing"
 
-	"footnote/grants"
-	"footnote/grants/grantstest"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/chat/grants/grantstest"
 )
 
 func TestGrants(t *testing.T) {

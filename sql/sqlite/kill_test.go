@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // appendForEver is the child process: three runs at once, each stored write acknowledged on standard output as "run

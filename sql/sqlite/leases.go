@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Renew implements chat.Store. It returns those that another owner has meanwhile, or that are over. It does not wait

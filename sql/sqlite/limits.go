@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // SetLimits implements chat.LimitStore, for the documents of this database as well.

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 //go:embed migrations/*.sql

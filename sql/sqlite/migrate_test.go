@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/sql/migrations"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 func openConn(t *testing.T, path string) *sql.Conn {

@@ -24,8 +24,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"footnote/chat"
-	"footnote/sql/postings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/postings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 func openAt(t testing.TB, path string) *DB {

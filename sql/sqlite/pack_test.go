@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/pack"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/pack"
+	"github.com/footnote/footnote/sql/store"
 )
 
 func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"testing"
 
-	"footnote/places/placestore"
-	"footnote/places/placestore/storetest"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/corpus/sources/placestore/storetest"
 )
 
 func TestPlaces(t *testing.T) {

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"context"
 
-	"footnote/sql/postings"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/sql/postings"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.

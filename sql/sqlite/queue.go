@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"footnote/corpus"
-	"footnote/fair"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB. Jobs are

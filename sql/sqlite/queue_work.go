@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"footnote/corpus"
-	"footnote/fair"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/fair"
 )
 
 const (

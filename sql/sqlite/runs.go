@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // StartRun implements chat.Store. It waits for the disk, as somebody was told that the question is there.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // How many vectors a search looks at, and how closely. Up to allCompared of them are all compared. Of more, it first

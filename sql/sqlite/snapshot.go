@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // readOnly opens one connection to the database file at path that can't change it. Another process may use the file

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"footnote/sql/store"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // The statements that steer a transaction. IMMEDIATE takes the write lock at once; a transaction that began as a reader

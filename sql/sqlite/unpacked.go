@@ -5,7 +5,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"footnote/sql/pack"
+	"github.com/footnote/footnote/sql/pack"
 )
 
 // Statements that read content without Go in between say unpacked(body, packed). Deterministic functions may be used

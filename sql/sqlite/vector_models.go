@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // CountVectors counts the model's vectors of documents; see corpus.Vectors.

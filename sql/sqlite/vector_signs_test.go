@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // clusteredUnits returns unit vectors about as many centres as there are: what texts of some subjects are like.

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"math"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/store"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all vectors

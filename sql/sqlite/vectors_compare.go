@@ -14,7 +14,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/viterin/vek/vek32"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // vectorCacheBytes is how much memory the vectors that searches read may take: 43,000 of 384 dimensions.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Both are choices. A larger batch would make its first write wait longer for its answer; without the second, a bulk

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // hold keeps the writer busy until release is called.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // What other processes are told of, see Statements; and of documents, OfDocument with an id. The texts go to other

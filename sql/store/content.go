@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // CheckContent fails for a content whose passages and terms do not go together.

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/postings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/postings"
 )
 
 // Documents is what both databases' corpus.Documents does alike.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/cursor"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/cursor"
 )
 
 // ScopeArgs are the arguments of a dialect's InScope, and more.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // ErrOtherVersion says that a document no longer wants what is stored of it. Workers take it as a reason to stop

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/cursor"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/cursor"
 )
 
 // LEFT JOIN keeps feedback about a run whose texts are damaged.

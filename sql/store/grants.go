@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/grants"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
 )
 
 // Grants is grants.Store. Records of all kinds lie in one table (docs/decisions/access.md).

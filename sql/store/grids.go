@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const selectGrid = `SELECT d.id, d.user_id, d.due_at, d.body FROM grids d `

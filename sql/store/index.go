@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/bm25"
-	"footnote/sql/postings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/bm25"
+	"github.com/footnote/footnote/sql/postings"
 )
 
 // LeftAfter is the age at which what was never shown counts as left behind by a crash. It must be longer than a write

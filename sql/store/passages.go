@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/postings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/postings"
 )
 
 // ReadPieces reads rows that belong to the content of a document in scope. The statement starts from documents (as d),

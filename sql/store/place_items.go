@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"footnote/places/placestore"
+	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
 // BeginLook implements placestore.Store. The number comes from the place's row, so looks of servers that took turns are

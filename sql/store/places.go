@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/places/placestore"
+	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
 // Places keeps the places that are followed.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 func scanRemoval(row Row) (r corpus.Removal, err error) {

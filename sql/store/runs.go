@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // ScanRun reads a row of a dialect's SelectRun. A request that can't be decoded is no error: the run comes back as

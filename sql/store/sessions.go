@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/sql/cursor"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/sql/cursor"
 )
 
 // inLists leaves out conversations that hold the work on cells of tables.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const selectShares = `

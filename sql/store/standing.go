@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const selectStanding = `SELECT d.id, d.user_id, d.version, d.due_at, d.body FROM standing d `

@@ -21,9 +21,9 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/sql/cursor"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/sql/cursor"
 )
 
 // Care says what a caller expects of a statement or a transaction. The values are bits and may be joined.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // SetWatched stores what a program saw of a folder; see corpus.Documents. Folders that nobody has looked at since

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // The greeting of a new webhook has no kept question (kept is NULL) and is not counted as waiting.

@@ -15,8 +15,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/eino-contrib/jsonschema"
 
-	"footnote/agent/run"
-	"footnote/llm"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/run"
 )
 
 // nodesPerRound is how many of the graph's steps a round takes: the model's, and that of the tools. Eino counts these,

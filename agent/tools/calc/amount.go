@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"strings"
 
-	"footnote/corpus/text"
-	"footnote/english"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Limits of a calculation: whatever is asked ends within a millisecond or so.

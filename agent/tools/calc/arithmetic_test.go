@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 func TestEvaluate(t *testing.T) {

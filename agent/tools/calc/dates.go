@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // readDateSpan reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the

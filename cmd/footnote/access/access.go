@@ -13,10 +13,10 @@ import (
 	"os"
 	"syscall"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/settings"
-	"footnote/keys"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // Access says who can use a server that listens on an address.

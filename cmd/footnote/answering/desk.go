@@ -17,17 +17,17 @@ import (
 	"sync/atomic"
 	"unicode"
 
-	"footnote/agent"
-	agentrun "footnote/agent/run"
-	"footnote/chat"
-	"footnote/cmd/footnote/settings"
-	"footnote/english"
-	"footnote/llm"
-	"footnote/llm/anthropic"
-	"footnote/llm/nearby"
-	"footnote/llm/offline"
-	"footnote/llm/openai"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/agent"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/anthropic"
+	"github.com/footnote/footnote/agent/llm/nearby"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/llm/openai"
+	agentrun "github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/text/english"
 )
 
 // answering is what answers questions, and the settings that it was made by. It does not change once it is made:

@@ -5,13 +5,13 @@ import (
 	"log/slog"
 	"net/http"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm"
-	"footnote/llm/anthropic"
-	"footnote/llm/httpllm"
-	"footnote/llm/offline"
-	"footnote/llm/openai"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/anthropic"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // modelSet holds the models of a server. All of them but the rules share one HTTP client, so that a change of models

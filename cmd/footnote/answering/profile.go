@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // smallProfiles says which models get the profile for small ones: by the setting, or by what those that are served here

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // A question about one model must not wait until another one has been measured, which takes up to a minute.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/settings"
-	"footnote/llm"
-	"footnote/llm/anthropic"
-	"footnote/llm/openai"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/anthropic"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // modelService is a service that answers whoever has a key. id is what the page sends, name what it shows, and model

@@ -12,10 +12,10 @@ import (
 	"io"
 	"strings"
 
-	"footnote/agent/ground"
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
 // Command asks one question, of a running server or of one that it starts for this time.

@@ -20,8 +20,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
 )
 
 // A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json"

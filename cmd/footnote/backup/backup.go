@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/originals"
-	"footnote/corpus/blobs"
-	"footnote/english"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Command writes everything that the server keeps into one file.

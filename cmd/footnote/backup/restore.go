@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/originals"
-	"footnote/corpus/blobs"
-	"footnote/english"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Restore brings a backup back.

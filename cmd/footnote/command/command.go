@@ -12,11 +12,11 @@ import (
 	"log/slog"
 	"strings"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/release"
-	"footnote/cmd/footnote/remote"
-	"footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/release"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // Program is what a command may use of the world outside.

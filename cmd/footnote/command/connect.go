@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
 // Connect finds the server that the settings name or that has the data directory, or starts one in this process.

@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // What is kept in a data directory by a name that others have to know.

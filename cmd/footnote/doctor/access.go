@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
-	"footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // checkAccess is doctor's finding on who can use the server. It looks at the address of the settings and opens no

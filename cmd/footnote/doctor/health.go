@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
 // askHealth fails unless the server at addr, on this machine, says within four seconds that it can serve.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm/nearby"
+	"github.com/footnote/footnote/agent/llm/nearby"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // findLocalModels says which model servers listen on this machine, and which settings connect them; one that the

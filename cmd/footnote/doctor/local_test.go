@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm/nearby"
+	"github.com/footnote/footnote/agent/llm/nearby"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // answerWith serves a body at a path, and 404 elsewhere; it returns the port.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/llm/anthropic"
-	"footnote/llm/openai"
-	"footnote/llm/textcalls"
+	"github.com/footnote/footnote/agent/llm/anthropic"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
 // writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.

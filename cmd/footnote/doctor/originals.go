@@ -9,12 +9,12 @@ import (
 	"os"
 	"strings"
 
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/originals"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus/blobs"
-	"footnote/english"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text/english"
 )
 
 // tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/settings"
-	"footnote/cmd/footnote/wire"
-	"footnote/corpus/extract/child"
-	"footnote/corpus/extract/office"
-	"footnote/corpus/milvus"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/cmd/footnote/wire"
+	"github.com/footnote/footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus/extract/office"
+	"github.com/footnote/footnote/corpus/milvus"
 )
 
 // vectorStore is what the doctor finds out about it; nothing when there is none. A server that is away is a fault,

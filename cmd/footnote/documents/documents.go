@@ -17,11 +17,11 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/remote"
-	"footnote/corpus/extract"
-	"footnote/watch"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/sources/folder"
 )
 
 // Ingest adds files to the library of a server. Files that the library has already are not read in a second time; they
@@ -182,7 +182,7 @@ func IsReadable(name string) bool {
 // named. own are files and folders of the program itself. A path that is not there is an error, and so is a folder
 // that can't be read. A link below a folder is not followed.
 func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
-	left, own = NewLeftOut(), watch.RealPaths(own)
+	left, own = NewLeftOut(), folder.RealPaths(own)
 	for _, name := range paths {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -192,7 +192,7 @@ func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
 			files = append(files, Source{File: name, Path: filepath.Base(name)})
 			continue
 		}
-		whole := watch.RealPaths([]string{name})
+		whole := folder.RealPaths([]string{name})
 		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
 			for _, folder := range whole { // one: links below it are not followed

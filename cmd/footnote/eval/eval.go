@@ -1,7 +1,7 @@
 // Package eval measures how well questions are answered and how well documents are found, with the whole program: in
 // data directories that are made for it and removed afterwards.
 //
-// What counts as right is the room footnote/eval's; this one puts documents in, asks and searches. The user's own
+// What counts as right is the package judge's; this one puts documents in, asks and searches. The user's own
 // library, keys and servers of tools stay out of it (settings.Settings.Evaluation).
 //
 // It prints tables, or JSON with --json, and exits with 0 whatever the answers were.
@@ -19,12 +19,12 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/documents"
-	"footnote/cmd/footnote/remote"
-	"footnote/corpus"
-	"footnote/eval"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/documents"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 )
 
 // evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they
@@ -58,7 +58,7 @@ type agentCommand struct {
 // With --with=settings the model of the settings is asked, which may cost money; documents are sent to it.
 func (e *agentCommand) Run(p *command.Program) (err error) {
 	if e.Print {
-		_, err := fmt.Fprint(p.Stdout, eval.Embedded)
+		_, err := fmt.Fprint(p.Stdout, judge.Embedded)
 		return err
 	}
 	// the other way round is fine: questions of one's own about the program's documents
@@ -82,7 +82,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 		}
 	}
 	// each of those who answer has a library of its own, so that none finds what another one left
-	var reports []eval.Report
+	var reports []judge.Report
 	for _, who := range e.With {
 		report, err := examineModel(p, who, filepath.Join(work, who), folder, questions)
 		if err != nil {
@@ -108,16 +108,16 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 
 // readQuestions reads the file of questions, or the program's own. A file in which a question can't be understood is
 // an error.
-func (e *agentCommand) readQuestions() ([]eval.Question, error) {
+func (e *agentCommand) readQuestions() ([]judge.Question, error) {
 	if e.Questions == "" {
-		return eval.Parse(strings.NewReader(eval.Embedded))
+		return judge.Parse(strings.NewReader(judge.Embedded))
 	}
 	file, err := os.Open(e.Questions)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return eval.Parse(file)
+	return judge.Parse(file)
 }
 
 // unpackEvalDocuments writes the program's own documents to a new folder.
@@ -146,8 +146,8 @@ func unpackEvalDocuments(folder string) error {
 // questions side by side would say nothing about one of them. Documents are read in first, and their vectors are
 // waited for.
 func examineModel(
-	p *command.Program, who, data, folder string, questions []eval.Question,
-) (report eval.Report, err error) {
+	p *command.Program, who, data, folder string, questions []judge.Question,
+) (report judge.Report, err error) {
 	own := *p
 	own.Settings = p.Settings.Evaluation(who, data)
 	server, err := own.Connect()
@@ -160,7 +160,7 @@ func examineModel(
 		return report, err
 	}
 	show := command.NewBar(p.Stderr, len(questions))
-	verdicts := make([]eval.Verdict, 0, len(questions))
+	verdicts := make([]judge.Verdict, 0, len(questions))
 	right := 0
 	for i, q := range questions {
 		show.Draw("asking "+who, i, q.Text)
@@ -174,7 +174,7 @@ func examineModel(
 		verdicts = append(verdicts, v)
 	}
 	show.End(fmt.Sprintf("%s: %d of %d right", who, right, len(questions)))
-	return eval.NewReport(who, len(paths), verdicts), nil
+	return judge.NewReport(who, len(paths), verdicts), nil
 }
 
 // addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
@@ -240,8 +240,8 @@ func awaitVectors(ctx context.Context, server *remote.Server, id string) error {
 // examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is
 // gone, not that the run failed.
 func examineOne(
-	p *command.Program, server *remote.Server, q eval.Question, paths map[string]string,
-) (v eval.Verdict, err error) {
+	p *command.Program, server *remote.Server, q judge.Question, paths map[string]string,
+) (v judge.Verdict, err error) {
 	session := ""
 	for _, before := range q.Before {
 		if session, _, _, err = askForVerdict(p, server, before, session); err != nil {
@@ -259,9 +259,9 @@ func examineOne(
 			why = done.Error.Message
 		}
 		// a run without an answer is a wrong one, and told apart in the report
-		v = eval.Lost(q, why)
+		v = judge.Lost(q, why)
 	} else {
-		v = eval.Judge(q, *answer, paths)
+		v = judge.Judge(q, *answer, paths)
 	}
 	v.Millis = time.Since(began).Milliseconds()
 	return v, nil

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/wire"
-	"footnote/corpus"
-	"footnote/eval"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/wire"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 )
 
 // retrievalCommand searches collections whose relevant documents are known. No model answers: what is measured are the
@@ -36,7 +36,7 @@ type measured struct {
 	Collection string           `json:"collection"`
 	Documents  int              `json:"documents"`
 	IndexMiB   float64          `json:"index_mib"` // of the database, with texts and vectors
-	Modes      []eval.Retrieval `json:"modes"`
+	Modes      []judge.Retrieval `json:"modes"`
 }
 
 // Run puts each collection into a library of its own and searches it in every mode.
@@ -65,7 +65,7 @@ func (e *retrievalCommand) Run(p *command.Program) error {
 		}
 	}
 	for _, dir := range e.Collections {
-		c, err := eval.OpenCollection(dir)
+		c, err := judge.OpenCollection(dir)
 		if err == nil {
 			err = take(&collectionSearched{Collection: c})
 		}
@@ -82,7 +82,7 @@ func (e *retrievalCommand) Run(p *command.Program) error {
 		}
 		fmt.Fprintf(p.Stdout, "%s: %d documents, %d queries, %.1f MiB\n\n",
 			m.Collection, m.Documents, m.Modes[0].Queries, m.IndexMiB)
-		eval.PrintRetrieval(p.Stdout, m.Modes)
+		judge.PrintRetrieval(p.Stdout, m.Modes)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 		if err != nil {
 			return m, err
 		}
-		r := eval.Measure(c, found)
+		r := judge.Measure(c, found)
 		// both by the nearest rank, of times in milliseconds
 		r.Mode, r.Median, r.P95 = string(mode), took[(len(took)-1)/2], took[(len(took)*95+99)/100-1]
 		m.Modes = append(m.Modes, r)
@@ -146,9 +146,9 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 // page. Times are of the library's search alone, without HTTP.
 func searchAll(
 	p *command.Program, library *corpus.Library, s searched, mode corpus.SearchMode,
-) (eval.Ranking, []float64, error) {
+) (judge.Ranking, []float64, error) {
 	c := s.collection()
-	found, took := eval.Ranking{}, make([]float64, 0, len(c.Queries))
+	found, took := judge.Ranking{}, make([]float64, 0, len(c.Queries))
 	show := command.NewBar(p.Stderr, len(c.Queries))
 	for i, q := range c.Queries {
 		show.Draw("searching, "+string(mode), i, q.Text)
@@ -160,7 +160,7 @@ func searchAll(
 		took = append(took, float64(time.Since(began).Microseconds())/1000)
 		for rank, name := range s.names(i, got.Results) {
 			// one score for each rank: those of a search may be equal
-			found[q.ID] = append(found[q.ID], eval.Ranked{Document: name, Score: 1 / float64(rank+1)})
+			found[q.ID] = append(found[q.ID], judge.Ranked{Document: name, Score: 1 / float64(rank+1)})
 		}
 	}
 	show.End("searched, " + string(mode))
@@ -170,7 +170,7 @@ func searchAll(
 
 // writeRanking writes a run file. Its name is the collection's and the mode's; one that is there is replaced. TREC's
 // run files have a line for each result: query, document, rank and score.
-func (e *retrievalCommand) writeRanking(c eval.Collection, found eval.Ranking, mode string) (err error) {
+func (e *retrievalCommand) writeRanking(c judge.Collection, found judge.Ranking, mode string) (err error) {
 	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
 		return err
 	}

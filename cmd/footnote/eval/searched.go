@@ -10,18 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/documents"
-	"footnote/corpus"
-	"footnote/corpus/text"
-	"footnote/eval"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/documents"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
+	"github.com/footnote/footnote/text"
 )
 
 // searched is what searches are measured with: documents, and queries with what is relevant to them.
 // Two kinds of sets are measured alike: collections, and questions over a folder.
 type searched interface {
-	collection() eval.Collection
+	collection() judge.Collection
 	// add puts the documents into the library, waits until they can be searched, and returns how many there are.
 	add(p *command.Program, library *corpus.Library) (int, error)
 	// names returns what the results of query i are judged by, best first.
@@ -32,12 +32,12 @@ type searched interface {
 // passages; those with the same words are one in the library.
 // BEIR's layout is that of github.com/beir-cellar/beir.
 type collectionSearched struct {
-	eval.Collection
+	judge.Collection
 	named map[string][]string // the collection's names of a document of the library
 }
 
 // collection is what is measured.
-func (c *collectionSearched) collection() eval.Collection { return c.Collection }
+func (c *collectionSearched) collection() judge.Collection { return c.Collection }
 
 // add puts each document of the collection into the library as a Markdown file, and remembers the names of those with
 // the same bytes. It returns how many there are.
@@ -83,7 +83,7 @@ func (c *collectionSearched) names(_ int, results []corpus.Result) (names []stri
 // for each.
 type questionsSearched struct {
 	name, folder string
-	questions    []eval.Question
+	questions    []judge.Question
 	paths        map[string][]string // of a document of the library
 }
 
@@ -95,7 +95,7 @@ func openQuestions(file, folder string) (*questionsSearched, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	all, err := eval.Parse(raw)
+	all, err := judge.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +112,14 @@ func openQuestions(file, folder string) (*questionsSearched, error) {
 }
 
 // collection makes one of the questions: the relevant "documents" are the expected passages.
-func (s *questionsSearched) collection() eval.Collection {
-	c := eval.Collection{Name: s.name}
+func (s *questionsSearched) collection() judge.Collection {
+	c := judge.Collection{Name: s.name}
 	for i, q := range s.questions {
 		relevant := map[string]int{}
 		for k := range q.Passages {
 			relevant[strconv.Itoa(k)] = 1
 		}
-		c.Queries = append(c.Queries, eval.CollectionQuery{ID: strconv.Itoa(i + 1), Text: q.Text, Relevant: relevant})
+		c.Queries = append(c.Queries, judge.CollectionQuery{ID: strconv.Itoa(i + 1), Text: q.Text, Relevant: relevant})
 	}
 	return c
 }

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"os"
 
-	"footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/command"
 )
 
 // Export writes what the server has about answers. What they hold is decided by the server; here it is only written

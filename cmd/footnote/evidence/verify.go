@@ -13,14 +13,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/wire"
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/worker"
-	"footnote/views"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/wire"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/views"
 )
 
 // maxEvidence is the largest file that verify reads. It is the bound of the server's own check as well.

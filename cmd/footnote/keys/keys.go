@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/keys"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/cmd/footnote/command"
 )
 
 // Command manages the file of keys. A running server notices its changes by itself.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	// The user can then copy them to the new place.
-	"footnote/cmd/footnote/datadir"
-	"footnote/english"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/text/english"
 )
 
 // tellLeft says what servers need of the data directory beside the database: it is in files there, so that it is in no

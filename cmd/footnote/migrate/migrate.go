@@ -18,15 +18,15 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/originals"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus/blobs"
-	"footnote/sql/dbcopy"
-	"footnote/sql/postgres"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/dbcopy"
+	"github.com/footnote/footnote/sql/postgres"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // Command moves everything from SQLite to PostgreSQL. It may be interrupted and called again.

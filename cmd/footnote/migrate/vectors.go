@@ -11,13 +11,13 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/corpus/milvus"
-	"footnote/llm/openai"
-	"footnote/sql/dbcopy"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/milvus"
+	"github.com/footnote/footnote/sql/dbcopy"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // They are choices, made for a server beside this one.

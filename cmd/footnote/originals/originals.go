@@ -16,12 +16,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/corpus/blobs"
-	"footnote/corpus/blobs/s3"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/corpus/blobs/s3"
 )
 
 // Store are the bytes of what was added, wherever they are kept.

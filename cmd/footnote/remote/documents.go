@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"time"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Add sends one file by POST /documents, under a relative path and with the fields that hold for it. refused is why

@@ -18,7 +18,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double, 13

@@ -13,7 +13,7 @@ import (
 	"io"
 	"net/http"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // Server is a Footnote server to work with: the one that is named, the one that has the data directory, or one started

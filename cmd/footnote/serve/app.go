@@ -14,18 +14,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/release"
-	"footnote/cmd/footnote/settings"
-	"footnote/cmd/footnote/watch"
-	"footnote/cmd/footnote/wire"
-	"footnote/docs"
-	"footnote/server"
-	"footnote/server/api"
-	"footnote/server/httpio"
-	"footnote/server/modelchoice"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/release"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/cmd/footnote/watch"
+	"github.com/footnote/footnote/cmd/footnote/wire"
+	"github.com/footnote/footnote/docs"
+	"github.com/footnote/footnote/server"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/modelchoice"
 )
 
 // app is a whole Footnote: all parts, and the server that answers requests with them. close ends all of it; serveUntil

@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
 )
 
 // Command serves the page and the API.

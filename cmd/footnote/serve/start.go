@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net"
 
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
 // Start has a server of this process answer on a free port of this machine, for one command. It gives the directory up

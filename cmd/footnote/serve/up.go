@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"sync"
 
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/remote"
-	"footnote/cmd/footnote/watch"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/watch"
 )
 
 // Up serves, follows folders and opens the page. Up is what a person types first: one command, and everything runs.

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	agentrun "footnote/agent/run"
-	"footnote/agent/tools"
-	"footnote/chat"
+	agentrun "github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/chat"
 )
 
 // agentSettings say how questions are worked on. A check of all of them is checkAgent; what becomes of them are the

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"footnote/corpus/blobs/s3"
+	"github.com/footnote/footnote/corpus/blobs/s3"
 )
 
 // ocrSettings say how pictures of text are read.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // limitSettings are what each user with a key may do. chat.AllLimits has their defaults and says what they mean.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // parsed are the settings that arguments and an environment give.

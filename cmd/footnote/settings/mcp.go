@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"footnote/mcp"
+	"github.com/footnote/footnote/agent/mcp"
 )
 
 // toolSettings are the servers whose tools questions may use. They are JSON, whether they come from the environment or

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	agentrun "footnote/agent/run"
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/llm/openai"
+	agentrun "github.com/footnote/footnote/agent/run"
 )
 
 // modelSettings say which models there are beside the usual one, and how they are used. CheckModels checks them.

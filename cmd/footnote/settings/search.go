@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"footnote/corpus/milvus"
+	"github.com/footnote/footnote/corpus/milvus"
 )
 
 // embeddingSettings say which sentence model embeds in this process, without a server. It is used when no server makes

@@ -16,7 +16,7 @@ import (
 	"net/url"
 	"time"
 
-	"footnote/sql/postgres"
+	"github.com/footnote/footnote/sql/postgres"
 )
 
 // Settings are shared by all commands. Flags win over the environment, the environment over the settings file.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"footnote/web"
+	"github.com/footnote/footnote/agent/web"
 )
 
 // WebSearch returns the web search that is set up, nil without one. Its errors name the provider or the address that

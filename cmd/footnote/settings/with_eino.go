@@ -3,8 +3,8 @@
 package settings
 
 import (
-	agentrun "footnote/agent/run"
-	"footnote/agent/run/eino"
+	agentrun "github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/run/eino"
 )
 
 var drivenByEino agentrun.Framework = eino.Drive

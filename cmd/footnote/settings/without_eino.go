@@ -2,7 +2,7 @@
 
 package settings
 
-import agentrun "footnote/agent/run"
+import agentrun "github.com/footnote/footnote/agent/run"
 
 // drivenByEino is nil in a build without Eino. Eino's templates look methods up by name, so that a linker has to keep
 // every method of every type (docs/decisions/build.md).

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
 // Command speaks the Model Context Protocol on standard input and output, for programs that start their servers.

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/mod/semver"
 
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/release"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/release"
 )
 
 // They bound what a server that somebody else runs can make this program do; all are choices.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/cmd/footnote/release"
+	"github.com/footnote/footnote/cmd/footnote/release"
 )
 
 func TestVersionsAreCompared(t *testing.T) {

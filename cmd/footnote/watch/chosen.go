@@ -13,14 +13,14 @@ import (
 	"sync"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/remote"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/server/folders"
-	"footnote/watch"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/folder"
+	"github.com/footnote/footnote/server/folders"
 )
 
 // keptFolders is what is in it. It is the JSON in datadir.ChosenFolders. Paths are absolute.
@@ -194,7 +194,7 @@ func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
 }
 
 // followOpen follows an open folder until ctx ends, and closes it.
-func (d *Desk) followOpen(ctx context.Context, folder *watch.Folder, look *lastLook) {
+func (d *Desk) followOpen(ctx context.Context, folder *folder.Folder, look *lastLook) {
 	f := newFolder(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
 	f.look = look
 	f.Until(ctx)
@@ -281,6 +281,6 @@ func (d *Desk) Choice() folders.Desk {
 		return folders.Desk{}
 	}
 	return folders.Desk{
-		Follow: d.choose, Stop: d.end, Followed: d.followed, Own: watch.RealPaths(d.set.OwnPaths()),
+		Follow: d.choose, Stop: d.end, Followed: d.followed, Own: folder.RealPaths(d.set.OwnPaths()),
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"footnote/corpus"
-	"footnote/watch"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/folder"
 )
 
 // origin is the meta of a document that came from a folder, under corpus.MetaWatched. Other commands and servers read
@@ -19,7 +19,7 @@ type origin struct {
 }
 
 // origin returns the fields of an upload that say where it came from. The time is kept in UTC.
-func (f *Folder) origin(name string, stamp watch.Stamp) ([][2]string, error) {
+func (f *Folder) origin(name string, stamp folder.Stamp) ([][2]string, error) {
 	meta, err := json.Marshal(map[string]origin{corpus.MetaWatched: {f.folder.Dir, name, stamp.Modified.UTC()}})
 	return [][2]string{{"namespace", f.namespace}, {"meta", string(meta)}}, err
 }
@@ -27,7 +27,7 @@ func (f *Folder) origin(name string, stamp watch.Stamp) ([][2]string, error) {
 // documents lists the documents of the namespace, and their paths in the library with the file of this folder that
 // each is of, empty for others. The hashes of files that are as they were when they were added become known. It reads
 // a thousand at a time, the oldest first, until there are no more.
-func (f *Folder) documents(ctx context.Context) (all []watch.Document, paths map[string]string, err error) {
+func (f *Folder) documents(ctx context.Context) (all []folder.Document, paths map[string]string, err error) {
 	paths = map[string]string{}
 	query := url.Values{"namespace": {f.namespace}, "limit": {"1000"}, "sort": {"oldest"}}
 	for {
@@ -52,10 +52,10 @@ func (f *Folder) documents(ctx context.Context) (all []watch.Document, paths map
 			if !ours {
 				from.Path = ""
 			}
-			all = append(all, watch.Document{ID: d.ID, SHA256: d.SHA256, Path: from.Path, Ours: ours})
+			all = append(all, folder.Document{ID: d.ID, SHA256: d.SHA256, Path: from.Path, Ours: ours})
 			paths[d.Path] = from.Path
 			if ours {
-				f.folder.Know(from.Path, watch.Stamp{Size: d.Bytes, Modified: from.Modified}, d.SHA256)
+				f.folder.Know(from.Path, folder.Stamp{Size: d.Bytes, Modified: from.Modified}, d.SHA256)
 			}
 		}
 		if page.Next == "" {

@@ -17,23 +17,23 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/documents"
-	"footnote/corpus"
-	"footnote/server/api"
-	"footnote/watch"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/documents"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/folder"
+	"github.com/footnote/footnote/server/api"
 )
 
 // refusedFile is a file that the library does not take as it is. stamp is of the file that was refused: when it
 // changes, it is tried again.
 type refusedFile struct {
-	stamp  watch.Stamp
+	stamp  folder.Stamp
 	reason string
 }
 
 // tellServer tells the server which files are left out, and why, for its documents page: when that has changed, and
 // again every compareEvery. An older server that does not know the route is told of once in the log.
-func (f *Folder) tellServer(ctx context.Context, listing *watch.Listing) error {
+func (f *Folder) tellServer(ctx context.Context, listing *folder.Listing) error {
 	told := f.describe(listing)
 	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
 		return nil
@@ -63,7 +63,7 @@ func (f *Folder) tellServer(ctx context.Context, listing *watch.Listing) error {
 //
 // At most corpus.MaxLeftOut are named and the rest are counted. What is wrong with a file comes before what is left
 // out on purpose, and each group is in the order of the paths.
-func (f *Folder) describe(listing *watch.Listing) api.WatchedFolder {
+func (f *Folder) describe(listing *folder.Listing) api.WatchedFolder {
 	var broken, meant []api.FileLeftOut
 	add := func(list *[]api.FileLeftOut, name, reason string) {
 		*list = append(*list, api.FileLeftOut{
@@ -132,7 +132,7 @@ func clip(text string, most int) string {
 }
 
 // tellLeft logs the files of kinds that can't be read, each once. They are counted by their endings, in one line.
-func (f *Folder) tellLeft(listing *watch.Listing) {
+func (f *Folder) tellLeft(listing *folder.Listing) {
 	left := documents.NewLeftOut()
 	for _, name := range listing.Left {
 		if !f.told["left "+name] {
@@ -149,6 +149,6 @@ func (f *Folder) tellLeft(listing *watch.Listing) {
 }
 
 // forgetRefused drops what was refused of files that are gone. A file that comes again is tried again.
-func (f *Folder) forgetRefused(listing *watch.Listing) {
+func (f *Folder) forgetRefused(listing *folder.Listing) {
 	maps.DeleteFunc(f.refused, func(name string, _ refusedFile) bool { _, there := listing.Files[name]; return !there })
 }

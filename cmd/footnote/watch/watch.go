@@ -3,7 +3,7 @@
 //
 // A [Folder] works by the server's API and knows nothing for good: what came from where is in the library, as the meta
 // of each document. So it may be killed at any moment, and another one goes on. What has to be done is computed by
-// footnote/watch. The [Desk] keeps which folders were chosen on the page.
+// [github.com/footnote/footnote/corpus/sources/folder]. The [Desk] keeps which folders were chosen on the page.
 package watch
 
 import (
@@ -17,16 +17,16 @@ import (
 	"slices"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/access"
-	"footnote/cmd/footnote/command"
-	"footnote/cmd/footnote/documents"
-	"footnote/cmd/footnote/remote"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/server/api"
-	"footnote/server/folders"
-	"footnote/watch"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/cmd/footnote/documents"
+	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/folder"
+	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/folders"
 )
 
 // Command keeps the library of a server like a folder. It ends with the program, and leaves documents as they are.
@@ -67,7 +67,7 @@ func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.L
 
 // Check fails for what is no folder that can be followed. Folders are opened and closed again.
 func Check(dir string) error {
-	folder, err := watch.OpenFolder(dir)
+	folder, err := folder.OpenFolder(dir)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func Check(dir string) error {
 
 // openFolder opens a folder to follow it, without what is this program's own. Otherwise a database that lies in the
 // folder would be read in as a document.
-func openFolder(s *settings.Settings, dir string) (*watch.Folder, error) {
-	folder, err := watch.OpenFolder(dir)
+func openFolder(s *settings.Settings, dir string) (*folder.Folder, error) {
+	folder, err := folder.OpenFolder(dir)
 	if err == nil {
 		folder.LeaveOut(s.OwnPaths()...)
 	}
@@ -123,14 +123,14 @@ const (
 // moment, and another one goes on. It is used by one goroutine at a time, but for look, which the page reads
 // meanwhile.
 type Folder struct {
-	folder    *watch.Folder
+	folder    *folder.Folder
 	server    *remote.Server
 	namespace string
 	maxBytes  int64
 	log       *slog.Logger
 
-	last     map[string]watch.Stamp // files as they were last seen
-	compared time.Time              // when the library was like them; zero: it is not
+	last     map[string]folder.Stamp // files as they were last seen
+	compared time.Time               // when the library was like them; zero: it is not
 	refused  map[string]refusedFile
 	unread   map[string]error // files that could not be read, the last time
 	told     map[string]bool  // what was logged once
@@ -143,7 +143,7 @@ type Folder struct {
 
 // newFolder makes one that knows nothing yet: its first look compares all.
 func newFolder(
-	folder *watch.Folder, server *remote.Server, namespace string, maxMiB int, log *slog.Logger,
+	folder *folder.Folder, server *remote.Server, namespace string, maxMiB int, log *slog.Logger,
 ) *Folder {
 	return &Folder{
 		folder: folder, server: server, namespace: namespace, maxBytes: int64(maxMiB) << 20,
@@ -158,10 +158,10 @@ func newFolder(
 // network drives have none. Changes are gathered for a moment, since one save is often several of them.
 func (f *Folder) Until(ctx context.Context) {
 	f.compared, f.describedAt = time.Time{}, time.Time{} // another one may have followed it meanwhile
-	notices, err := watch.OpenNotices()
+	notices, err := folder.OpenNotices()
 	if err != nil {
 		f.tellOnce(noNotices, "error", err)
-		notices = &watch.Notices{}
+		notices = &folder.Notices{}
 	}
 	defer notices.Close()
 	for {
@@ -197,7 +197,7 @@ const noNotices = "the system tells of no changes: the folder is looked through 
 // Files that were just changed wait until they have been left alone for settleTime. An unchanged folder is compared
 // with the library every compareEvery only. An error of the library or the folder is logged, shown on the page, and
 // tried again after retryAfter.
-func (f *Folder) followOnce(ctx context.Context, notices *watch.Notices) (pause time.Duration) {
+func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause time.Duration) {
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
 		f.look.note(folders.Unread)
@@ -215,7 +215,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *watch.Notices) (pause 
 	}
 	before := f.last
 	f.last = listing.Files
-	same := maps.EqualFunc(before, listing.Files, watch.Stamp.Equal)
+	same := maps.EqualFunc(before, listing.Files, folder.Stamp.Equal)
 	if same && time.Since(f.compared) < compareEvery {
 		if err := f.tellServer(ctx, listing); err != nil && ctx.Err() == nil {
 			f.tellOnce("the server can't be told what is left out", "error", err)
@@ -250,7 +250,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *watch.Notices) (pause 
 // An empty folder deletes nothing, for that is what a disk looks like that is not plugged in. Neither does what can't
 // be looked at. It works for applyTime at most, and goes on from a new listing.
 func (f *Folder) compare(
-	ctx context.Context, listing *watch.Listing, before map[string]watch.Stamp,
+	ctx context.Context, listing *folder.Listing, before map[string]folder.Stamp,
 ) (done bool, err error) {
 	f.tellLeft(listing)
 	documents, paths, err := f.documents(ctx)
@@ -293,7 +293,7 @@ func (f *Folder) compare(
 	}
 	// what could not be looked at now may still be there
 	keep := func(name string) bool { _, there := listing.Files[name]; return there || listing.Unknown(name) }
-	steps := watch.Plan(files, documents, keep)
+	steps := folder.Plan(files, documents, keep)
 	i, added, deleted := 0, 0, 0
 	defer func() {
 		if i > 0 {
@@ -324,7 +324,7 @@ func (f *Folder) compare(
 // the library, with the files of this folder that they are of. Two files of one path in the library would replace each
 // other in turn.
 func (f *Folder) refuses(
-	name string, stamp watch.Stamp, paths map[string]string, listing *watch.Listing,
+	name string, stamp folder.Stamp, paths map[string]string, listing *folder.Listing,
 ) string {
 	if stamp.Size > f.maxBytes {
 		return fmt.Sprintf("it is larger than %d MiB (FOOTNOTE_MAX_UPLOAD_MIB)", f.maxBytes>>20)
@@ -345,14 +345,14 @@ func (f *Folder) path(name string) string {
 }
 
 // refuse notes that a file is not tried again until it changes. The log says so each time.
-func (f *Folder) refuse(name string, stamp watch.Stamp, reason string) {
+func (f *Folder) refuse(name string, stamp folder.Stamp, reason string) {
 	f.refused[name] = refusedFile{stamp, reason}
 	f.log.Warn("file not added until it changes", "file", name, "reason", reason)
 }
 
 // add puts one file into the library. It fails for what may be otherwise a moment later. What the library refuses for
 // good is noted; the file is then no error.
-func (f *Folder) add(ctx context.Context, name string, stamp watch.Stamp) error {
+func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error {
 	file, err := f.folder.Open(name)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone or changed: the next look tells

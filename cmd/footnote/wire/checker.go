@@ -3,11 +3,11 @@ package wire
 import (
 	"context"
 
-	"footnote/agent/tools"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/llm/offline"
-	"footnote/server/api"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/tools"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/server/api"
 )
 
 // Checker has the connected language model judge results of a search.

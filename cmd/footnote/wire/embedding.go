@@ -8,12 +8,12 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/corpus/embed/bert"
-	"footnote/corpus/search"
-	"footnote/llm/httprerank"
-	"footnote/llm/offline"
+	"github.com/footnote/footnote/agent/llm/httprerank"
+	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/bert"
+	"github.com/footnote/footnote/corpus/search"
 )
 
 // OpenEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.

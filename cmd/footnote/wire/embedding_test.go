@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/embed/embedtest"
-	"footnote/corpus/search"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/corpus/search"
 )
 
 // high is an embedder whose cosines are all high, as those of some models are: 0.8 + 0.2 of the other's.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"strings"
 
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/corpus/extract/ocr"
-	"footnote/corpus/extract/office"
-	"footnote/corpus/extract/worker"
-	"footnote/llm"
-	"footnote/llm/openai"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/openai"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/office"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // PictureReader returns what reads files: the workers, and what reads the pictures of text that they find. model is

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"time"
 
-	"footnote/chat"
-	"footnote/cmd/footnote/originals"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus/milvus"
-	"footnote/llm"
-	"footnote/llm/httpllm"
-	"footnote/llm/httprerank"
-	"footnote/server/api"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/agent/llm/httprerank"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus/milvus"
+	"github.com/footnote/footnote/server/api"
 )
 
 // HealthChecks are the dependencies that GET /health asks beside the database and the index. A critical one that fails

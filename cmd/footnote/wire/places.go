@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"os"
 
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/settings"
-	"footnote/places"
-	"footnote/places/follow"
-	"footnote/places/registry"
-	"footnote/standing/webhook"
-	"footnote/views"
-	"footnote/web"
+	"github.com/footnote/footnote/agent/standing/webhook"
+	"github.com/footnote/footnote/agent/web"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/corpus/sources/registry"
+	"github.com/footnote/footnote/views"
 )
 
 // followPlaces wires what follows places. A place that the local user set up reaches the machine's own networks; others
@@ -28,7 +28,7 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
 		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
-		Net: func(kind places.Kind, local bool) places.Net {
+		Net: func(kind sources.Kind, local bool) sources.Net {
 			switch {
 			case kind.Public:
 				return publicNet
@@ -57,11 +57,11 @@ func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 
 // PagesNet is the way to pages that are added once: another page may have given the address, so they are on the public
 // internet or on servers that the settings name, whoever adds them.
-func PagesNet(set *settings.Settings) places.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
+func PagesNet(set *settings.Settings) sources.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
 
 // wayBy is the way to what may be reached.
 // Each is made once and shared, so that connections are used again.
-func wayBy(r web.Reach) places.Net { return places.Net{HTTP: r.Client(), Dial: r.Dial} }
+func wayBy(r web.Reach) sources.Net { return sources.Net{HTTP: r.Client(), Dial: r.Dial} }
 
 // localUserAlone reports whether only the user of this machine uses the server now. A setup of the local user loses
 // its reach when others come to use the server, by a key or by another address.

@@ -8,17 +8,17 @@ import (
 	"log/slog"
 	"os"
 
-	"footnote/agent"
-	"footnote/chat"
-	"footnote/cmd/footnote/datadir"
-	"footnote/cmd/footnote/originals"
-	"footnote/cmd/footnote/settings"
-	"footnote/corpus"
-	"footnote/corpus/milvus"
-	"footnote/grants"
-	"footnote/places/placestore"
-	"footnote/sql/postgres"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/agent"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/milvus"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/sql/postgres"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // Stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL

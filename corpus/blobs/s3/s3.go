@@ -21,9 +21,9 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/blobs"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/blobs"
 )
 
 // Scheme begins the URL of a bucket. The rest is a bucket's name, a folder in it and settings, see Open.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/blobs/s3"
-	"footnote/corpus/blobs/s3/s3test"
-	"footnote/corpus/corpustest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/blobs/s3"
+	"github.com/footnote/footnote/corpus/blobs/s3/s3test"
+	"github.com/footnote/footnote/corpus/corpustest"
 )
 
 func TestMain(m *testing.M) {

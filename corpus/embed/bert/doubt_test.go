@@ -3,7 +3,7 @@ package bert
 import (
 	"testing"
 
-	"footnote/corpus/search"
+	"github.com/footnote/footnote/corpus/search"
 )
 
 // The English model doubts queries in scripts that it does not know, knows English, and lies between in languages that

@@ -29,7 +29,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/corpus/embed/bert/kernel"
+	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
 const weightsFile = "model.safetensors"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/viterin/vek/vek32"
 
-	"footnote/corpus/embed/bert/kernel"
+	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
 // network is the weights of a model by their place in it. It never changes. kinds are BERT's token types. The layers

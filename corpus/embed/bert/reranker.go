@@ -13,7 +13,7 @@ import (
 	"github.com/viterin/vek/vek32"
 	"golang.org/x/sync/errgroup"
 
-	"footnote/corpus/embed/bert/kernel"
+	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
 // mostWindows is how many windows of a passage are scored: passages are made shorter than two.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"footnote/corpus/corpustest"
+	"github.com/footnote/footnote/corpus/corpustest"
 	"math"
 	"os"
 	"path/filepath"

@@ -7,7 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Hashing embeds texts by hashing their words and the trigrams of these into dimensions. The zero value has 384

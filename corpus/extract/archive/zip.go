@@ -16,10 +16,10 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/text/encoding/charmap"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/members"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/members"
+	"github.com/footnote/footnote/text/english"
 )
 
 // maxListed is how many files of an archive are looked at. An archive of more is refused as a whole: a list that ends

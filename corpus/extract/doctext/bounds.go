@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // made writes what fill does and checks every promise of the result.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Check returns what is wrong with extracted text and blocks, nil if every promise of corpus.Block and corpus.Extracted

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // Line cleans a single line such as a title: white space collapsed, control characters dropped, cut at 500 runes.

@@ -3,7 +3,7 @@ package doctext
 import (
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Section begins a section of an outline. After the first one headings only show where sections begin: the path above

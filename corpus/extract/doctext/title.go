@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Placeholders that programs write as the title of a new file, in lower case without digits and punctuation, and the

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.

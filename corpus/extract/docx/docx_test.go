@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/docx"
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/docx"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 const styles = `<w:styles xmlns:w="w">

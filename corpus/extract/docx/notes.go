@@ -4,10 +4,10 @@ import (
 	"encoding/xml"
 	"strconv"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text"
 )
 
 // noteID is a foot- or endnote: "footnote" or "endnote", and its id. Foot- and endnotes have ids of their own, which

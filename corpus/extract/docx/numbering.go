@@ -4,8 +4,8 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // listRef is the list and the level that a paragraph belongs to. numSaid and levelSaid tell what was written from what

@@ -4,7 +4,7 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // paragraph reads a p element (§17.3.1).

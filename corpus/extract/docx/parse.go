@@ -4,7 +4,7 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // parser reads the XML of one part into nodes. Each method begins where an element has begun and reads to its end, see

@@ -13,9 +13,9 @@ import (
 	"cmp"
 	"context"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Headers and

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // style holds what a paragraph style says about structure. A property that it leaves out comes from the style it is

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text"
 )
 
 // readPart writes the blocks below the element of that name in a part, or below its root. Nodes are written as they

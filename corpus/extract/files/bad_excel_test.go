@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 const spreadsheetML = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 const slideList = `<p:presentation xmlns:p="p" xmlns:r="r"><p:sldIdLst>@@</p:sldIdLst></p:presentation>`

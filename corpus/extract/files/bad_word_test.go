@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 var word = pack{"bad.docx", []string{

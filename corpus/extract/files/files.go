@@ -6,11 +6,11 @@ import (
 	"context"
 	"io"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/pdf"
-	"footnote/corpus/extract/picture"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/pdf"
+	"github.com/footnote/footnote/corpus/extract/picture"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // Serve reads and draws files for a worker.Pool until in ends or ctx does: it is the whole of a worker process.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 // fuzzed are files whose parts refer to all others that their readers know.

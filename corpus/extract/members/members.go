@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Limits of the files inside one. maxDeep counts the mail or archive that a person added as 0. ratio bounds how much

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/ocr"
-	"footnote/corpus/extract/picture/picturetest"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/picture/picturetest"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 func TestBadPicturesFailWithTheirSentence(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus/extract/ocr"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 // TestMain lets the test binary be its own worker.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // instruction is the prompt for a model that reads a picture.

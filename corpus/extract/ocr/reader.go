@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/english"
-	"footnote/fair"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Recognisers are trained with 300 pixels to an inch, which tesseract's documentation recommends; mostWidth is what

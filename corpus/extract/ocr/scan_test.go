@@ -20,10 +20,10 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ocr"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 const handbook = "../../../docs/handbook/footnote-handbook.pdf"

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/child"
 )
 
 // The limits are enforced from outside: by the context, by the kernel, and by how much of its output is kept.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/ocr"
-	"footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 )
 
 // heldLetters is a recogniser whose pages wait until the test releases them. The first two documents are of one user,

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // Limits of the table behind a chart. Charts of more rows were drawn from a table that stands elsewhere; the rest of

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text"
 )
 
 // readContent writes the body.

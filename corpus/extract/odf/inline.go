@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/extract/ooxml"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text"
 )
 
 // paragraph is a paragraph before it is written. Emphasis is not kept: it stands in styles that would have to be

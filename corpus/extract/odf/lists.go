@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // OpenDocument has ten levels; deeper ones count as the tenth.

@@ -12,10 +12,10 @@ import (
 	"context"
 	"encoding/xml"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Read reads a text or a presentation. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus/extract"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/extract"
 )
 
 // Limits of a file that is drawn. Drawing costs LibreOffice about a second and 30 MiB for each MiB of a text's XML.

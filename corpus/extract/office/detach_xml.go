@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // part is a part of XML that is being rewritten. Elements stay, so that the order of everything does; attributes and

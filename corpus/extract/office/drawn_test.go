@@ -13,7 +13,7 @@ import (
 	"testing"
 	"unicode"
 
-	"footnote/chat"
+	"github.com/footnote/footnote/chat"
 )
 
 // folded is the letters and digits of a text, small.

@@ -3,8 +3,8 @@ package office
 import (
 	"os/exec"
 
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/child"
 )
 
 // Unconfined has LibreOffice run as any program of the server does.

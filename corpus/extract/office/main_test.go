@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/office"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
-	"footnote/corpus/librarytest"
-	"footnote/sql/sqlite"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/office"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // TestMain lets the test binary be its own worker.

@@ -14,11 +14,11 @@ import (
 	"sync"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
-	"footnote/corpus/extract/office"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/extract/office"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 // lure is what a drawing could show of the server: a picture of one colour, or a file with one word.

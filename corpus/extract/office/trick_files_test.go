@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
 // odfNames are the namespaces of OpenDocument.

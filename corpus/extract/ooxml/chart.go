@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // A chart of more points was drawn from a table that stands elsewhere; in words it would say nothing.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // maxDepth is how deep elements may lie in each other. Readers call themselves for each level, and Go's stack would

@@ -20,8 +20,8 @@ import (
 	"path"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // Limits of a package. maxRatio ends zip bombs. XML compresses well, but hardly 500 times; small parts may, so that

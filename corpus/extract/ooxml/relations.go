@@ -5,9 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Relation is a reference of a part to another part or to an address outside. The addresses of types differ between the

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 func wantFailure(t *testing.T, err error, code string) {

@@ -7,10 +7,10 @@ import (
 	"image/png"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // drawPage renders a page and decodes the picture.

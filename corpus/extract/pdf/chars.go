@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // reader turns the characters of a page into words and lines. runs are the letters of the word at work, glue says that

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 func TestAnAES256FileThatNeedsNoPasswordIsRead(t *testing.T) {

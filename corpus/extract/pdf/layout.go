@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // part is a block on its way: lines of one page that belong together. table is set for a table; item for an item of a

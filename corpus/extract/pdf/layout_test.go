@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -3,7 +3,7 @@ package pdf
 import (
 	"github.com/tetratelabs/wazero/experimental"
 
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // reserve is where PDFium's memory comes from: the addresses for all of it are taken at once and made usable as it

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // realPDFs are the PDFs that `make documents` and `make eval-real` fetch.

@@ -1,7 +1,7 @@
 package pdf
 
 import (
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 const (

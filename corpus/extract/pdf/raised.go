@@ -3,7 +3,7 @@ package pdf
 import (
 	"unicode/utf8"
 
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/text"
 )
 
 // isRaised reports whether what stands in box a is smaller than its neighbour in b, and higher. A mark of a note is set

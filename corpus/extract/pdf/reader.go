@@ -20,7 +20,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Reader implements corpus.Extractor for PDFs and draws their pages. The zero value is ready; Load makes the first file

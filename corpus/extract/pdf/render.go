@@ -9,8 +9,8 @@ import (
 	"math"
 	"os"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 const (

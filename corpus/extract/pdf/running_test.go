@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 	"github.com/google/go-cmp/cmp"
 )
 

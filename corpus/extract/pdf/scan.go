@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // FromPictures makes the text of pages that are pictures by themselves, in the order of their numbers. A scanned book

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 )
 
 // manual are the pages of a document with everything that has a place of its own on a page.

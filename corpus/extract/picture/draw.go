@@ -12,8 +12,8 @@ import (
 
 	xdraw "golang.org/x/image/draw"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 const (

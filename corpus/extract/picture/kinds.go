@@ -11,7 +11,7 @@ import (
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 var (

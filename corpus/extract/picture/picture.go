@@ -18,8 +18,8 @@ import (
 	"io"
 	"os"
 
-	"footnote/corpus"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 // The limits of a picture.

@@ -3,8 +3,8 @@ package picture
 import (
 	"context"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf"
 )
 
 // Reader implements corpus.Extractor for pictures and draws them. It is not safe for concurrent use. It holds nothing:

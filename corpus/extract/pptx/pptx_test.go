@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml/ooxmltest"
-	"footnote/corpus/extract/pptx"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/pptx"
 )
 
 // file makes a file of slides. Each slide is the content of its shape tree, behind "hidden:" for a hidden one.

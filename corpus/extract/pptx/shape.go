@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 	"slices"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // shape is something on a slide that holds words. A placeholder takes from its layout what it does not say itself:

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // readSlide writes slide n. Shapes are read first, then placed by their layout, then sorted, because the reading order

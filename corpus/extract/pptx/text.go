@@ -4,8 +4,8 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // paragraph is a paragraph of a shape.

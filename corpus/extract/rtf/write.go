@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/text"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text"
 )
 
 // addBody adds text to the paragraph at work. The level of a heading is that at its first letter: at its end the next

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // drawn returns the lines of what is drawn on a sheet: the paragraphs of its boxes, and of charts and diagrams their

@@ -6,10 +6,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml/ooxmltest"
-	"footnote/corpus/extract/sheet"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
+	"github.com/footnote/footnote/corpus/extract/sheet"
 )
 
 // The words of a chart are those that people see: no values, which stand in the cells, and each label once.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/ooxml"
-	"footnote/english"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/text/english"
 )
 
 const (

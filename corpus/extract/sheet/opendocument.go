@@ -5,10 +5,10 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/odf"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/odf"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // Limits of the cells with words that elements stand for besides one. Sheets are filled to their last row and column by

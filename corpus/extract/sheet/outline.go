@@ -11,7 +11,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 // Limits of what is looked at of a sheet besides reading its cells.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/ooxml"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
 const maxDrawn = 10_000 // lines in what is drawn on a sheet

@@ -3,8 +3,8 @@ package worker
 import (
 	"fmt"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 // Bounds of what is made of one file, in any format, beside those of doctext.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/child"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 // curious is a Handler that a file has taken over. Its text is what it can see and reach.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 func TestAWorkerKilledInTheMiddleFailsOnlyItsFile(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"sync"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/child"
 )
 
 // refused is child.Refused but for tests of processes that can't run confined.

@@ -1,8 +1,8 @@
 package worker_test
 
 import (
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
 	"os"
 	"path/filepath"
 	"strings"

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus/extract/child"
 )
 
 // ServeByItself is Serve as on a system that does not limit a process's memory.

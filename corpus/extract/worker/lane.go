@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"footnote/fair"
+	"github.com/footnote/footnote/corpus/fair"
 )
 
 // lane bounds how many workers do one kind of work, and keeps those that wait. A slot is held during a request, and

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/doctext"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
-	"footnote/corpus/extract/worker/workertest"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 // TestMain lets the test binary be its own worker.

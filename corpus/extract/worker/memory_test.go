@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"footnote/corpus"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // greedy takes as much memory as the name of a file says, and reads it if nobody ends it.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 func TestAWorkerKilledForWantOfMemoryBeforeItBeginsIsNoFilesFault(t *testing.T) {

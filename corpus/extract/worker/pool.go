@@ -23,8 +23,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 )
 
 // NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/child"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/child"
 )
 
 const (

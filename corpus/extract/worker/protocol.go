@@ -3,8 +3,8 @@ package worker
 import (
 	"slices"
 
-	"footnote/corpus"
-	"footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
 )
 
 // Request asks a worker for one thing: a file's text, a page's picture, or only to be ready to draw. Exactly one of

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"footnote/corpus"
+	"github.com/footnote/footnote/corpus"
 )
 
 // Handler reads and draws files in a worker process, one at a time. Package files has the one that reads all formats;

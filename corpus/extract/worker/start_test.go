@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"footnote/chat"
-	"footnote/corpus"
-	"footnote/corpus/extract/pdf/pdftest"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // scripted makes a reader whose workers run a shell script; $WORKER in it is the command of a real one. They are not

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/e2e/scripted"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func main() {

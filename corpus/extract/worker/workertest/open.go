@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"footnote/corpus/extract/files"
-	"footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/files"
+	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
 // command is what makes a test's binary a worker: see BeWorker.

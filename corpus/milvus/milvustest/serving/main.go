@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"footnote/corpus/milvus/milvustest"
+	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
 func main() {

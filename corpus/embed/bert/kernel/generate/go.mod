@@ -1,4 +1,4 @@
-module footnote/corpus/embed/bert/kernel/generate
+module github.com/footnote/footnote/corpus/embed/bert/kernel/generate
 
 go 1.26
 

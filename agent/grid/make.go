@@ -1,0 +1,237 @@
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+)
+
+// Wanted is what a table is made from.
+type Wanted struct {
+	Name        string
+	Columns     []chat.GridColumn
+	Namespace   string   // whose documents the rows are; empty: all that the user has
+	DocumentIDs []string // only these; empty: all of the namespace
+	Model       string   // that answers; empty: the usual one
+	MaxTokens   int64    // 0: chat.GridTokens
+}
+
+// Plan is a table as it would be made: its rows are the documents that can be read now. It stores nothing, so it shows
+// what Make would make. It fails with CodeInvalid for columns or a number of rows that can't be, and with CodeConflict
+// when there is nothing to read.
+func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
+	g := chat.Grid{
+		Name: clean(w.Name), User: s.User, Model: w.Model, State: chat.GridFilling, MaxTokens: w.MaxTokens,
+	}
+	if g.MaxTokens == 0 {
+		g.MaxTokens = chat.GridTokens
+	}
+	var err error
+	if g.Columns, err = columnsOf(w.Columns); err != nil {
+		return g, err
+	}
+	switch {
+	case g.MaxTokens < 0:
+		return g, invalid("max_tokens must be 1 or more.")
+	case utf8.RuneCountInString(g.Name) > chat.MaxGridName:
+		return g, invalid(fmt.Sprintf("The table's name must have at most %d characters.", chat.MaxGridName))
+	case g.Name == "":
+		g.Name = nameOf(g.Columns)
+	}
+	if err := f.cfg.Library.CheckNamed(ctx, s, w.Namespace, w.DocumentIDs); err != nil {
+		return g, err
+	}
+	if w.Namespace != "" {
+		s = s.In(w.Namespace)
+	}
+	// One page of MaxGridRows documents: a cursor behind it says that there are more.
+	list, more, err := f.cfg.Library.List(ctx, s, corpus.Filter{
+		States: []corpus.State{corpus.StateReady}, IDs: w.DocumentIDs, Sort: "title", Limit: chat.MaxGridRows,
+	})
+	switch {
+	case err != nil:
+		return g, err
+	case more != "":
+		return g, invalid(fmt.Sprintf(
+			"These are more than %d documents, which is as many rows as a table can have. Choose a namespace or some "+
+				"of the documents.", chat.MaxGridRows,
+		))
+	case len(list) == 0:
+		return g, &chat.Error{
+			Code: chat.CodeConflict, Message: "There is no document yet that can be read. Add some first.",
+		}
+	}
+	for _, d := range list {
+		g.Rows = append(g.Rows, chat.GridRow{DocumentID: d.ID, Title: d.Title})
+	}
+	return g, nil
+}
+
+// nameOf names a table after its columns.
+func nameOf(columns []chat.GridColumn) string {
+	names := make([]string, 0, len(columns))
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	name := []rune(strings.Join(names, ", "))
+	return string(name[:min(len(name), chat.MaxGridName)])
+}
+
+// columnsOf checks the columns of a table. A question has to pass what every question has to: its length and its
+// characters.
+func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) {
+	for _, c := range wanted {
+		c.Name, c.Question = clean(c.Name), strings.TrimSpace(c.Question)
+		switch {
+		case c.Name == "":
+			return nil, invalid("Every column needs a name.")
+		case utf8.RuneCountInString(c.Name) > chat.MaxGridName:
+			return nil, invalid(fmt.Sprintf(
+				"A column's name must have at most %d characters. Put the rest into its question.", chat.MaxGridName,
+			))
+		}
+		if err := (chat.RunRequest{Message: c.Asked()}).Validate(); err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+	}
+	switch {
+	case len(columns) == 0:
+		return nil, invalid("Name at least one column, such as “Notice period”.")
+	case len(columns) > chat.MaxGridColumns:
+		return nil, invalid(fmt.Sprintf("A table has at most %d columns.", chat.MaxGridColumns))
+	}
+	return columns, nil
+}
+
+// clean is a name on one line.
+func clean(name string) string { return strings.Join(strings.Fields(name), " ") }
+
+// invalid is an error about what was sent.
+func invalid(message string) error { return &chat.Error{Code: chat.CodeInvalid, Message: message} }
+
+// Make makes a table and has it filled.
+func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
+	g, err := f.Plan(ctx, s, w)
+	if err != nil {
+		return g, err
+	}
+	g.DueAt = time.Now()
+	g, err = f.cfg.Store.KeepGrid(ctx, s, g)
+	f.loop.Wake()
+	return g, err
+}
+
+// Stop has a table not filled any further. The cells under way are kept when they are done.
+func (f *Filler) Stop(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
+	return f.cfg.Store.ChangeGrid(ctx, s, id, func(g *chat.Grid) error {
+		if g.State == chat.GridFilling {
+			g.State, g.DueAt, g.Trouble = chat.GridStopped, time.Time{}, ""
+		}
+		return nil
+	})
+}
+
+// Resume has a table filled further: the cells that wait and those that failed. A table that took as much of a model
+// as it may takes as much again.
+func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
+	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
+	if err != nil {
+		return chat.Grid{}, err
+	}
+	for _, cell := range cells {
+		if cell.State == chat.CellFailed {
+			// A cell whose state has changed since it was read stays as it is.
+			still := func(c chat.GridCell) bool { return c.State == cell.State }
+			if err := f.empty(ctx, s, id, cell, still); err != nil {
+				return chat.Grid{}, err
+			}
+		}
+	}
+	// The bound is raised by as much as a new table may take.
+	g, err := f.cfg.Store.ChangeGrid(ctx, s, id, func(g *chat.Grid) error {
+		g.State, g.DueAt, g.Trouble, g.Failed = chat.GridFilling, time.Now(), "", 0
+		if g.Tokens >= g.MaxTokens {
+			g.MaxTokens = g.Tokens + chat.GridTokens
+		}
+		return nil
+	})
+	f.loop.Wake()
+	return g, err
+}
+
+// AskAgain has one cell asked again. What a person wrote into it goes.
+func (f *Filler) AskAgain(ctx context.Context, s chat.Scope, id string, row, column int) (chat.Grid, error) {
+	cell := chat.GridCell{Row: row, Column: column}
+	if err := f.empty(ctx, s, id, cell, func(c chat.GridCell) bool { return c.State != chat.CellWaiting }); err != nil {
+		return chat.Grid{}, err
+	}
+	return f.Resume(ctx, s, id)
+}
+
+// empty has a cell wait again, if it is one of those.
+func (f *Filler) empty(
+	ctx context.Context, s chat.Scope, id string, cell chat.GridCell, wanted func(chat.GridCell) bool,
+) error {
+	_, err := f.cfg.Store.ChangeGridCell(ctx, s, id, cell.Row, cell.Column, func(c *chat.GridCell) error {
+		if !wanted(*c) {
+			return errPast
+		}
+		*c = chat.GridCell{State: chat.CellWaiting, Turn: c.Turn + 1}
+		return nil
+	})
+	if errors.Is(err, errPast) {
+		return nil
+	}
+	return err
+}
+
+// Edit writes a person's text into a cell, in the place of what was found; nil takes it out again.
+func (f *Filler) Edit(
+	ctx context.Context, s chat.Scope, id string, row, column int, text *string,
+) (chat.GridCell, error) {
+	if text != nil {
+		trimmed := strings.TrimSpace(*text)
+		if utf8.RuneCountInString(trimmed) > chat.MaxGridText {
+			return chat.GridCell{}, invalid(fmt.Sprintf("A cell has at most %d characters.", chat.MaxGridText))
+		}
+		text = &trimmed
+	}
+	return f.cfg.Store.ChangeGridCell(ctx, s, id, row, column, func(c *chat.GridCell) error {
+		if text != nil && *text == c.Text {
+			text = nil // it is what was found
+		}
+		c.Edited = text
+		return nil
+	})
+}
+
+// Drop removes a table, and the runs that filled it. The grid goes first, so that no server fills what is being
+// deleted. Conversations that can't be deleted are logged and stay; the grid itself is gone then.
+func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
+	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.cfg.Store.DropGrid(ctx, s, id); err != nil {
+		return err
+	}
+	for _, cell := range cells {
+		// Each turn of a cell was a conversation of its own.
+		for turn := range cell.Turn + 1 {
+			cell.Turn = turn
+			err := f.cfg.Store.DeleteSession(ctx, s, sessionOf(id, cell))
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				f.cfg.Log.WarnContext(ctx, "the work on a removed table stays", "table", id, "error", err)
+				return nil
+			}
+		}
+	}
+	return nil
+}

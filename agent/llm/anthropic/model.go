@@ -1,0 +1,191 @@
+// Package anthropic speaks to Anthropic's models with their own tool use and thinking. A reply's thinking is kept with
+// its signature and sent back in the next turn of the same question, because the provider refuses to think on without
+// it. Retries, failures and silence are httpllm's. New makes a Model, which satisfies llm.Model; Probe has it call a
+// tool.
+//
+// A request goes through request.go (history to content blocks) and stream.go (events to parts); model.go has the
+// settings and what is learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply
+// counts as complete only with a stop reason (docs/decisions/model-servers.md).
+package anthropic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+const (
+	defaultBaseURL   = "https://api.anthropic.com/"
+	defaultMaxTokens = 8192 // the provider wants a limit
+)
+
+// Config says which model to use. Zero durations take the defaults.
+type Config struct {
+	APIKey     string // never printed
+	BaseURL    string // empty: Anthropic
+	Model      string
+	Thinking   int          // tokens a reply may think, at least 1,024; 0: it does not
+	HTTPClient *http.Client // nil: a client of our own
+	Log        *slog.Logger // nil: slog.Default()
+
+	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
+	Idle       time.Duration // 60 s: the longest silence after it
+	RetryFor   time.Duration // 30 s: no further try begins after this
+}
+
+// Model is one of Anthropic's models. It satisfies llm.Model.
+type Model struct {
+	name     string
+	thinking int
+	messages sdk.MessageService
+	http     *http.Client
+	log      *slog.Logger
+	patience httpllm.Patience
+	server   *httpllm.Server
+	models   sdk.ModelService
+
+	noTemperature atomic.Bool // the model refused one
+}
+
+// New returns a model. It does not speak to the server yet.
+func New(c Config) (*Model, error) {
+	var errs []error
+	if c.Model == "" {
+		errs = append(errs, errors.New("ANTHROPIC_MODEL is empty: set the model's name"))
+	}
+	if c.APIKey == "" {
+		errs = append(errs, errors.New("ANTHROPIC_API_KEY is empty: set it"))
+	}
+	if c.Thinking != 0 && c.Thinking < 1024 {
+		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+	}
+	base := cmp.Or(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(c.BaseURL), "/"), "/v1"), defaultBaseURL)
+	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		errs = append(errs, errors.New("ANTHROPIC_BASE_URL must look like https://api.anthropic.com"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: httpllm.Patience{
+		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
+		IdleText: 180 * time.Second,
+	}}
+	if m.log == nil {
+		m.log = slog.Default()
+	}
+	if m.http == nil {
+		m.http = httpllm.NewHTTPClient()
+	}
+	m.server = &httpllm.Server{
+		Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
+		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second),
+	}
+	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
+	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(
+		m.http,
+	),
+		option.WithMaxRetries(0), option.WithMiddleware(m.interceptResponse))
+	m.models = sdk.NewModelService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(m.http),
+		option.WithMaxRetries(0), option.WithMiddleware(m.server.Respond))
+	return m, nil
+}
+
+// Name is the model's name.
+func (m *Model) Name() string { return m.name }
+
+// Close lets go of idle connections. The model can be used again after it.
+func (m *Model) Close() { m.http.CloseIdleConnections() }
+
+// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three
+// times; a rate limit goes to the caller, who can tell people.
+func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
+			for {
+				params, err := m.requestParams(req)
+				if err != nil {
+					return false, &llm.Error{
+						Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err,
+					}
+				}
+				more, e := m.streamOnce(ctx, req, params, yield)
+				if !params.Temperature.Valid() || !refusesTemperature(e) {
+					return more, e
+				}
+				m.noTemperature.Store(true) // so the next one has none
+			}
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// refusesTemperature reports whether a request was refused because of its temperature, which some models do not take.
+// All later ones go without, for the life of the process.
+func refusesTemperature(e *llm.Error) bool {
+	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "temperature")
+}
+
+// watched is a body that a watchdog reads.
+type watched struct {
+	io.Reader
+	io.Closer
+}
+
+// dogKey finds the watchdog of a request in its context: the SDK gives the middleware nothing else of ours.
+type dogKey struct{}
+
+// interceptResponse turns a reply in one JSON document into a stream and other documents into errors, and has the
+// watchdog read the body. It runs inside the SDK's call, before the SDK looks at the body: a page of a proxy, or an
+// error with status 200, would end there as a stream without events.
+func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := m.server.Respond(req, next)
+	if err != nil {
+		return nil, err
+	}
+	if dog, ok := req.Context().Value(dogKey{}).(*httpllm.Watchdog); ok {
+		dog.Body = res.Body
+		res.Body = watched{dog, res.Body}
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != "application/json" && kind != "text/html" {
+		return res, nil
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxDocument))
+	if err != nil {
+		return nil, m.server.Transport(req.Context(), err)
+	}
+	if events := documentEvents(body); events != nil {
+		res.Header.Set("Content-Type", "text/event-stream")
+		res.Body = io.NopCloser(bytes.NewReader(events))
+		return res, nil
+	}
+	if message, code, _ := httpllm.ReadFault(body); kind == "application/json" && (message != "" || code != "") {
+		return nil, m.server.Classify(0, body, res.Header)
+	}
+	m.log.WarnContext(
+		req.Context(), "the model server sent no event stream", "content_type", kind, "begin",
+		m.server.Redact(httpllm.Clip(string(body), 200)),
+	)
+	return nil, &llm.Error{
+		Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL.",
+	}
+}

@@ -1,0 +1,155 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// thought is a block of thinking as it is kept in a message's Signature and sent back. A block has either the first two
+// or Redacted. The provider checks the signature against the thinking, so both go back as they came.
+type thought struct {
+	Thinking  string `json:"thinking,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Redacted  string `json:"redacted,omitempty"` // a block that only the provider can read
+}
+
+// requestParams writes a request. The provider's own rules are kept here: system messages stand apart from the others;
+// two messages of one role in a row become one, so that all results of a turn are in a single message; the limit of
+// tokens counts the thinking, so its budget is added; and with thinking there is no temperature.
+func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
+	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(req.MaxTokens)}
+	if p.MaxTokens == 0 {
+		p.MaxTokens = defaultMaxTokens
+	}
+	history := httpllm.Repair(req.Messages)
+	thinks := m.thinking > 0 && canThink(history)
+	if thinks {
+		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.thinking))
+		p.MaxTokens += int64(m.thinking)
+	} else if req.Temperature != nil && !m.noTemperature.Load() {
+		p.Temperature = sdk.Float(min(*req.Temperature, 1)) // its scale ends there
+	}
+	for _, msg := range history {
+		if msg.Role == llm.RoleSystem {
+			p.System = append(p.System, sdk.TextBlockParam{Text: msg.Text})
+			continue
+		}
+		blocks, err := blocksOf(msg, thinks)
+		if err != nil {
+			return p, err
+		}
+		if len(blocks) == 0 {
+			continue
+		}
+		role := sdk.MessageParamRoleUser
+		if msg.Role == llm.RoleAssistant {
+			role = sdk.MessageParamRoleAssistant
+		}
+		// results and what is said with them are one message
+		if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == role {
+			p.Messages[n-1].Content = append(p.Messages[n-1].Content, blocks...)
+		} else {
+			p.Messages = append(p.Messages, sdk.MessageParam{Role: role, Content: blocks})
+		}
+	}
+	for _, spec := range req.Tools {
+		tool, err := toolOf(spec)
+		if err != nil {
+			return p, err
+		}
+		p.Tools = append(p.Tools, tool)
+	}
+	if len(p.Tools) > 0 && req.NoTools {
+		p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+	}
+	return p, nil
+}
+
+// leftOut says what a request asked for and the provider does not take.
+func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
+	if req.Seed != nil {
+		notices = append(
+			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
+		)
+	}
+	switch {
+	case req.Temperature == nil || req.DefaultTemperature:
+	case m.thinking > 0 && canThink(httpllm.Repair(req.Messages)):
+		notices = append(
+			notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"),
+		)
+	case *req.Temperature > 1:
+		notices = append(notices, llm.Notice(m.name+" takes a temperature of 1 at most: it got 1"))
+	}
+	return notices
+}
+
+// canThink reports whether the calls since the last question all have the thinking they came from: the provider refuses
+// to think on without it. Only a question begins anew: an aside of the program (llm.Message.Aside) is no question. A
+// run that lost its signatures by a restart goes on without thinking.
+func canThink(history []llm.Message) bool {
+	fine := true
+	for _, msg := range history {
+		switch {
+		case msg.Role == llm.RoleUser && !msg.Aside:
+			fine = true
+		case msg.Role == llm.RoleAssistant && len(msg.Calls) > 0 && msg.Signature == "":
+			fine = false
+		}
+	}
+	return fine
+}
+
+// blocksOf writes a message as content blocks; none for one without content. It fails for a signature that this adapter
+// did not write. The thinking comes first, as the provider wants it. Arguments that are no object go out as an empty
+// one: the model is told what was wrong by the call's result, and the provider would refuse the request otherwise.
+func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error) {
+	var blocks []sdk.ContentBlockParamUnion
+	if msg.Role == llm.RoleTool {
+		return append(blocks, sdk.NewToolResultBlock(msg.CallID, msg.Text, false)), nil
+	}
+	if thinks && msg.Signature != "" {
+		var thoughts []thought
+		if err := json.Unmarshal([]byte(msg.Signature), &thoughts); err != nil {
+			return nil, fmt.Errorf("the signature of the thinking: %w", err)
+		}
+		for _, t := range thoughts {
+			if t.Redacted != "" {
+				blocks = append(blocks, sdk.NewRedactedThinkingBlock(t.Redacted))
+			} else {
+				blocks = append(blocks, sdk.NewThinkingBlock(t.Signature, t.Thinking))
+			}
+		}
+	}
+	if text := strings.TrimSpace(msg.Text); text != "" { // blank texts are refused
+		blocks = append(blocks, sdk.NewTextBlock(text))
+	}
+	for _, call := range msg.Calls {
+		input := call.Arguments
+		if !httpllm.IsObject(input) {
+			input = json.RawMessage("{}")
+		}
+		blocks = append(blocks, sdk.NewToolUseBlock(call.ID, input, call.Name))
+	}
+	return blocks, nil
+}
+
+// toolOf writes a tool. It fails for a schema that is no JSON.
+func toolOf(spec llm.ToolSpec) (sdk.ToolUnionParam, error) {
+	schema := map[string]any{}
+	if len(spec.Schema) > 0 {
+		if err := json.Unmarshal(spec.Schema, &schema); err != nil {
+			return sdk.ToolUnionParam{}, fmt.Errorf("the schema of %s: %w", spec.Name, err)
+		}
+	}
+	delete(schema, "type") // always an object
+	tool := sdk.ToolUnionParamOfTool(sdk.ToolInputSchemaParam{ExtraFields: schema}, spec.Name)
+	tool.OfTool.Description = sdk.String(spec.Description)
+	return tool, nil
+}

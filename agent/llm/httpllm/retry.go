@@ -1,0 +1,130 @@
+package httpllm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// Bounds of retries and of the circuit breaker: docs/decisions/model-servers.md. No measurement is recorded.
+const (
+	maxTries = 3
+
+	// A server that failed so often in a row is left alone for so long. Then one request tries it.
+	openAfter = 5
+	openFor   = 15 * time.Second
+)
+
+// CodeLeftAlone is the code of the error for requests that were not sent because the server failed too often.
+const CodeLeftAlone = "left_alone"
+
+// pace waits longer after each failure, and at least as long as the server asked for.
+type pace struct {
+	backoff.ExponentialBackOff
+	last *llm.Error
+}
+
+// newPace waits 0.4 s before the second try and three times as long before each further one, 8 s at most. The library
+// spreads each wait at random around its length (its default, ±50 %), so that many runs do not come back at the same
+// moment.
+func newPace() *pace {
+	p := &pace{ExponentialBackOff: *backoff.NewExponentialBackOff()}
+	p.InitialInterval, p.Multiplier, p.MaxInterval = 400*time.Millisecond, 3, 8*time.Second
+	return p
+}
+
+// NextBackOff returns the wait before the next try.
+func (p *pace) NextBackOff() time.Duration {
+	wait := p.ExponentialBackOff.NextBackOff()
+	if p.last.RetryAfter > wait {
+		return p.last.RetryAfter + wait/8 // a little apart from others who were told the same
+	}
+	return wait
+}
+
+// Retry calls try until it succeeds, fails for good, or three tries or the time are spent. try reports whether it
+// yielded anything: after that nothing is tried again. A rate limit goes to the caller at once, who waits and says
+// so, unless patient is set: nothing is tried again in two places. A server that failed five times in a row is not
+// asked for a while.
+func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
+	pace := newPace()
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		yielded, err := s.tryGuarded(ctx, try)
+		switch {
+		case err == nil:
+			return struct{}{}, nil
+		case yielded || !err.Retryable() || err.Kind == llm.KindEmpty || err.Code == CodeLeftAlone,
+			err.Kind == llm.KindRateLimited && !patient:
+			return struct{}{}, backoff.Permanent(err)
+		}
+		pace.last = err
+		return struct{}{}, err
+	}, backoff.WithBackOff(pace), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(s.RetryFor),
+		backoff.WithNotify(func(err error, wait time.Duration) {
+			s.Log.WarnContext(ctx, "the model is tried again", "model", s.Name, "wait", wait, "error", err)
+		}))
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e
+	}
+	return s.Transport(ctx, err)
+}
+
+// tryGuarded calls try unless the server is left alone. The circuit breaker has two steps because a try may take
+// minutes: a request is let in first, and its end told later. Each one that is let in must tell its end, else the
+// breaker would wait for it for ever; hence the deferred call.
+func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) (yielded bool, err *llm.Error) {
+	s.once.Do(func() {
+		s.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+			Name: s.Name, Timeout: openFor,
+			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= openAfter },
+			OnStateChange: func(name string, from, to gobreaker.State) {
+				s.Log.Warn("the model's server changed", "model", name, "from", from.String(), "to", to.String())
+			},
+			IsSuccessful: func(err error) bool { return err == nil },
+		})
+	})
+	done, refused := s.breaker.Allow()
+	if refused != nil {
+		return false, &llm.Error{Kind: llm.KindUnreachable, Code: CodeLeftAlone, Err: refused,
+			Message: "The model server failed several times in a row and is left alone for a few seconds. Try again " +
+				"in a moment."}
+	}
+	ended := false
+	defer func() { // try may panic, or be left by the consumer
+		if !ended {
+			done(nil)
+		}
+	}()
+	yielded, err = try()
+	ended = true
+	switch {
+	case err == nil:
+		done(nil)
+		s.Reach.Learn(time.Now(), nil)
+	// A request that its caller stopped says nothing of the server.
+	case ctx.Err() == nil && isDown(err):
+		done(err)
+		s.Reach.Learn(time.Now(), err)
+	default:
+		done(nil)
+		if err.Kind == llm.KindAuth {
+			s.Reach.Learn(time.Now(), err)
+		}
+	}
+	return yielded, err
+}
+
+// isDown reports whether a failure says that the server is down, rather than that it did not like a request. Timeouts
+// do not count: a model that thinks for long is slow, and others wait for it with reason.
+func isDown(e *llm.Error) bool {
+	return e.Kind == llm.KindUnreachable || e.Kind == llm.KindServer && e.Status >= http.StatusInternalServerError
+}

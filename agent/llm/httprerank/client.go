@@ -1,0 +1,154 @@
+// Package httprerank asks a server with a /rerank route how well passages answer a query: Cohere's v2, Jina's, vLLM's
+// and llama.cpp's take the same request, and answer in the same form.
+//
+// It holds no retries: who reranks goes on without when this fails, as the search's own order is there
+// (corpus/rerank.go).
+package httprerank
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// maxAnswer is the longest answer that is read, in bytes.
+const maxAnswer = 4 << 20
+
+// Config says which server is asked.
+type Config struct {
+	URL   string // of the route itself: http://localhost:8012/v1/rerank
+	Model string // empty: the server has one only
+	Key   string // empty: the server needs none
+}
+
+// Client asks one server. It is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	http   *http.Client
+	server httpllm.Server // redacts the key
+}
+
+// New checks the address. Nothing is sent yet.
+func New(cfg Config) (*Client, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return nil, errors.New(
+			"the reranker's address must be like http://localhost:8012/v1/rerank, without a password",
+		)
+	}
+	return &Client{cfg: cfg, http: httpllm.NewHTTPClient(), server: httpllm.Server{Key: cfg.Key}}, nil
+}
+
+type request struct {
+	Model     string   `json:"model,omitempty"`
+	Query     string   `json:"query"`
+	Documents []string `json:"documents"`
+	TopN      int      `json:"top_n"`
+}
+
+type answer struct {
+	Results []struct {
+		Index int      `json:"index"`
+		Score *float64 `json:"relevance_score"`
+	} `json:"results"`
+}
+
+// Scores returns one score for each passage, 0–1. Servers that say logits instead of shares, as llama.cpp does, get the
+// logistic function of them. The scores stand in the order of the passages, whatever order the server has. One request
+// holds all passages; the caller bounds how many there are and how long they may be. Without passages nothing is sent.
+func (c *Client) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
+	if len(passages) == 0 {
+		return []float64{}, nil
+	}
+	body, err := json.Marshal(request{c.cfg.Model, query, passages, len(passages)})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.cfg.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Key)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the reranker's answer: %w", err)
+	case len(raw) > maxAnswer:
+		return nil, fmt.Errorf("the reranker's answer has over %d bytes", maxAnswer)
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the reranker answered %d: %s", res.StatusCode,
+			c.server.Redact(httpllm.Clip(string(raw), 300)))
+	}
+	return readScores(raw, len(passages))
+}
+
+// Reach fails when the server does not answer, or refuses the key. It sends no passages, so it costs nothing: a route
+// for POST answers a GET with a status of its own.
+func (c *Client) Reach(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.cfg.URL, nil)
+	if err != nil {
+		return err
+	}
+	if c.cfg.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Key)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	switch code := res.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code >= http.StatusInternalServerError:
+		err = fmt.Errorf("the reranker answered %d", code)
+	}
+	return errors.Join(err, res.Body.Close())
+}
+
+// readScores reads an answer that has to score each of n passages once. One score below 0 or above 1 makes all of them
+// logits: a server has one kind. The logistic function 1/(1+e⁻ˣ) keeps their order, so only thresholds depend on it. An
+// answer that leaves a passage out fails: a missing score would be taken for a low one.
+func readScores(raw []byte, n int) ([]float64, error) {
+	var said answer
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return nil, fmt.Errorf("the reranker's answer: %w", err)
+	}
+	out, known := make([]float64, n), make([]bool, n)
+	logits := false
+	for _, r := range said.Results {
+		if r.Index < 0 || r.Index >= n || r.Score == nil || known[r.Index] {
+			return nil, errors.New("the reranker's answer scores something else than the passages it got")
+		}
+		out[r.Index], known[r.Index] = *r.Score, true
+		logits = logits || *r.Score < 0 || *r.Score > 1
+	}
+	if len(said.Results) != n {
+		return nil, fmt.Errorf("the reranker scored %d of %d passages", len(said.Results), n)
+	}
+	for i := range out {
+		if logits {
+			out[i] = 1 / (1 + math.Exp(-out[i]))
+		}
+	}
+	return out, nil
+}
+
+// Close ends connections that nobody uses.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,177 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/footnote/footnote/text"
+)
+
+// mostPairs is how many rows a comparison has.
+const mostPairs = 12
+
+// pair is a unit of the first document and the one of the second that says something of the same; -1: there is none.
+type pair struct{ a, b int }
+
+// aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
+// left out. Where some rows hold the value that is asked for, stand under a heading of the topic or have it themselves,
+// there are no others, if both documents are among them. The three measures are tried in their order, the most exact
+// first; the first that leaves rows of both documents decides. Without any all rows stand there. It may change the
+// order of w.docs, which the head of the table shows. ok is false when nothing is left to show.
+func (w wholes) aligned(k kind, value valueKind) (move, bool) {
+	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
+		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
+	}
+	rows := w.align()
+	if k == kindChanges {
+		rows = slices.DeleteFunc(rows, func(r pair) bool {
+			return r.a >= 0 && r.b >= 0 && slices.Equal(tokensOf(w.units[r.a].text), tokensOf(w.units[r.b].text))
+		})
+	}
+	// The most exact first: a value of the kind asked for, a heading of the topic, the topic in the unit itself. Rows
+	// of one document alone would be no comparison, so the next measure is tried then.
+	for _, worth := range []func(i int) float64{
+		func(i int) float64 {
+			if value.isIn(w.units[i].text) {
+				return 1
+			}
+			return 0
+		},
+		w.under,
+		func(i int) float64 { return w.topicIn(w.units[i].terms) },
+	} {
+		few := most(rows, func(r pair) float64 { return r.most(worth) })
+		if slices.ContainsFunc(few, func(r pair) bool { return r.a >= 0 }) &&
+			slices.ContainsFunc(few, func(r pair) bool { return r.b >= 0 }) {
+			rows = few
+			break
+		}
+	}
+	if len(rows) == 0 {
+		return move{}, false
+	}
+	body := tableLine([]string{w.docs[0].label(), w.docs[1].label()}) + "> |---|---|\n"
+	for _, r := range rows[:min(len(rows), mostPairs)] {
+		body += "> |" + w.cell(r.a) + " |" + w.cell(r.b) + " |\n"
+	}
+	head := "Side by side, word for word"
+	if k == kindChanges {
+		head = "What differs, word for word"
+	}
+	if more := len(rows) - mostPairs; more > 0 {
+		head += fmt.Sprintf(", the first %d of %d", mostPairs, len(rows))
+	}
+	head += ":"
+	return w.answer(head, strings.TrimSuffix(body, "\n")), true
+}
+
+// most is what the better unit of a pair is worth.
+func (r pair) most(worth func(i int) float64) (best float64) {
+	for _, i := range []int{r.a, r.b} {
+		if i >= 0 {
+			best = max(best, worth(i))
+		}
+	}
+	return best
+}
+
+// cell quotes a unit in a cell of a table.
+func (w wholes) cell(i int) string {
+	if i < 0 {
+		return ""
+	}
+	u := w.units[i]
+	src := w.sources[u.source]
+	said := strings.TrimPrefix(text.QuoteMarkdown([]string{u.text}), "> ")
+	said = strings.ReplaceAll(said, "|", `\|`)
+	return " " + said + cited(u.text, src.N, matchedWords(u.text, w.words, text.Detect(src.Text)))
+}
+
+// align pairs the units of two documents: those that share most of their words first, of the same section before
+// others. The pairs stand in the order of the first document, and what only the second one has behind them. It is
+// greedy: the pair that is most alike is taken first, and neither of its units again. All units are compared with all,
+// which documents of a few pages (mostPages) bear.
+func (w wholes) align() []pair {
+	type match struct {
+		pair
+		worth float64
+	}
+	var of [2][]int
+	for i, u := range w.units {
+		if u.quotable() && !w.isTitle(i) {
+			n := 0
+			if w.sources[u.source].document.DocID == w.docs[1].DocID {
+				n = 1
+			}
+			of[n] = append(of[n], i)
+		}
+	}
+	var matches []match
+	for _, a := range of[0] {
+		for _, b := range of[1] {
+			if worth := w.alike(a, b); worth > 0 {
+				matches = append(matches, match{pair{a, b}, worth})
+			}
+		}
+	}
+	slices.SortStableFunc(matches, func(x, y match) int { return cmp.Compare(y.worth, x.worth) })
+	// The best pair first; each unit is in one pair at most.
+	partner := map[int]int{}
+	for _, m := range matches {
+		_, tookA := partner[m.a]
+		_, tookB := partner[m.b]
+		if !tookA && !tookB {
+			partner[m.a], partner[m.b] = m.b, m.a
+		}
+	}
+	var rows []pair
+	for _, a := range of[0] {
+		if b, ok := partner[a]; ok {
+			rows = append(rows, pair{a, b})
+		} else {
+			rows = append(rows, pair{a, -1})
+		}
+	}
+	for _, b := range of[1] {
+		if _, ok := partner[b]; !ok {
+			rows = append(rows, pair{-1, b})
+		}
+	}
+	return rows
+}
+
+// alike is which share of the words of two units they have in common, and one more for a common section; 0 for too few.
+// A share is 0–1, so that one section puts a pair above every pair of two.
+func (w wholes) alike(a, b int) float64 {
+	mine, other := w.units[a].terms, w.units[b].terms
+	share := shared(mine, other)
+	if section := w.sectionOf(a); share > 0 && section != "" && section == w.sectionOf(b) {
+		return 1 + share
+	}
+	if share < mostOf {
+		return 0
+	}
+	return share
+}
+
+// sectionOf is the heading that a unit stands under, plain, so that “3. Fees” of two versions are the same: the line
+// above its block, else the last part of its passage's section.
+func (w wholes) sectionOf(i int) string {
+	at := strings.Split(w.sources[w.units[i].source].Section, "›")
+	if title := w.titleOf(i); title >= 0 {
+		return plain(w.units[title].text)
+	}
+	return plain(at[len(at)-1])
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// inOrder reports whether the numbers in the name of a document, as of a version or a year, come before another's. The
+// numbers are compared as texts, one after another: right for years and for versions of one digit. Where names have no
+// numbers neither comes first.
+func inOrder(a, b document) bool {
+	return slices.Compare(digits.FindAllString(a.name(), -1), digits.FindAllString(b.name(), -1)) < 0
+}

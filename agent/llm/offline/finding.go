@@ -1,0 +1,141 @@
+package offline
+
+import (
+	"context"
+	"math"
+	"strings"
+)
+
+// finding is what an answer says of its quotes. People read the texts; the agent is told the same by llm.Found.
+type finding string
+
+// The findings.
+const (
+	answers finding = "Found in your documents:"
+	closest finding = "Closest passages, which may not answer this:"
+	none    finding = ""
+)
+
+// inGiven is said instead of answers over a text that came with the question.
+const inGiven = "Found in the given text:"
+
+// answer is quotes with how sure it is that they answer.
+type answer struct {
+	finding finding
+	sure    float64 // 0–1
+	text    string
+	pile    pile
+	words   []word
+	quotes  []quote
+}
+
+// compose finds the quotes that answer a question in what was found and read. The order of the steps: pile, languages,
+// topic, weights of words (which need the pile), scores, choice, sureness. It fails only when comparing meanings was
+// stopped with ctx.
+func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
+	p := pileOf(t.shown())
+	p.compareLanguages(t.question)
+	q := topicOf(t)
+	words := q.weigh(p)
+	units, compared, err := rate(ctx, p, q, words, similar)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{pile: p, words: words, quotes: choose(p, units, words)}
+	if len(a.quotes) == 0 {
+		return a, nil
+	}
+	a.sure = sureness(signsOf(units, words, a.quotes), compared)
+	// The surer of both readings counts: with the words of the question before, and without.
+	if q.names { // it may be meant with the question before it or by itself
+		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
+	}
+	if t.canCheck() { // then the check decides whether they are shown
+		a.sure = max(a.sure, leastShown)
+	}
+	return a.said(t, leastFound), nil
+}
+
+// said decides by its sureness what an answer says of its quotes, and writes it. They are called found from least on.
+func (a answer) said(t turn, least float64) answer {
+	switch {
+	case a.sure >= least:
+		a.finding = answers
+	case a.sure >= leastShown:
+		a.finding = closest
+	default:
+		a.finding, a.quotes = none, nil
+		return a
+	}
+	said := string(a.finding)
+	if a.finding == answers && (len(t.given()) > 0 || a.pile.sources[a.quotes[0].source].N == 0) {
+		said = inGiven
+	}
+	blocks := append([]string{a.pile.headline(said, a.quotes)}, a.pile.blocks(a.quotes, a.words)...)
+	a.text = strings.Join(blocks, "\n\n")
+	return a
+}
+
+// How sure quotes are to be called found, and to be shown at all.
+const (
+	leastFound = 0.6
+	leastShown = 0.1
+)
+
+// signs are what tells whether quotes answer, each 0–1 (docs/decisions/offline.md).
+type signs struct {
+	meaning float64 // the highest cosine of the first units
+	known   float64 // the share of the question's words that anything found has
+	best    float64 // the share of the question's weight that one quote has, with its headings
+	lack    float64 // the share of it that the heaviest word has which that quote lacks
+}
+
+// signsOf reads the signs off the first units and the chosen quotes. A guessed word counts as lacking, as it proves
+// nothing.
+func signsOf(units []scored, words []word, quotes []quote) signs {
+	s := signs{}
+	for _, u := range units[:min(len(units), mostQuotes)] {
+		s.meaning = max(s.meaning, u.features.meaning)
+	}
+	all := total(words)
+	if all == 0 {
+		return s
+	}
+	for _, w := range words {
+		if len(w.terms) > 0 && !w.guessed {
+			s.known += 1 / float64(len(words))
+		}
+	}
+	for _, q := range quotes {
+		held, lack := 0.0, 0.0
+		for k, w := range words {
+			has := 0.0
+			for _, u := range units {
+				if !w.guessed && u.at >= q.first && u.at <= q.last {
+					has = max(has, u.has[k])
+				}
+			}
+			held += w.weight * has / all
+			if !w.borrowed {
+				lack = max(lack, w.weight*(1-has)/all)
+			}
+		}
+		if held > s.best {
+			s.best, s.lack = held, lack
+		}
+	}
+	return s
+}
+
+// sureness is the share of answers with such signs whose quotes hold what was asked. Both logistic regressions were
+// fitted to the questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv: docs/quality.md.
+func sureness(s signs, compared bool) float64 {
+	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
+	if compared {
+		z = -5.59 + 3.99*s.meaning + 2.28*s.known + 2.63*s.best
+		if s.lack >= s.best { // to a model that does not know the language, whatever is in it means the same
+			z = min(z, 0)
+		}
+	}
+	return 1 / (1 + math.Exp(-z))
+}

@@ -1,0 +1,126 @@
+// Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools
+// as any other model, and answers with sentences taken word for word from what it read.
+//
+// It is a llm.Model like any other, so the agent's loop, its checks and its logs are the same: next (in next.go) looks
+// at the history and returns either calls or the text. The other files belong to a step each: question, request and
+// open read what is asked; turn and tools read what the tools returned; pile and table cut it into units; words,
+// stretch, language and score weigh them; quotes, finding, items, align and summary choose what is shown; write puts it
+// into Markdown. It must never state what stands in no document: what it says itself is about its search alone
+// (docs/decisions/offline.md). Equal requests get equal replies.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// Refusal begins every answer to a question that the documents do not answer.
+const Refusal = "I couldn't find relevant information about that in your documents."
+
+// Name is the model's name.
+const Name = "offline"
+
+// model keeps nothing between requests, so that equal requests get equal replies.
+type model struct{ similar Similarity }
+
+// New returns the offline model. similar compares meanings; without it, nil, words alone decide.
+func New(similar Similarity) llm.Model { return model{similar} }
+
+func (model) Name() string { return Name }
+
+// Stream yields the next step: tool calls, or the answer in pieces of a few words. Ids of calls hold the number of
+// messages, so that they differ from those of earlier turns. A footnote is a piece of its own (llm.Quoted); quoteMark
+// stands around each in the text that is being put together.
+func (m model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		stopped := func() bool {
+			if err := context.Cause(ctx); err != nil {
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
+				return true
+			}
+			return false
+		}
+		if stopped() {
+			return
+		}
+		t := newTurn(req)
+		next, err := m.next(ctx, t)
+		if err != nil {
+			yield(nil, &llm.Error{Kind: llm.KindServer, Message: "Comparing meanings failed.", Err: err})
+			return
+		}
+		calls, text := next.steps, next.text
+		done := llm.Done{Finish: llm.FinishStop, Found: next.found}
+		if len(calls) > 0 {
+			done.Finish = llm.FinishCalls
+			if !yield(llm.Reasoning(why(t, calls)), nil) {
+				return
+			}
+		}
+		for i, c := range calls {
+			if !yield(llm.Call{
+				ID: fmt.Sprintf("offline_%d_%d", len(req.Messages), i), Name: c.tool, Arguments: c.arguments(),
+			}, nil) {
+				return
+			}
+		}
+		for i, piece := range strings.Split(text, quoteMark) {
+			if i%2 == 1 {
+				if stopped() || !yield(quotedBy(piece), nil) {
+					return
+				}
+				continue
+			}
+			for _, piece := range pieces(piece) {
+				if stopped() || !yield(llm.Text(piece), nil) {
+					return
+				}
+			}
+		}
+		yield(done, nil)
+	}
+}
+
+// step is a tool call that the rules decided on.
+type step struct {
+	tool  string
+	input map[string]any
+}
+
+func (s step) arguments() json.RawMessage {
+	raw, err := json.Marshal(s.input)
+	if err != nil {
+		return json.RawMessage("{}") // not reached: inputs are strings and maps of strings
+	}
+	return raw
+}
+
+// pieceBytes is about how much text comes in one piece.
+const pieceBytes = 24
+
+// pieces cuts a text before spaces. Text comes in pieces so that a page draws it as it does that of other models;
+// nothing waits for them.
+func pieces(text string) []string {
+	var out []string
+	for len(text) > 0 {
+		end := len(text)
+		if end > pieceBytes {
+			if i := strings.IndexAny(text[pieceBytes:], " \n"); i >= 0 {
+				end = pieceBytes + i
+			} else if end > 4*pieceBytes { // a script without spaces
+				for end = pieceBytes; !utf8.RuneStart(text[end]); {
+					end++
+				}
+			}
+		}
+		out = append(out, text[:end])
+		text = text[end:]
+	}
+	return out
+}

@@ -1,0 +1,242 @@
+package offline
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/footnote/footnote/text"
+)
+
+// table is rows of a passage that stand below one another.
+type table struct {
+	head   []string          // the names of its columns; nil: it has none
+	has    []map[string]bool // the terms of each name
+	unsure bool              // the head may be a row like the others, and then names nothing
+}
+
+// row is what a unit of a table has beside its text.
+type row struct {
+	table *table
+	cells []map[string]bool // the terms of each cell
+	first bool              // it may be the head of its table
+}
+
+// cellJoint stands between the cells of a row in canonical text.
+const cellJoint = " | "
+
+// cellsOf cuts a line at its bars. White space at the ends of a line is not kept, so a bar there has an empty cell
+// behind or before it.
+func cellsOf(line string) []string {
+	cells := strings.Split(" "+line+" ", cellJoint)
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
+}
+
+// tables returns the ranges of runes of the tables of a passage, line by line. A single line with bars is one only when
+// the passage begins with it and goes on from a table that began before.
+func tables(runes []rune, section string) (all [][][2]int) {
+	var rows [][2]int
+	end := func() {
+		if len(rows) > 1 || len(rows) == 1 && rows[0][0] == 0 && columnsOf(section) != nil {
+			all = append(all, rows)
+		}
+		rows = nil
+	}
+	for start := 0; start < len(runes); {
+		stop := start
+		for stop < len(runes) && runes[stop] != '\n' {
+			stop++
+		}
+		if n := len(cellsOf(string(runes[start:stop]))); n < 2 || stop-start > quoteLength {
+			end()
+		} else {
+			rows = append(rows, [2]int{start, stop})
+		}
+		start = stop + 1
+	}
+	end()
+	return all
+}
+
+// columnsOf are the names of the columns of a table that goes on in a passage: they end the name of its section.
+func columnsOf(section string) []string {
+	at := strings.LastIndex(section, "›")
+	names := cellsOf(strings.TrimPrefix(section[max(0, at):], "›"))
+	if len(names) < 2 {
+		return nil
+	}
+	last := &names[len(names)-1]
+	*last = strings.TrimRight(*last, "… ")
+	return names
+}
+
+// firstRow is what the first row of a table is.
+type firstRow int
+
+const (
+	firstNames  firstRow = iota // the head
+	firstStates                 // a row like the others: it has numbers where they have
+	firstEither                 // of two columns of words, which of both can't be told
+)
+
+// firstOf says what a table's first row is. More than half of the filled cells below have to be numbers for a column to
+// count.
+func firstOf(rows [][]string) firstRow {
+	named := false // a column has numbers below a word
+	for c, name := range rows[0] {
+		numbers, filled := 0, 0
+		for _, cells := range rows[1:] {
+			if c < len(cells) && cells[c] != "" {
+				filled++
+				if isNumber(cells[c]) {
+					numbers++
+				}
+			}
+		}
+		switch {
+		// No column of numbers: it tells nothing of the first row.
+		case 2*numbers <= filled:
+		case isNumber(name):
+			return firstStates
+		default:
+			named = true
+		}
+	}
+	if !named && len(rows[0]) == 2 {
+		return firstEither
+	}
+	return firstNames
+}
+
+// isNumber reports whether a cell is a number, with its unit at most: it has more digits than letters.
+func isNumber(cell string) bool {
+	digits, letters := 0, 0
+	for _, r := range cell {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return digits > letters
+}
+
+// addTable makes the units of a table's rows, with the terms that the passage's language gives them. A table that goes
+// on from another passage has the head that its section names, and no row of its own for it.
+func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyser) {
+	runes, section := []rune(p.sources[source].Text), p.sources[source].Section
+	var rows [][]string
+	for _, span := range spans {
+		rows = append(rows, cellsOf(string(runes[span[0]:span[1]])))
+	}
+	t, first := &table{}, firstStates
+	// A table that began before has its head in the section's name; the first row of another is looked at.
+	if head := columnsOf(section); head != nil && spans[0][0] == 0 {
+		t.head = head
+		p.going = append(p.going, t)
+	} else if first = firstOf(rows); first != firstStates {
+		t.head, t.unsure = rows[0], first == firstEither
+	}
+	for _, name := range t.head {
+		t.has = append(t.has, setOf(a.Terms(name)))
+	}
+	for i, span := range spans {
+		said := string(runes[span[0]:span[1]])
+		end := span[0] + utf8.RuneCountInString(strings.TrimRight(said, " "))
+		u := unit{source: source, start: span[0], end: end, text: string(runes[span[0]:end]), heading: heading}
+		u.sequence = a.Terms(said)
+		u.terms = setOf(u.sequence)
+		u.row = &row{table: t, first: i == 0 && first == firstEither}
+		u.names = i == 0 && first == firstNames
+		for _, cell := range rows[i] {
+			u.row.cells = append(u.row.cells, setOf(a.Terms(cell)))
+		}
+		p.units = append(p.units, u)
+	}
+}
+
+// named returns how well the names of the columns in which a row has something have a word, 0–1.
+func (r *row) named(w word) float64 {
+	best, worth := 0.0, 1.0
+	if r.first {
+		return 0
+	}
+	if r.table.unsure {
+		worth = inHeading
+	}
+	for c, terms := range r.table.has {
+		if c < len(r.cells) && len(r.cells[c]) > 0 {
+			best = max(best, worth*w.in(terms))
+		}
+	}
+	return best
+}
+
+// labelled is a row with the name of its column before each cell.
+func (u unit) labelled() string {
+	var said []string
+	for c, cell := range cellsOf(u.text) {
+		if cell != "" && c < len(u.row.table.head) && u.row.table.head[c] != "" {
+			cell = u.row.table.head[c] + ": " + cell
+		}
+		if cell != "" {
+			said = append(said, cell)
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// sameTable reports whether two units are rows of one table, which may go on from passage to passage.
+func (p pile) sameTable(a, b unit) bool {
+	if a.row == nil || b.row == nil {
+		return false
+	}
+	return a.row.table == b.row.table || a.row.table.head != nil && slices.Equal(a.row.table.head, b.row.table.head) &&
+		p.sources[a.source].document.DocID == p.sources[b.source].document.DocID
+}
+
+// headOf is the head of a table as Markdown, above the rows of it that are quoted. It is empty for what is no row of a
+// table with a head.
+func (p pile) headOf(q quote) string {
+	r := p.units[q.first].row
+	if r == nil || r.first || r.table.head == nil {
+		return ""
+	}
+	names := slices.Clone(r.table.head)
+	for len(names) < len(r.cells) {
+		names = append(names, "")
+	}
+	return tableLine(names) + "> |" + strings.Repeat("---|", len(names)) + "\n"
+}
+
+// rows writes a quote's rows with its footnote, below the head of their table.
+func (p pile) rows(q quote, words []word) string {
+	src, said := p.sources[q.source], p.words(q)
+	lines := ""
+	for _, u := range p.units[q.first : q.last+1] {
+		cells := cellsOf(u.text)
+		for len(cells) < len(u.row.table.head) {
+			cells = append(cells, "")
+		}
+		lines += tableLine(cells)
+	}
+	lines = strings.TrimSuffix(lines, " |\n")
+	return lines + cited(said, src.N, matchedWords(said, words, text.Detect(src.Text))) + " |"
+}
+
+// tableLine is a line of a quoted table in Markdown.
+func tableLine(cells []string) string {
+	line := "> |"
+	for _, cell := range cells {
+		if cell != "" {
+			line += " " + strings.ReplaceAll(escape(cell), "|", `\|`)
+		}
+		line += " |"
+	}
+	return line + "\n"
+}

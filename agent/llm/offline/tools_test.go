@@ -1,0 +1,111 @@
+package offline
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// replyTo is what the model does next with the offered tools after calls with these results, all made in one turn.
+func replyTo(t *testing.T, question string, offered []string, done map[string]string) (calls []string, said string) {
+	t.Helper()
+	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: question}}}
+	for _, name := range offered {
+		req.Tools = append(req.Tools, llm.ToolSpec{Name: name})
+	}
+	if len(done) > 0 {
+		asked := llm.Message{Role: llm.RoleAssistant}
+		var results []llm.Message
+		for _, tool := range offered { // in this order
+			for id, out := range done {
+				if strings.HasPrefix(id, tool+":") {
+					asked.Calls = append(asked.Calls, llm.Call{
+						ID: id, Name: tool, Arguments: json.RawMessage(`{"query":"` + id + `"}`),
+					})
+					results = append(results, llm.Message{Role: llm.RoleTool, CallID: id, Text: out})
+				}
+			}
+		}
+		req.Messages = append(append(req.Messages, asked), results...)
+	}
+	for part, err := range New(nil).Stream(t.Context(), req) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch p := part.(type) {
+		case llm.Call:
+			calls = append(calls, p.Name+" "+string(p.Arguments))
+		case llm.Text:
+			said += string(p)
+		case llm.Quoted:
+			said += p.Marker()
+		}
+	}
+	return calls, said
+}
+
+func TestTheOfferedToolsAreUsed(t *testing.T) {
+	t.Parallel()
+	const leave = "How many days of paid holiday are there?"
+	passages := `{"results":[{"n":4,"doc_id":"d2","filename":"Handbook.md","title":"Staff handbook",` +
+		`"content":"Every employee is entitled to 28 days of paid holiday a year.","score":1}]}`
+	chunks := `{"results":[{"n":2,"page_title":"Staff handbook","section_heading":null,` +
+		`"chunk_text":"Every employee is entitled to 28 days of paid holiday a year.","similarity_score":0.9,` +
+		`"rank":1}]}`
+	none := `{"results":[],"total_results":0}`
+	for _, tt := range []struct {
+		name    string
+		offered []string
+		done    map[string]string
+		want    []string // calls
+		said    string   // else part of the text
+	}{
+		{"retrieve", []string{"finish", "lookup", "retrieve"}, nil,
+			[]string{`retrieve {"query":"How many days of paid holiday are there?"}`}, ""},
+		{"hybrid before semantic", []string{"semantic_search", "hybrid_search"}, nil,
+			[]string{`hybrid_search {"query":"How many days of paid holiday are there?"}`}, ""},
+		{"lookup reads", []string{"retrieve", "lookup"}, map[string]string{"retrieve:1": passages},
+			[]string{`lookup {"doc_id":"d2","query":"How many days of paid holiday are there?"}`}, ""},
+		{"passages without a reader", []string{"retrieve"}, map[string]string{"retrieve:1": passages}, nil,
+			"a year. [4]"},
+		{"chunks of documentation", []string{"retrieve_documentation"},
+			map[string]string{"retrieve_documentation:1": chunks}, nil, "a year. [2]"},
+		{"without a threshold when nothing was found", []string{"semantic_search"},
+			map[string]string{"semantic_search:1": none},
+			[]string{`semantic_search {"min_score":0,"query":"days paid holiday"}`}, ""},
+		{"no tool at all", nil, nil, nil, Refusal},
+	} {
+		calls, said := replyTo(t, leave, tt.offered, tt.done)
+		if diff := cmp.Diff(tt.want, calls); diff != "" || !strings.Contains(said, tt.said) {
+			t.Errorf("%s: said %q; calls (-want +got):\n%s", tt.name, said, diff)
+		}
+	}
+}
+
+func TestSearchesMadeTogetherAreOneAttempt(t *testing.T) {
+	t.Parallel()
+	one := result{tool: "retrieve", round: 1}
+	list := func(ids ...string) output {
+		var out output
+		for _, id := range ids {
+			out.Results = append(out.Results, found{N: len(out.Results) + 1, DocID: id, Content: "x"})
+		}
+		return out
+	}
+	two := one
+	one.out, two.out = list("a", "b", "c"), list("d", "a", "e")
+	later := result{tool: "retrieve_more", round: 3, out: list("f")}
+	tn := turn{results: []result{one, two, {tool: "lookup", round: 2}, later}}
+	var got []string
+	for _, d := range tn.found() {
+		got = append(got, d.DocID)
+	}
+	if diff := cmp.Diff([]string{"a", "d", "b", "c", "e", "f"}, got); diff != "" || tn.rounds() != 2 ||
+		len(tn.lastRound()) != 1 {
+		t.Errorf("%d rounds; documents (-want +got):\n%s", tn.rounds(), diff)
+	}
+}

@@ -1,0 +1,43 @@
+package offline
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/footnote/footnote/text"
+)
+
+// Clients of OpenAI's API ask the model about a conversation, too, which they write into the question: for its title,
+// tags, or what may be asked next, often as JSON of a form that they show.
+var (
+	transcript = lazily(`(?ims)^\s*(?:user|human): *(\S.*?)\s*^\s*(?:assistant|ai|bot): `)
+	jsonForm   = lazily(`\{\s*"(\w+)"\s*:\s*(["\[])`)
+	asksTitle  = lazily(`(?i)\btitle\b`)
+)
+
+// mostOfTitle is how long a title may be, in runes.
+const mostOfTitle = 60
+
+// aboutTranscript answers an order that brings a conversation along: its title is its first question. Rules have no
+// tags for it and no other lists, so those are empty.
+func aboutTranscript(t turn) (string, bool) {
+	said := transcript().FindStringSubmatchIndex(t.question)
+	if said == nil {
+		return "", false
+	}
+	order := t.question[:said[0]]
+	title := text.Shorten(strings.Join(strings.Fields(t.question[said[2]:said[3]]), " "), mostOfTitle)
+	form := jsonForm().FindStringSubmatch(order)
+	switch {
+	case form == nil && asksTitle().MatchString(order):
+		return escape(title), true
+	case form == nil:
+		return "", false
+	}
+	var value any = []string{}
+	if form[2] == `"` {
+		value = title
+	}
+	raw, err := json.Marshal(map[string]any{form[1]: value})
+	return string(raw), err == nil
+}

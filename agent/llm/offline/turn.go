@@ -1,0 +1,254 @@
+package offline
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// turn is what the rules know: the question, what was said before, and what the tools returned for this question. It is
+// read anew from the messages of each request: the model keeps nothing. An answer ends its question, and with it the
+// results that belong to it.
+type turn struct {
+	question string
+	earlier  []exchange
+	tools    []llm.ToolSpec
+	noTools  bool
+	results  []result
+	added    []passage  // text that came with the question besides the documents; it has no numbers
+	past     []document // that the last answer rested on, as the system message lists them
+}
+
+// exchange is an earlier question with its answer.
+type exchange struct{ question, answer string }
+
+// result is a tool's answer with the call it belongs to.
+type result struct {
+	tool  string
+	round int // the model's turn that the call was made in
+	input map[string]any
+	out   output
+}
+
+// output holds every field that the tools of documents return.
+type output struct {
+	Documents    []document `json:"documents"`
+	Results      []found    `json:"results"`
+	TotalFound   int        `json:"total_found"`
+	More         bool       `json:"more"`
+	KeySentences []string   `json:"key_sentences"`
+	Result       any        `json:"result"`
+	Expression   string     `json:"expression"`
+	Error        any        `json:"error"`
+	Quotes       []checked  `json:"quotes"`
+	tableResult
+	document
+}
+
+// document is a document as tools write it. Not every tool has every field.
+type document struct {
+	DocID    string    `json:"doc_id"`
+	Filename string    `json:"filename"`
+	Title    string    `json:"title"`
+	Type     string    `json:"type"`
+	Pages    int       `json:"pages"`
+	Added    string    `json:"added"`
+	Score    float64   `json:"score"`
+	Passages []passage `json:"passages"`
+}
+
+// name is what people call the document.
+func (d document) name() string {
+	if d.Filename != "" {
+		return d.Filename
+	}
+	return d.Title
+}
+
+// passage is a piece of a document with its citation number.
+type passage struct {
+	N       int    `json:"n"`
+	Page    int    `json:"page"`
+	Section string `json:"section"`
+	Text    string `json:"text"`
+}
+
+// newTurn reads a request's messages. Asides of the program are no questions; an answer that an aside follows was
+// withdrawn, and ends nothing.
+func newTurn(req llm.Request) turn {
+	t := turn{tools: req.Tools, noTools: req.NoTools}
+	calls := map[string]llm.Call{}
+	rounds := map[string]int{}
+	for i, msg := range req.Messages {
+		switch msg.Role {
+		case llm.RoleSystem:
+			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
+				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
+			}
+		// A new question takes away what the tools returned for the one before.
+		case llm.RoleUser:
+			if msg.Aside {
+				continue
+			}
+			if t.question != "" {
+				t.earlier = append(t.earlier, exchange{question: t.question})
+			}
+			t.question, t.results, t.added = strings.TrimSpace(msg.Text), nil, nil
+		case llm.RoleAssistant:
+			for _, call := range msg.Calls {
+				calls[call.ID], rounds[call.ID] = call, i
+			}
+			// the answer of a turn that is over
+			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) {
+				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
+				t.question, t.results = "", nil
+			}
+		case llm.RoleTool:
+			r := readResult(calls[msg.CallID], msg.Text)
+			if r.input["doc_id"] == llm.AddedDocument {
+				t.added = r.out.Passages
+				continue
+			}
+			r.round = rounds[msg.CallID]
+			t.results = append(t.results, r)
+		}
+	}
+	if t.question == "" && len(t.earlier) > 0 { // a history that ends with an answer: answer again
+		last := t.earlier[len(t.earlier)-1]
+		t.question, t.earlier = last.question, t.earlier[:len(t.earlier)-1]
+	}
+	return t
+}
+
+// pastDocument is a line of the system message that names a document of the last answer.
+var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
+
+// pastMeant returns the document of the last answer that a question points back to: with nothing, or with a pronoun
+// alone.
+func (t turn) pastMeant(name string) (document, bool) {
+	if len(t.past) == 0 || name != "" && strings.TrimSpace(pointsBack().ReplaceAllString(name, "")) != "" {
+		return document{}, false
+	}
+	return t.past[0], true
+}
+
+// readResult reads the first JSON object of a tool's text; lines around it are a fence.
+func readResult(call llm.Call, text string) result {
+	r := result{tool: call.Name}
+	_ = json.Unmarshal(call.Arguments, &r.input) // a call without arguments has no input
+	start := strings.IndexByte(text, '{')
+	if start < 0 || json.NewDecoder(strings.NewReader(text[start:])).Decode(&r.out) != nil {
+		r.out = output{Error: "unreadable"}
+	}
+	return r
+}
+
+// has reports whether a tool is offered and may be called.
+func (t turn) has(tool string) bool {
+	return !t.noTools && slices.ContainsFunc(t.tools, func(s llm.ToolSpec) bool { return s.Name == tool })
+}
+
+// of returns the results of a tool.
+func (t turn) of(tool string) []result {
+	var out []result
+	for _, r := range t.results {
+		if r.tool == tool {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// found returns the documents that searches found, each once, best first; of searches that were made together, the best
+// of each come before the second best.
+func (t turn) found() []document {
+	var out []document
+	for searches := t.searches(); len(searches) > 0; {
+		n := 1
+		for n < len(searches) && searches[n].round == searches[0].round {
+			n++
+		}
+		out = together(out, searches[:n])
+		searches = searches[n:]
+	}
+	return out
+}
+
+// together adds what searches of one round found.
+func together(out []document, searches []result) []document {
+	for rank, more := 0, true; more; rank++ {
+		more = false
+		for _, r := range searches {
+			if rank < len(r.out.Documents) {
+				more = true
+				if d := r.out.Documents[rank]; !slices.ContainsFunc(out,
+					func(o document) bool { return o.DocID == d.DocID }) {
+					out = append(out, d)
+				}
+			}
+			if passages := byDocument(r.out.Results); rank < len(passages) {
+				more = true
+				d := passages[rank]
+				if i := slices.IndexFunc(out, func(o document) bool {
+					return o.DocID == d.DocID && o.Title == d.Title
+				}); i >= 0 {
+					out[i].add(d.Passages)
+				} else {
+					out = append(out, d)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// read returns the documents that were read, with their passages.
+func (t turn) read() []document {
+	var out []document
+	for _, r := range t.results {
+		switch r.tool {
+		case "read_document", "lookup", "get_document_summary":
+			if r.out.Error == nil {
+				out = append(out, r.out.document)
+			}
+		case "read_multiple_documents":
+			out = append(out, r.out.Documents...)
+		}
+	}
+	return out
+}
+
+// shown returns every passage that was read or, where a document was not read, found; each once. Text that came with
+// the question stands first, then what was read, then what was only found. Each number counts once, in the first of
+// these places.
+func (t turn) shown() []source {
+	var out []source
+	seen := map[int]bool{}
+	add := func(d document, read bool) {
+		for _, p := range d.Passages {
+			if !seen[p.N] && p.N > 0 && strings.TrimSpace(p.Text) != "" {
+				seen[p.N] = true
+				out = append(out, source{passage: p, document: d, read: read})
+			}
+		}
+	}
+	for _, p := range t.added {
+		out = append(out, source{passage: p, document: document{DocID: llm.AddedDocument}, read: true})
+	}
+	for _, d := range t.read() {
+		add(d, true)
+	}
+	for _, d := range t.found() {
+		add(d, false)
+	}
+	return out
+}
+
+// source is a passage with its document.
+type source struct {
+	passage
+	document document
+	read     bool
+}

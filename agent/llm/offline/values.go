@@ -1,0 +1,71 @@
+package offline
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/currency"
+
+	"github.com/footnote/footnote/text"
+)
+
+// valueKind is a kind of thing that a text can be searched for by its form.
+type valueKind string
+
+// The kinds of values, as requests.txt names them.
+const (
+	noValue  valueKind = ""
+	aDate    valueKind = "date"
+	anAmount valueKind = "money"
+	aPerson  valueKind = "person"
+	aNumber  valueKind = "number"
+)
+
+var (
+	dateInNumbers = lazily(`\b\d{1,4}([-./])\d{1,2}[-./]\d{1,4}\b|\d\s?[月年日월년일]`)
+	amountSigned  = lazily(`\p{Sc}\s?\d|\d\s?(?:\p{Sc}|[円元圆원])|\d万?[円元圆원]`)
+	amountNamed   = lazily(`\b([A-Z]{3})\s?\d|\d\s?([A-Z]{3})\b`)
+	amountWord    = lazily(`(?i)\d\s?(?:euros?|dollars?|pounds?|francs?|francos|franken|pesos?|yen|yuan)\b`)
+	fullName      = lazily(`\p{Lu}\p{L}*[.’']?\p{L}*(?:[\s-]+\p{Lu}\p{L}+)+`)
+)
+
+// isIn reports whether a text has a value of this kind, by its form. Forms find candidates: a person is two words with
+// capitals, which a place may be too. docs/quality.md has how often they are right.
+func (k valueKind) isIn(s string) bool {
+	switch k {
+	case aDate:
+		return dateInNumbers().MatchString(s) || hasNamedDay(s)
+	case anAmount:
+		return amountSigned().MatchString(s) || amountWord().MatchString(s) || hasCurrencyCode(s)
+	case aPerson:
+		return fullName().MatchString(s)
+	case aNumber:
+		return strings.ContainsFunc(s, unicode.IsDigit)
+	case noValue:
+	}
+	return false
+}
+
+// hasCurrencyCode reports whether one of the codes of ISO 4217 stands beside a number.
+func hasCurrencyCode(s string) bool {
+	for _, m := range amountNamed().FindAllStringSubmatch(s, -1) {
+		if _, err := currency.ParseISO(m[1] + m[2]); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNamedDay reports whether the name of a month stands beside a number: 12 March, le 1er juin, 3 de marzo.
+func hasNamedDay(s string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	isDay := func(i int) bool {
+		return i >= 0 && i < len(words) && len(words[i]) <= 4 && unicode.IsDigit(rune(words[i][0]))
+	}
+	for i, w := range words {
+		if text.Month(w) > 0 && (isDay(i-1) || isDay(i+1) || i > 1 && words[i-1] == "de" && isDay(i-2)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,315 @@
+package offline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text"
+)
+
+// mostPages is how many pages of a document are read to list what it holds.
+const mostPages = 4
+
+// whole answers a request for what one or two documents hold as wholes. ok is false where none is meant or nothing is
+// there to answer with: then the request is a question. The steps: which documents are meant (a search or a list, if
+// that is not known), reading what is unread of them, then the form that was asked for.
+func whole(t turn, k kind, about string) (next move, ok bool) {
+	value, word, rest := valueAsked(about)
+	if len(contentWords(rest)) == 0 {
+		about = rest
+	}
+	docs, next, ok := t.meant(k, about)
+	if !ok || len(next.steps) > 0 {
+		return next, ok
+	}
+	// A summary needs no whole reading: its tool picks sentences.
+	if k == kindSummary {
+		return t.sumUp(docs, rest)
+	}
+	if !t.has("read_document") {
+		return move{}, false
+	}
+	if unread := t.unread(docs); len(unread) > 0 {
+		return call(unread...), true
+	}
+	w := t.pileOfAll(docs, rest)
+	switch {
+	case k == kindItems:
+		return w.items(value, word)
+	case k == kindComparison && w.lacking() > 0: // one of the two is not there: quotes of the question say more
+		return move{}, false
+	case len(docs) == 2:
+		return w.aligned(k, value)
+	case k == kindChanges:
+		return w.items(noValue, "")
+	}
+	return move{}, false
+}
+
+// meant returns the documents that a topic means, or what to do to find them. next has steps when something has to be
+// called first; ok is false when no document is meant.
+func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) {
+	most := 1
+	if k == kindComparison || k == kindChanges {
+		most = 2
+	}
+	// “Summarise it” means the document of the last answer.
+	if past, ok := t.pastMeant(about); ok {
+		return []document{past}, move{}, true
+	}
+	if len(contentWords(about)) == 0 || everything().MatchString(about) {
+		if !t.has("list_documents") {
+			return nil, move{}, false
+		}
+		listed := t.of("list_documents")
+		if len(listed) == 0 {
+			return nil, call(step{"list_documents", map[string]any{}}), true
+		}
+		docs = listed[0].out.Documents
+		return docs[:min(len(docs), max(most, mostReads))], move{}, len(docs) > 0
+	}
+	if len(t.searches()) == 0 && t.canSearch() {
+		return nil, call(t.search(clip(about, 900))), true
+	}
+	docs = t.nearest(about, most)
+	return docs[:min(len(docs), most)], move{}, len(docs) > 0
+}
+
+// nearest are the documents, most at most, that have most of a topic in their names and in what they say. The second of
+// two has nearly as much as the first, or most of its words, as another version has. A document is worth the share of
+// the topic's weight in its names, that in its text, and how much of the topic stands together in it, so 0–3.
+func (t turn) nearest(about string, most int) []document {
+	found := t.found()
+	var sources []source
+	for _, d := range found {
+		sources = append(sources, source{document: d}) // for its names
+		for _, p := range d.Passages {
+			sources = append(sources, source{passage: p, document: d})
+		}
+	}
+	p := pileOf(sources)
+	words := topicOf(turn{question: about}).weigh(p)
+	worth, vocabulary := map[string]float64{}, map[string]map[string]bool{}
+	for _, d := range found {
+		names := setOf(nil)
+		said := setOf(nil)
+		for i, src := range p.sources {
+			if src.document.DocID == d.DocID {
+				maps.Copy(names, namesOf(d, text.Detect(src.Text)))
+				maps.Copy(said, p.around[i])
+			}
+		}
+		// How much of the topic stands next to each other in one unit tells “the lease of the boathouse” from two
+		// documents that have one of the words each.
+		together := 0.0
+		for _, u := range p.units {
+			if p.sources[u.source].document.DocID == d.DocID {
+				maps.Copy(said, u.terms)
+				together = max(together, pairs(u.sequence, words))
+			}
+		}
+		if all := total(words); all > 0 {
+			for _, w := range words {
+				worth[d.DocID] += w.weight * (w.in(names) + w.in(said)) / all
+			}
+		}
+		worth[d.DocID] += together
+		vocabulary[d.DocID] = said
+	}
+	slices.SortStableFunc(found, func(a, b document) int { return cmp.Compare(worth[b.DocID], worth[a.DocID]) })
+	if len(found) < 2 || most < 2 {
+		return found[:min(len(found), 1)]
+	}
+	first := found[0].DocID
+	// Another version has the same words: likeness counts beside the topic.
+	second := slices.MaxFunc(found[1:], func(a, b document) int {
+		return cmp.Compare(worth[a.DocID]+shared(vocabulary[first], vocabulary[a.DocID]),
+			worth[b.DocID]+shared(vocabulary[first], vocabulary[b.DocID]))
+	})
+	if worth[second.DocID] < nearBest*worth[first] && shared(vocabulary[first], vocabulary[second.DocID]) < mostOf {
+		return found[:1]
+	}
+	return []document{found[0], second}
+}
+
+// shared is which share of the smaller of two sets the other one has.
+func shared(a, b map[string]bool) float64 {
+	both := 0
+	for term := range a {
+		if b[term] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, min(len(a), len(b))))
+}
+
+// unread are the calls that read what was not read yet of documents.
+func (t turn) unread(docs []document) (steps []step) {
+	for _, d := range docs {
+		pages, read := 1, map[int]bool{}
+		for _, r := range t.of("read_document") {
+			if r.input["doc_id"] == d.DocID && r.input["focus_query"] == nil {
+				page, _ := r.input["page"].(float64)
+				read[max(1, int(page))] = true
+				pages = max(pages, min(r.out.Pages, mostPages))
+			}
+		}
+		for page := 1; page <= pages; page++ {
+			if !read[page] {
+				steps = append(steps, step{"read_document", map[string]any{"doc_id": d.DocID, "page": page}})
+			}
+		}
+	}
+	return steps
+}
+
+// wholes are documents that were read whole, for a topic.
+type wholes struct {
+	pile
+	docs  []document
+	words []word
+	names map[string]bool // the terms of the documents' names
+}
+
+// pileOfAll makes the pile of these documents alone, from all that was shown of them, with the topic's words weighed in
+// it.
+func (t turn) pileOfAll(docs []document, about string) wholes {
+	var sources []source
+	for _, d := range docs {
+		for _, src := range t.shown() {
+			if src.document.DocID == d.DocID {
+				sources = append(sources, src)
+			}
+		}
+	}
+	w := wholes{pile: pileOf(sources), docs: docs, names: setOf(nil)}
+	for _, src := range sources {
+		maps.Copy(w.names, namesOf(src.document, text.Detect(src.Text)))
+	}
+	w.words = topicOf(turn{question: about}).weigh(w.pile)
+	return w
+}
+
+// holds reports whether a unit may stand in what a document holds: frames too, as a name or a date may be one.
+func (w wholes) holds(i int) bool {
+	u := w.units[i]
+	u.frame = false
+	return u.quotable() && !w.isTitle(i)
+}
+
+// isTitle reports whether a unit is the first line of a block, does not end as a sentence, and has others below it.
+func (w wholes) isTitle(i int) bool {
+	u := w.units[i]
+	if u.row != nil || strings.Contains(u.text, "\n") || text.EndsSentence(u.text) || listItem.MatchString(u.text) {
+		return false
+	}
+	begins := i == 0 || w.units[i-1].source != u.source || blankLines(w.between(w.units[i-1], u)) > 0
+	return begins && i+1 < len(w.units) && w.units[i+1].source == u.source && !w.inOneLine(u, w.units[i+1]) &&
+		blankLines(w.between(u, w.units[i+1])) == 0
+}
+
+// titleOf is the unit that names what a unit stands under; -1: none.
+func (w wholes) titleOf(i int) int {
+	for k := i - 1; k >= 0 && w.units[k].source == w.units[i].source; k-- {
+		if w.isTitle(k) {
+			return k
+		}
+	}
+	return w.units[i].heading
+}
+
+// lacking is the weight of the words of the topic that the documents have not: of the one that has most of them, a word
+// that names another one aside.
+func (w wholes) lacking() float64 {
+	least := total(w.words)
+	for _, d := range w.docs {
+		has := maps.Clone(w.names)
+		for i, src := range w.sources {
+			if src.document.DocID == d.DocID {
+				maps.Copy(has, w.around[i])
+			}
+		}
+		for _, u := range w.units {
+			if w.sources[u.source].document.DocID == d.DocID {
+				maps.Copy(has, u.terms)
+			}
+		}
+		lacks := 0.0
+		for _, word := range w.words {
+			if word.in(has) == 0 {
+				lacks += word.weight
+			}
+		}
+		least = min(least, lacks)
+	}
+	return least
+}
+
+// under is how much of the topic the heading or the column heads have that a unit stands under.
+func (w wholes) under(i int) float64 {
+	u := w.units[i]
+	src := w.sources[u.source]
+	at := strings.Split(src.Section, "›")
+	near := setOf(text.Terms(at[len(at)-1], text.Detect(src.Text)))
+	if title := w.titleOf(i); title >= 0 {
+		maps.Copy(near, w.units[title].terms)
+	}
+	if u.row != nil {
+		for _, name := range u.row.table.has {
+			maps.Copy(near, name)
+		}
+	}
+	return w.topicIn(near)
+}
+
+// topicIn is how much of the topic a set of terms has itself, by weight. Words that the names of the documents have
+// only say which documents are meant.
+func (w wholes) topicIn(terms map[string]bool) (held float64) {
+	for _, word := range w.words {
+		if worth := word.in(terms); worth > kinWorth && word.in(w.names) == 0 {
+			held += word.weight * worth
+		}
+	}
+	return held
+}
+
+// namesOf are the terms of a document's name.
+func namesOf(d document, lang string) map[string]bool {
+	return setOf(text.Terms(d.Title+" "+plainName(d.Filename), lang))
+}
+
+// answer puts a head, what is quoted and the way to a written answer together. A topic of which the documents lack a
+// word may mean another one. Sure is the share of the topic's weight that the documents have.
+func (w wholes) answer(head, body string) move {
+	lacking := w.lacking()
+	sure := 1.0
+	if all := total(w.words); all > 0 {
+		sure = 1 - lacking/all
+	}
+	if lacking > 0 {
+		head = string(closest) + "\n\n" + head
+	}
+	return move{text: head + "\n\n" + body + "\n\n" + written, found: &llm.Found{Sure: sure, Likely: lacking == 0}}
+}
+
+// written ends what is quoted instead of written.
+const written = "Would you rather read a written answer, by a language model that you connect?"
+
+// request answers what asks for a document or for what documents hold as wholes.
+func request(t turn, k kind, about string) (next move, ok bool) {
+	if k == kindOpening || k == kindSummary && fileName().MatchString(about) {
+		if next, ok := summary(t, about); ok {
+			if k == kindSummary && next.text != "" {
+				next.text = keyHead + "\n\n" + next.text + "\n\n" + written
+			}
+			return next, true
+		}
+	}
+	if k == kindOpening {
+		return move{}, false
+	}
+	return whole(t, k, about)
+}

@@ -1,0 +1,159 @@
+package offline
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/footnote/footnote/text"
+)
+
+const (
+	kinWorth      = 0.6 // a word of the same stem, against the word itself
+	borrowedWorth = 0.5 // all words of the question before together, at most, against those of this one
+	absentWorth   = 0.5 // a word that nothing found has, of the weight of the rarest word there is
+)
+
+// word is a word of the question.
+type word struct {
+	typed    string
+	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
+	grams    int                // of a script without spaces: how many terms make the word; 0: each stands for it
+	guessed  bool               // the terms are only spelt alike: they help to choose, and prove nothing
+	borrowed bool               // from an earlier question, which this one goes on from
+	weight   float64            // more for a word that fewer sentences have
+}
+
+// in returns how well a set of terms has the word, 0–1.
+func (w word) in(terms map[string]bool) float64 {
+	best, held := 0.0, 0
+	for term, worth := range w.terms {
+		if terms[term] {
+			held++
+			best = max(best, worth)
+		}
+	}
+	if w.grams > 0 && 2*held < w.grams {
+		return 0
+	} else if w.grams > 0 {
+		return float64(held) / float64(w.grams)
+	}
+	return best
+}
+
+// languages returns the languages whose stems a question's words may have.
+func languages(s string) []string {
+	langs := []string{"en"}
+	if lang := text.Detect(s); lang != "" && lang != "en" {
+		langs = append(langs, lang)
+	}
+	return langs
+}
+
+// weigh returns the words of a topic with the weight that their rarity in what was found gives them: the logarithm of
+// how many sentences there are for each that has the word. The head of a table counts once, however many rows it has.
+// With n units and k that have the word, the weight is ln(1 + n/(k+0.5)), an inverse document frequency; the half keeps
+// it finite for a word that nothing has. Borrowed words are scaled down together, so that their sum is at most
+// borrowedWorth of the question's own.
+func (q topic) weigh(p pile) []word {
+	var out []word
+	vocabulary := p.vocabulary()
+	add := func(words []text.Word, question string, borrowed bool) {
+		read := p.stretches(question)
+		for _, w := range words {
+			if !w.Gram {
+				n := word{typed: w.Text, terms: matching(w, vocabulary, p.langs)}
+				n.guessed = len(n.terms) == 0
+				n.terms = p.cognates(w, n.terms)
+				read = append(read, n)
+			}
+		}
+		for _, n := range read {
+			if borrowed && slices.ContainsFunc(out, func(o word) bool { return o.typed == n.typed }) {
+				continue
+			}
+			n.borrowed = borrowed
+			// Units that have the word, and heads of tables that began elsewhere, once each.
+			in := 0
+			for _, u := range p.units {
+				if n.in(u.terms) > 0 {
+					in++
+				}
+			}
+			for _, t := range p.going {
+				if slices.ContainsFunc(t.has, func(name map[string]bool) bool { return n.in(name) > 0 }) {
+					in++
+				}
+			}
+			n.weight = math.Log(1 + float64(len(p.units))/(float64(in)+0.5))
+			if len(n.terms) == 0 {
+				n.weight *= absentWorth
+			}
+			out = append(out, n)
+		}
+	}
+	add(q.own, q.question, false)
+	ours, own := len(out), total(out)
+	add(q.borrowed, q.before, true)
+	// All borrowed words together weigh at most half of the question's own.
+	if all := total(out); own > 0 && all-own > borrowedWorth*own {
+		for k := range out[ours:] {
+			out[ours+k].weight *= borrowedWorth * own / (all - own)
+		}
+	}
+	return out
+}
+
+// total is the sum of weights.
+func total(words []word) (sum float64) {
+	for _, w := range words {
+		sum += w.weight
+	}
+	return sum
+}
+
+// matching returns the terms of a vocabulary that stand for a word, and how well. A word with a digit has no kin when
+// it is there itself: § 12 is not § 120.
+func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
+	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
+	found := map[string]float64{}
+	for _, term := range terms {
+		if vocabulary[term] {
+			found[term] = 1
+		}
+	}
+	if len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
+		return found
+	}
+	for term := range vocabulary {
+		if found[term] == 0 && slices.ContainsFunc(terms, func(own string) bool { return kin(own, term) }) {
+			found[term] = kinWorth
+		}
+	}
+	return found
+}
+
+// kin reports whether two terms are likely forms of one word, or one a part of the other: most of the longer one is the
+// beginning of both, or one ends or begins with the whole other. Seven tenths of the longer one, in bytes, have to be
+// the beginning of both; below four letters, and beside digits, too much is alike by chance.
+func kin(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	n := utf8.RuneCountInString(a)
+	if n < 4 || strings.ContainsAny(b, "0123456789") {
+		return false
+	}
+	if n >= 5 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) {
+		return true
+	}
+	same := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			break
+		}
+		same = i + 1
+	}
+	return 10*same >= 7*len(b)
+}

@@ -1,0 +1,213 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// A model's dimensions are at most a few thousand; the bound keeps an answer that is no embedding from filling memory.
+const (
+	maxBatch      = 64 // texts of one request, until a server takes fewer
+	maxDimensions = 16384
+)
+
+// Model is the embedding model's name; empty means that there is none.
+func (m *Model) Model() string { return m.embeddings }
+
+// Embed returns one vector of unit length for each text, in order. All texts of a model have the same number of
+// dimensions; an answer with others fails. A server that refuses the size of a request, or can't answer it in time,
+// gets half as many texts at once from then on. Errors are *llm.Error. It is safe for concurrent use. The size that was
+// found holds for the process; it goes back to the full one only when halving did not help. embedding counts the calls
+// under way for ReachEmbeddings, which must not take a busy server for a dead one.
+func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if m.embeddings == "" {
+		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
+	}
+	m.embedding.Add(1)
+	defer m.embedding.Add(-1)
+	out := make([][]float32, 0, len(texts))
+	for halved := false; len(texts) > 0; {
+		n := min(len(texts), m.batch())
+		var batch [][]float32
+		err := m.embedder.Retry(ctx, true, func() (bool, *llm.Error) {
+			var err *llm.Error
+			batch, err = m.embedBatch(ctx, texts[:n])
+			return false, err
+		})
+		switch {
+		case err == nil:
+			out, texts = append(out, batch...), texts[n:]
+		// The next round of the loop tries the same texts, half as many.
+		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
+			m.batchSize.Store(int64(n / 2))
+			halved = true
+			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2,
+				"error", err)
+		default:
+			if halved { // in vain: it was not the size
+				m.batchSize.Store(maxBatch)
+			}
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// batch is how many texts the server gets at once.
+func (m *Model) batch() int { return int(cmp.Or(m.batchSize.Load(), maxBatch)) }
+
+// fewerMayDo reports whether a request of fewer texts may have another end. Servers call one that is too large by many
+// names.
+func fewerMayDo(e *llm.Error) bool {
+	return e.Kind == llm.KindTooLong || e.Kind == llm.KindTimeout || e.Status == http.StatusRequestEntityTooLarge ||
+		e.Kind == llm.KindInvalid && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
+}
+
+// EmbedQuery returns the vector of a search query, of unit length: these servers read it as they read passages.
+func (m *Model) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	vectors, err := m.Embed(ctx, []string{query})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
+// embeddings is the answer, with the vectors as they come: arrays of numbers or base64 of little-endian float32.
+type embeddings struct {
+	Data vectors `json:"data"`
+}
+
+// vectors are at most maxBatch, so that an answer of many empty ones takes no memory.
+type vectors []struct {
+	Index     *int            `json:"index"`
+	Embedding json.RawMessage `json:"embedding"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A vector has one brace that opens, and nothing in it has another.
+func (v *vectors) UnmarshalJSON(raw []byte) error {
+	if bytes.Count(raw, []byte("{")) > maxBatch {
+		return errors.New("there are more vectors than texts")
+	}
+	type plain vectors
+	return json.Unmarshal(raw, (*plain)(v))
+}
+
+// embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them. The
+// answer is decoded into a type of our own, since the SDK's has vectors of float64 and no base64.
+func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
+	defer cancel()
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = text
+		if strings.TrimSpace(text) == "" {
+			input[i] = "." // servers refuse empty texts
+		}
+	}
+	var answer embeddings
+	_, err := m.embed.New(ctx, sdk.EmbeddingNewParams{
+		Model: m.embeddings, Input: sdk.EmbeddingNewParamsInputUnion{OfArrayOfStrings: input},
+	}, option.WithResponseBodyInto(&answer))
+	if err != nil {
+		return nil, m.embedder.Transport(ctx, err)
+	}
+	vectors, err := m.readVectors(answer, len(texts))
+	if err != nil {
+		return nil, &llm.Error{
+			Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err,
+		}
+	}
+	return vectors, nil
+}
+
+// readVectors puts vectors in the order of the texts by their index, which servers need not keep. It fails for a wrong
+// number of vectors, an index twice, and other dimensions than before: an index of vectors can't mix models. The first
+// vector of the process sets the number of dimensions, by one atomic exchange: of two first batches at once one wins,
+// and the other has to agree with it.
+func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
+	if len(answer.Data) != want {
+		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
+	}
+	out := make([][]float32, want)
+	for i, d := range answer.Data {
+		// A vector without an index stands for the text at its own place.
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		}
+		if at < 0 || at >= want || out[at] != nil {
+			return nil, fmt.Errorf("vector %d has the index %d", i, at)
+		}
+		v, err := unitVector(d.Embedding)
+		if err != nil {
+			return nil, fmt.Errorf("vector %d: %w", at, err)
+		}
+		if known := m.dimensions.Load(); known != int64(len(v)) &&
+			(known != 0 || !m.dimensions.CompareAndSwap(0, int64(len(v)))) {
+			return nil, fmt.Errorf("vector %d has %d dimensions, others have %d", at, len(v), known)
+		}
+		out[at] = v
+	}
+	return out, nil
+}
+
+// unitVector reads one embedding and brings it to unit length. Vectors of unit length let a dot product stand for the
+// cosine, which is what indexes compare by. Sums are taken in float64, so that thousands of squares lose nothing. Zero,
+// NaN and infinity have no direction and are refused.
+func unitVector(raw json.RawMessage) ([]float32, error) {
+	v, err := readNumbers(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(v) == 0 || len(v) > maxDimensions {
+		return nil, fmt.Errorf("it has %d dimensions", len(v))
+	}
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	norm := math.Sqrt(sum)
+	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return nil, errors.New("it has no length")
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / norm)
+	}
+	return v, nil
+}
+
+// readNumbers reads an array of numbers, or base64 of little-endian float32, which some servers send unasked.
+func readNumbers(raw json.RawMessage) ([]float32, error) {
+	if len(raw) == 0 || raw[0] != '"' {
+		var v []float32
+		err := json.Unmarshal(raw, &v)
+		return v, err
+	}
+	var packed []byte // encoding/json reads base64
+	if err := json.Unmarshal(raw, &packed); err != nil {
+		return nil, err
+	}
+	if len(packed)%4 != 0 {
+		return nil, base64.CorruptInputError(len(packed))
+	}
+	v := make([]float32, len(packed)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(packed[4*i:]))
+	}
+	return v, nil
+}

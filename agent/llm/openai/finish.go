@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// afterFinish is how long the usage and [DONE] may take after the reply's last piece.
+func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
+
+// endReply checks that the reply is complete and yields its calls and its end. A reply without text and calls is an
+// error of its own kind, KindEmpty, so that callers can ask again. Calls that came although NoTools was set are
+// dropped, and so are those of a reply that was filtered or refused: they may be cut short. The steps in their order:
+// is there a proof of the end at all; the rest of a rune that never came; why it ended; the calls; then what is empty;
+// at last calls, notices and Done.
+func (r *reply) endReply(ctx context.Context) *llm.Error {
+	switch {
+	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
+		return r.m.noStream(ctx, "", r.events.buf)
+	case r.finish == "" && !r.ended:
+		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
+	}
+	// The rest of this rune never came: U+FFFD stands for it.
+	if len(r.tail) > 0 {
+		r.text = true
+		r.yieldPart(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
+	}
+	finish := r.finishKind()
+	cut := finish == llm.FinishLength
+	calls := r.calls.finishCalls(r.takenIDs(), len(r.req.Messages), cut)
+	if r.req.NoTools || finish == llm.FinishFilter || finish == llm.FinishRefusal {
+		for _, call := range calls {
+			r.yieldPart(llm.DroppedCall(call))
+		}
+		calls = nil
+	}
+	if len(calls) > 0 && (finish == llm.FinishStop || finish == llm.FinishOther) {
+		finish = llm.FinishCalls
+	} else if len(calls) == 0 && finish == llm.FinishCalls {
+		finish = llm.FinishStop
+	}
+	if finish == llm.FinishStop && !r.text {
+		return &llm.Error{
+			Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+			Usage: r.reportedUsage(),
+		}
+	}
+	for _, call := range calls {
+		r.yieldPart(call)
+	}
+	for _, notice := range r.known.leftOut(r.m.name, r.req) {
+		r.yieldPart(notice)
+	}
+	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage(), First: r.first})
+	r.drainStream()
+	return nil
+}
+
+// reportedUsage is what the server said that the reply used, nil if it did not.
+func (r *reply) reportedUsage() *llm.Usage {
+	if !r.usage.said {
+		return nil
+	}
+	return &llm.Usage{In: r.usage.in, Out: r.usage.out}
+}
+
+// finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the server
+// says. The words come from OpenAI, and from servers that pass those of other providers or of their own engine on.
+func (r *reply) finishKind() llm.Finish {
+	if r.refused {
+		return llm.FinishRefusal
+	}
+	if len(r.calls.open) > 0 && r.req.MaxTokens > 0 && r.usage.said && r.usage.out >= r.req.MaxTokens {
+		return llm.FinishLength
+	}
+	switch r.finish {
+	case "", "stop", "end_turn", "eos", "stop_sequence":
+		return llm.FinishStop
+	case "tool_calls", "function_call", "tool_use":
+		return llm.FinishCalls
+	case "length", "max_tokens":
+		return llm.FinishLength
+	case "content_filter", "safety":
+		return llm.FinishFilter
+	case "refusal":
+		return llm.FinishRefusal
+	}
+	return llm.FinishOther
+}
+
+// takenIDs returns the ids of the history's calls.
+func (r *reply) takenIDs() map[string]bool {
+	taken := map[string]bool{}
+	for _, msg := range r.req.Messages {
+		for _, call := range msg.Calls {
+			taken[call.ID] = true
+		}
+	}
+	return taken
+}
+
+// drainStream reads the few bytes that may follow, so that the connection can be used again. A server that keeps the
+// stream open loses it. It takes 50 ms and 4 KiB at most, since Done was yielded already and the caller waits for the
+// end of the loop.
+func (r *reply) drainStream() {
+	r.dog.Hurry(50 * time.Millisecond)
+	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // any error just costs the connection
+}

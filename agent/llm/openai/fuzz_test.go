@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// Whatever bytes come: no panic, the same whole and a byte at a time, and no reply that counts as complete unless its
+// bytes hold an event with [DONE], with a reason to finish, or with a count of tokens.
+func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
+	for _, s := range streams {
+		f.Add([]byte(s.wire))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		if len(wire) > 1<<16 {
+			return
+		}
+		got := play(t, bytes.NewReader(wire), llm.Request{})
+		if got.Err == "" && !proved(wire) {
+			t.Errorf("complete without proof: %q", wire)
+		}
+		if got.Err != "" && (got.Finish != "" || len(got.Calls) > 0) {
+			t.Errorf("an end and an error: %+v", got)
+		}
+		if got.Err == "" && got.Finish == "" {
+			t.Errorf("neither an end nor an error: %+v", got)
+		}
+		for _, c := range got.Calls {
+			var object map[string]any
+			if c.Malformed == "" && (json.Unmarshal(c.Arguments, &object) != nil || object == nil) {
+				t.Errorf("a call with the arguments %q may run", c.Arguments)
+			}
+		}
+	})
+}
+
+// proved reads an event stream the plain way and reports whether it tells its end. It shares no code with the reader
+// under test.
+func proved(wire []byte) bool {
+	text := strings.TrimPrefix(string(wire), "\ufeff")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	var data []string
+	for line := range strings.SplitSeq(text, "\n") {
+		value, ok := strings.CutPrefix(line, "data:")
+		switch {
+		case ok:
+			data = append(data, strings.TrimPrefix(value, " "))
+			if strings.TrimSpace(value) == "[DONE]" { // its blank line may be missing
+				return true
+			}
+		case line == "":
+			if event := strings.Join(data, "\n"); strings.TrimSpace(event) == "[DONE]" || tellsEnd(event) {
+				return true
+			}
+			data = nil
+		}
+	}
+	return false
+}
+
+// tellsEnd reports whether a chunk has a reason to finish in one of its choices, or a usage. Of keys that come twice
+// each counts.
+func tellsEnd(event string) bool {
+	d := json.NewDecoder(strings.NewReader(event))
+	found := false
+	var value func(path string) error
+	value = func(path string) error {
+		token, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'):
+			found = found || path == "/usage"
+			for d.More() {
+				key, err := d.Token()
+				if err != nil {
+					return err
+				}
+				if err := value(path + "/" + key.(string)); err != nil {
+					return err
+				}
+			}
+			_, err = d.Token()
+		case json.Delim('['):
+			for d.More() {
+				if err := value(path + "/*"); err != nil {
+					return err
+				}
+			}
+			_, err = d.Token()
+		default:
+			reason, _ := token.(string)
+			found = found || path == "/choices/*/finish_reason" && reason != ""
+		}
+		return err
+	}
+	return value("") == nil && found
+}

@@ -1,0 +1,64 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// maxPictureReply is how many tokens a reply about a picture may have: those of a very full page.
+const maxPictureReply = 8192
+
+// pictureAnswer is what is needed of a reply that comes as a whole.
+type pictureAnswer struct {
+	Choices []struct {
+		Message struct {
+			Content string `json:"content"`
+		} `json:"message"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+}
+
+// ReadPicture shows a picture, a PNG, to the model with an instruction and returns what it says. The reply may take as
+// long as the first piece of another. Errors are *llm.Error. It is the one request for a reply that is no stream:
+// nothing shows it while it comes, and an answer that was cut off is worth nothing, so it fails.
+func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte) (string, error) {
+	type part map[string]any
+	shown := "data:image/png;base64," + base64.StdEncoding.EncodeToString(png)
+	limit := "max_tokens"
+	if m.learnt.load().newTokenLimit {
+		limit = "max_completion_tokens"
+	}
+	body, err := json.Marshal(map[string]any{"model": m.name, limit: maxPictureReply, "messages": []part{{
+		"role": "user", "content": []part{
+			{"type": "text", "text": instruction},
+			{"type": "image_url", "image_url": part{"url": shown}},
+		},
+	}}})
+	if err != nil {
+		return "", &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+	}
+	var answer pictureAnswer
+	failed := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
+		ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
+		defer cancel()
+		if err := m.post(ctx, "chat/completions", json.RawMessage(body), &answer); err != nil {
+			return false, m.server.Transport(ctx, err)
+		}
+		return false, nil
+	})
+	if failed != nil {
+		return "", failed
+	}
+	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "length" {
+		return "", &llm.Error{
+			Kind: llm.KindProtocol, Message: "The model's answer about a picture can't be used.",
+			Err: errors.New("it has no choice, or one that was cut off"),
+		}
+	}
+	return answer.Choices[0].Message.Content, nil
+}

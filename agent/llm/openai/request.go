@@ -1,0 +1,311 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// habits is what was learnt about a server from its refusals. Each flag changes from false to true and stays, but for
+// newTokenLimit and sendReasoning, which begin with a guess by the address and may be turned around.
+type habits struct {
+	noUsage         bool // it does not take stream_options
+	newTokenLimit   bool // it takes max_completion_tokens, not max_tokens
+	noTemperature   bool
+	noSeed          bool
+	noLogprobs      bool
+	noToolChoice    bool
+	sendReasoning   bool // it wants its reasoning back
+	wantsSignatures bool // it wants a thought signature with each turn's first call
+	tellsReading    bool // it is llama.cpp's, which tells how much it has read when it is asked to
+}
+
+// learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is written with
+// one copy of them, and its refusal is compared with that copy: of several that are refused at once each learns.
+type learnt struct {
+	mu     sync.Mutex
+	habits habits
+}
+
+func (l *learnt) load() habits {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.habits
+}
+
+func (l *learnt) learn(lesson func(*habits)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lesson(&l.habits)
+}
+
+var (
+	reasoningField = regexp.MustCompile(`(?i)reasoning(_content)?`)
+	// servers whose models think on in a turn with tools
+	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`)
+	refusedField   = regexp.MustCompile(
+		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be ` +
+			`passed|missing|required|only the default`,
+	)
+)
+
+// lessonOf looks for a field that the server refused in a request that was written with these habits. It returns nil if
+// there is none; else the request may pass after the lesson. It goes by the text of the refusal, because servers agree
+// on no code for it. A refusal has to look like one of a field (refusedField) and name a field that the request really
+// had; else the same request would be sent again in vain. Of several fields that a message names, the first of these
+// cases is tried first.
+func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
+	if e.Kind != llm.KindInvalid || e.Err == nil {
+		return nil
+	}
+	text := e.Err.Error()
+	if !refusedField.MatchString(text) {
+		return nil
+	}
+	had := false
+	switch {
+	case strings.Contains(text, "stream_options"):
+		had, lesson = !h.noUsage, func(now *habits) { now.noUsage = true }
+	case strings.Contains(text, "max_completion_tokens"), strings.Contains(text, "max_tokens"):
+		had, lesson = req.MaxTokens > 0, func(now *habits) { now.newTokenLimit = !h.newTokenLimit }
+	case strings.Contains(text, "temperature"):
+		had, lesson = req.Temperature != nil && !h.noTemperature, func(now *habits) { now.noTemperature = true }
+	case strings.Contains(text, "tool_choice"):
+		had, lesson = req.NoTools && !h.noToolChoice, func(now *habits) { now.noToolChoice = true }
+	case strings.Contains(text, "logprobs"):
+		had, lesson = req.TopLogprobs > 0 && !h.noLogprobs, func(now *habits) { now.noLogprobs = true }
+	case strings.Contains(text, "seed"):
+		had, lesson = req.Seed != nil && !h.noSeed, func(now *habits) { now.noSeed = true }
+	case strings.Contains(text, "thought_signature"):
+		had, lesson = !h.wantsSignatures, func(now *habits) { now.wantsSignatures = true }
+	case reasoningField.MatchString(text):
+		had, lesson = hasReasoning(req.Messages), func(now *habits) { now.sendReasoning = !h.sendReasoning }
+	}
+	if !had {
+		return nil
+	}
+	return lesson
+}
+
+// leftOut says what a request to a model asked for and was written without, as the server refuses to take it.
+func (h habits) leftOut(model string, req llm.Request) (notices []llm.Notice) {
+	if req.Seed != nil && h.noSeed {
+		notices = append(
+			notices, llm.Notice(model+" takes no seed: the same seed does not give the same answer with it"),
+		)
+	}
+	if req.Temperature != nil && !req.DefaultTemperature && h.noTemperature {
+		notices = append(notices, llm.Notice(model+" takes no temperature: it was left out"))
+	}
+	return notices
+}
+
+// hasReasoning reports whether any message of a history brings reasoning along.
+func hasReasoning(history []llm.Message) bool {
+	for _, msg := range history {
+		if msg.Reasoning != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each
+// message again at every level and take eight times as long on the history of a run.
+type wireRequest struct {
+	Model               string         `json:"model"`
+	Stream              bool           `json:"stream"`
+	Messages            []wireMessage  `json:"messages"`
+	ToolChoice          string         `json:"tool_choice,omitempty"`
+	Temperature         *float64       `json:"temperature,omitempty"`
+	Seed                *int64         `json:"seed,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	ReturnProgress      bool           `json:"return_progress,omitempty"`
+	Logprobs            bool           `json:"logprobs,omitempty"`
+	TopLogprobs         int            `json:"top_logprobs,omitempty"`
+}
+
+// streamOptions asks for a count of tokens at the end of a stream.
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// wireMessage is a message as the interface has it.
+type wireMessage struct {
+	Role      llm.Role   `json:"role"`
+	Content   *string    `json:"content"` // null for calls without text
+	Calls     []wireCall `json:"tool_calls,omitempty"`
+	CallID    string     `json:"tool_call_id,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+}
+
+// wireCall is a tool call in a message of the assistant.
+type wireCall struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Function wireFunction    `json:"function"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+}
+
+// noSignature is what Gemini takes as the signature of a call that it did not make, or whose signature is lost.
+const noSignature = "skip_thought_signature_validator"
+
+// wireFunction is what a call calls: arguments are JSON in a string.
+type wireFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// requestBody writes a request for a server of these habits. A server that does not know tool_choice gets no tools
+// at all when none may be called. The result ends with a line feed where there are no tools, which JSON allows.
+func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
+	history := httpllm.Repair(req.Messages)
+	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
+	for i := range history {
+		w.Messages[i] = h.wireMessage(&history[i])
+	}
+	tools := req.Tools
+	if req.NoTools && h.noToolChoice {
+		tools = nil
+	}
+	if len(tools) > 0 && req.NoTools {
+		w.ToolChoice = "none"
+	}
+	w.ReturnProgress = h.tellsReading
+	if !h.noTemperature {
+		w.Temperature = req.Temperature
+	}
+	if !h.noSeed {
+		w.Seed = req.Seed
+	}
+	if req.TopLogprobs > 0 && !h.noLogprobs {
+		w.Logprobs, w.TopLogprobs = true, req.TopLogprobs
+	}
+	if h.newTokenLimit {
+		w.MaxCompletionTokens = req.MaxTokens
+	} else {
+		w.MaxTokens = req.MaxTokens
+	}
+	if !h.noUsage {
+		w.StreamOptions = &streamOptions{IncludeUsage: true}
+	}
+	var out bytes.Buffer
+	out.Grow(sizeOf(history, tools))
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(w); err != nil {
+		return nil, err
+	}
+	if len(tools) > 0 {
+		out.Truncate(out.Len() - len("}\n"))
+		if err := m.writeTools(&out, tools); err != nil {
+			return nil, err
+		}
+		out.WriteByte('}')
+	}
+	return out.Bytes(), nil
+}
+
+// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands of
+// bytes. Too small a guess costs a copy, nothing else.
+func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
+	size := 1024
+	for i := range history {
+		size += 128 + len(history[i].Text) + len(history[i].Text)/16 // escapes
+		for _, call := range history[i].Calls {
+			size += 128 + len(call.Arguments)*5/4
+		}
+	}
+	for i := range tools {
+		size += 128 + len(tools[i].Description) + len(tools[i].Schema)
+	}
+	return size
+}
+
+// writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they
+// would be read again, in every turn.
+func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
+	out.WriteString(`,"tools":[`)
+	for i, spec := range specs {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		tool, err := m.encodeTool(spec)
+		if err != nil {
+			return err
+		}
+		out.Write(tool)
+	}
+	out.WriteByte(']')
+	return nil
+}
+
+// wireMessage writes a message. Reasoning goes back only to servers that want it (habits.sendReasoning).
+func (h habits) wireMessage(msg *llm.Message) wireMessage {
+	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
+	if h.sendReasoning {
+		w.Reasoning = msg.Reasoning
+	}
+	if len(msg.Calls) == 0 {
+		return w
+	}
+	if msg.Text == "" {
+		w.Content = nil
+	}
+	w.Calls = make([]wireCall, len(msg.Calls))
+	for i, call := range msg.Calls {
+		arguments := string(call.Arguments)
+		if arguments == "" {
+			arguments = "{}"
+		}
+		w.Calls[i] = wireCall{
+			ID: call.ID, Type: "function", Function: wireFunction{Name: call.Name, Arguments: arguments},
+			Extra: call.Extra,
+		}
+		if h.wantsSignatures && i == 0 && call.Extra == nil {
+			w.Calls[i].Extra = json.RawMessage(`{"google":{"thought_signature":"` + noSignature + `"}}`)
+		}
+	}
+	return w
+}
+
+// encodeTool returns a tool's definition, encoded once for all requests. A name may come back with another description
+// or schema, so both are compared.
+func (m *Model) encodeTool(spec llm.ToolSpec) (json.RawMessage, error) {
+	if known, ok := m.tools.Load(spec.Name); ok {
+		if d := known.(*definition); d.description == spec.Description && bytes.Equal(d.schema, spec.Schema) {
+			return d.encoded, nil
+		}
+	}
+	var schema shared.FunctionParameters
+	if err := json.Unmarshal(spec.Schema, &schema); err != nil && len(spec.Schema) > 0 {
+		return nil, fmt.Errorf("the schema of %s: %w", spec.Name, err)
+	}
+	encoded, err := json.Marshal(sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+		Name: spec.Name, Description: param.NewOpt(spec.Description), Parameters: schema,
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", spec.Name, err)
+	}
+	m.tools.Store(spec.Name, &definition{spec.Description, spec.Schema, encoded})
+	return encoded, nil
+}
+
+// definition is a tool as it was encoded last.
+type definition struct {
+	description string
+	schema      []byte
+	encoded     json.RawMessage
+}

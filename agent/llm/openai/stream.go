@@ -1,0 +1,303 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/httpllm"
+)
+
+// maxLessons is how often one request is sent again because the server refused a field of it. Each try teaches one
+// field at most, so a server that refuses four of them is not understood.
+const maxLessons = 4
+
+// attemptRequest sends the request once, or again if the server refuses a field that it can do without.
+func (m *Model) attemptRequest(
+	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
+) (yielded bool, err *llm.Error) {
+	for range maxLessons {
+		known := m.learnt.load()
+		yielded, err = m.streamOnce(ctx, req, known, yield)
+		if err == nil || yielded {
+			break
+		}
+		lesson := known.lessonOf(err, req)
+		if lesson == nil {
+			break
+		}
+		m.learnt.learn(lesson)
+	}
+	return yielded, err
+}
+
+// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
+// nothing may be tried again. The SDK's client sends and authenticates; the body is ours to read, as http.Response, so
+// its decoder is not used (docs/decisions/model-servers.md). llama.cpp names itself in a header: from the next request
+// on it is asked for its progress.
+func (m *Model) streamOnce(
+	ctx context.Context, req llm.Request, known habits, yield func(llm.Part, error) bool,
+) (yielded bool, failed *llm.Error) {
+	ctx, dog := httpllm.Watch(ctx, m.patience)
+	defer dog.Stop()
+	body, err := m.requestBody(req, known)
+	if err != nil {
+		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+	}
+	var res *http.Response
+	err = m.post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
+	if err != nil {
+		return false, m.server.Transport(ctx, err)
+	}
+	defer res.Body.Close()
+	if !known.tellsReading && res.Header.Get("Server") == "llama.cpp" {
+		m.learnt.learn(func(now *habits) { now.tellsReading = true })
+	}
+	dog.Body = res.Body
+	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEventReader(dog)}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" ||
+		kind == "text/html" {
+		failed = r.readDocument(ctx, kind, res.Header)
+	} else {
+		failed = r.readEvents(ctx)
+	}
+	return r.yielded, failed
+}
+
+// readDocument reads a document that came instead of a stream: a whole reply, as servers send it that ignore "stream",
+// or an error.
+func (r *reply) readDocument(ctx context.Context, kind string, header http.Header) *llm.Error {
+	body, err := io.ReadAll(io.LimitReader(r.dog, maxEvent))
+	if err != nil {
+		return r.m.server.Transport(ctx, err)
+	}
+	if kind != "application/json" {
+		return r.m.noStream(ctx, kind, body)
+	}
+	if message, code, _ := httpllm.ReadFault(body); message != "" || code != "" {
+		return r.m.server.Classify(0, body, header)
+	}
+	if c, ok := r.parser.parseEvent(body); !ok || c.choices == 0 || !json.Valid(body) {
+		return r.m.noStream(ctx, kind, body)
+	}
+	if err := r.handleEvent(body); err != nil {
+		err.Shown = r.text
+		return err
+	}
+	r.ended = true
+	return r.endReply(ctx)
+}
+
+// noStream is the error for an answer that is no stream, mostly because the address is wrong. Its beginning goes to the
+// log, without the key.
+func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
+	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(
+		httpllm.Clip(string(begin), 200),
+	))
+	return &llm.Error{
+		Kind:    llm.KindProtocol,
+		Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1.",
+	}
+}
+
+// reply turns the events of one stream into parts. ended and finish are the two proofs of a whole reply; either is
+// enough. A usage that stands alone counts as an end only after a piece of the reply: before it there is nothing that
+// could have ended.
+type reply struct {
+	m       *Model
+	req     llm.Request
+	known   habits // that the request was written with
+	yield   func(llm.Part, error) bool
+	dog     *httpllm.Watchdog
+	events  *eventReader
+	parser  chunkParser
+	calls   callBuilder
+	usage   usage
+	first   []llm.Logprob // alternatives of the first token, if they are asked for
+	finish  string
+	refused bool
+	ended   bool // by [DONE], or by a usage that stands alone
+	sawAny  bool // an event was understood
+	text    bool // visible text was yielded
+	yielded bool
+	stopped bool   // the consumer left
+	tail    []byte // the begin of a rune whose rest is in the next chunk
+}
+
+// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's leaving. A
+// connection that breaks after a proof of the end costs nothing but its later use.
+func (r *reply) readEvents(ctx context.Context) *llm.Error {
+	for {
+		data, err := r.events.nextEvent()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && r.finish == "" && !r.ended {
+				return r.classifyBreak(ctx, err)
+			}
+			break
+		}
+		if bytes.Equal(data, doneMark) {
+			r.ended, r.sawAny = true, true
+			break
+		}
+		if err := r.handleEvent(data); err != nil {
+			err.Shown = r.text
+			return err
+		}
+		if r.stopped {
+			return nil
+		}
+	}
+	return r.endReply(ctx)
+}
+
+// classifyBreak classifies a read that failed before the reply's end.
+func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
+	e := r.m.server.Transport(ctx, err)
+	if e.Kind == llm.KindUnreachable {
+		e = &llm.Error{
+			Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.",
+			Err: e.Err,
+		}
+	}
+	e.Shown = r.text
+	return e
+}
+
+// handleEvent handles the data of one event. What is no JSON object may be one of the forms of a keep-alive, an error
+// as a bare string, or a fault of the protocol, which says what it saw in the log only.
+func (r *reply) handleEvent(data []byte) *llm.Error {
+	c, ok := r.parser.parseEvent(data)
+	if !ok {
+		switch data = bytes.TrimSpace(data); {
+		case len(data) == 0, data[0] == ':', string(data) == "null":
+			r.events.skipped++
+			return nil
+		case data[0] == '"', r.events.isError:
+			return r.m.server.Classify(0, data, nil)
+		}
+		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
+			Err: errors.New(r.m.server.Redact(httpllm.Clip(string(data), 200)))}
+	}
+	if c.fault == nil && r.events.isError {
+		c.fault = data
+	}
+	if c.fault != nil {
+		return r.m.server.Classify(0, c.fault, nil)
+	}
+	if string(c.finish) == "error" {
+		return &llm.Error{
+			Kind: llm.KindServer, Code: "error",
+			Message: "The model server failed in the middle of the reply. Try again in a moment.",
+		}
+	}
+	r.sawAny = true
+	if c.usage.said {
+		r.usage = c.usage
+	}
+	// Servers send the usage in an event of its own, without choices, behind the last piece.
+	alone := c.usage.said && len(c.content) == 0 && len(c.calls) == 0 && len(c.reasoning) == 0 && c.choices == 0
+	r.ended = alone && (r.yielded || len(r.calls.open) > 0)
+	return r.yieldPieces(c)
+}
+
+// yieldPieces yields what a chunk holds, in the order reasoning, text, calls. Each piece is a sign of life for the
+// watchdog. Text stands before calls within a chunk. Calls are only gathered here: endReply yields them when each is
+// whole.
+func (r *reply) yieldPieces(c *chunk) *llm.Error {
+	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
+		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
+	}
+	if len(c.reasoning) > 0 {
+		r.dog.SawPiece()
+		r.yieldPart(llm.Reasoning(c.reasoning))
+	}
+	if r.req.TopLogprobs > 0 && r.first == nil && len(c.logprobs) > 0 {
+		r.first = readLogprobs(c.logprobs)
+	}
+	r.yieldText(c.content)
+	if len(c.refusal) > 0 {
+		r.refused = true
+		r.yieldText(c.refusal)
+	}
+	for i := range c.calls {
+		r.dog.SawPiece()
+		if err := r.calls.addDelta(&c.calls[i]); err != nil {
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's tool calls can't be read.", Err: err}
+		}
+	}
+	if len(c.finish) > 0 && r.finish == "" {
+		r.finish = string(c.finish)
+		r.dog.Hurry(r.m.afterFinish())
+	}
+	return nil
+}
+
+// readLogprobs returns the alternatives of the first token that a choice's "logprobs" tell; nil for none.
+func readLogprobs(raw []byte) []llm.Logprob {
+	var said struct {
+		Content []struct {
+			llm.Logprob
+			Top []llm.Logprob `json:"top_logprobs"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(raw, &said) != nil || len(said.Content) == 0 {
+		return nil // some servers write null, or another form
+	}
+	first := said.Content[0]
+	if len(first.Top) == 0 {
+		return []llm.Logprob{first.Logprob}
+	}
+	return first.Top
+}
+
+// yieldText yields text, but for a rune at its end that is not whole yet. Servers that cut at tokens cut in the middle
+// of runes too, most often in emoji and in Chinese.
+func (r *reply) yieldText(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	r.dog.SawPiece()
+	if len(r.tail) > 0 {
+		text = append(r.tail, text...)
+		r.tail = nil
+	}
+	if n := cutRune(text); n > 0 {
+		r.tail = bytes.Clone(text[len(text)-n:])
+		text = text[:len(text)-n]
+	}
+	if len(text) > 0 {
+		r.text = true
+		r.yieldPart(llm.Text(text))
+	}
+}
+
+// cutRune returns how many bytes at the end of b begin a rune that is not whole. A rune has four bytes at most, so
+// three of them can be there without the last.
+func cutRune(b []byte) int {
+	for n := 1; n <= min(3, len(b)); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// yieldPart hands a part on, unless the consumer has left.
+func (r *reply) yieldPart(p llm.Part) {
+	if r.stopped {
+		return
+	}
+	r.yielded = true
+	r.stopped = !r.yield(p, nil)
+}

@@ -1,0 +1,237 @@
+package textcalls
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"github.com/footnote/footnote/agent/llm"
+)
+
+// reply turns a reply with calls as text into one with calls. Text passes the thinkingFilter, then the callBuffer, and
+// what that holds at the end is decided by endReply. It belongs to the goroutine that reads the stream.
+type reply struct {
+	req       llm.Request
+	yield     func(llm.Part, error) bool
+	plain     bool // there are no calls in its text
+	json      bool // the prompt asked for calls as JSON, and so may come the answer
+	thinking  thinkingFilter
+	heldCalls callBuffer
+	shown     bool // text was yielded
+	cited     bool // and had a footnote: it is an answer
+	yielded   bool
+	stopped   bool
+	calls     int
+	refused   bool // a call came although the reply must be text
+
+	unopened *atomic.Bool // what the model learns of its thoughts
+}
+
+// yieldPart hands a part on, unless the consumer has left.
+func (r *reply) yieldPart(p llm.Part) {
+	if r.stopped {
+		return
+	}
+	r.yielded = true
+	r.stopped = !r.yield(p, nil)
+}
+
+// yieldThought yields the text as a thought, without call marks. It skips empty text.
+func (r *reply) yieldThought(text string) {
+	if text = withoutMarkup(text); text != "" {
+		r.yieldPart(llm.Reasoning(text))
+	}
+}
+
+// showText yields text and notes whether it has a footnote: then it is an answer that may quote a call.
+func (r *reply) showText(text string) {
+	if text != "" {
+		r.shown = true
+		r.cited = r.cited || footnote.MatchString(text)
+		r.yieldPart(llm.Text(text))
+	}
+}
+
+// failReply ends the reply with an error, if there is one. If all of the text was held back, the error says that
+// nothing was shown, and the request may be sent again.
+func (r *reply) failReply(err error) {
+	if err == nil || r.stopped {
+		return
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Shown && !r.shown {
+		hidden := *e
+		hidden.Shown = false
+		err = &hidden
+	}
+	r.yield(nil, err)
+}
+
+// takeParts passes a reply's parts on. Before its end, after hears whether it had calls. An error is returned, not
+// yielded: the caller may answer it with another request. A call of the model's own where the reply must be text is
+// left out, and a reply that has nothing else is an error.
+func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bool)) error {
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		switch p := part.(type) {
+		case llm.Text:
+			if r.thinking.passesThrough(string(p)) {
+				r.sayText(string(p))
+			} else {
+				r.hearParts(r.thinking.takePiece(string(p), false))
+			}
+		case llm.Call:
+			r.hearParts(r.thinking.takePiece("", true))
+			if r.req.NoTools && !r.plain {
+				r.refused = true
+				r.yieldPart(llm.DroppedCall(p))
+				continue
+			}
+			r.calls++
+			r.yieldPart(p)
+		case llm.Done:
+			r.hearParts(r.thinking.takePiece("", true))
+			r.unopened.Store(r.thinking.learnt)
+			if err := r.endReply(&p); err != nil {
+				return err
+			}
+			if r.refused && !r.shown {
+				return &llm.Error{
+					Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+					Usage: p.Usage,
+				}
+			}
+			if r.refused && p.Finish == llm.FinishCalls {
+				p.Finish = llm.FinishStop
+			}
+			if after != nil {
+				after(r.calls > 0)
+			}
+			r.yieldPart(p)
+		default:
+			r.yieldPart(p)
+		}
+		if r.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+// hearParts takes what the model said and thought. Where all that was said turns out to be a thought without an opening
+// tag (llm.Rethought), the reply begins anew behind it.
+func (r *reply) hearParts(parts []llm.Part) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case llm.Text:
+			r.sayText(string(p))
+		case llm.Rethought:
+			if held := r.heldCalls.heldRest(); held != "" {
+				r.yieldPart(llm.Text(held)) // it is a part of the thought
+			}
+			r.heldCalls, r.shown, r.cited = newCallBuffer(r.req.Tools), false, false
+			r.yieldPart(p)
+		default:
+			r.yieldPart(p)
+		}
+	}
+}
+
+// sayText shows what was said, but for what may be a call. Where the model's own calls are all that counts (Native),
+// text is shown as it is.
+func (r *reply) sayText(text string) {
+	if !r.plain {
+		text = r.heldCalls.takePiece(text)
+	}
+	r.showText(text)
+}
+
+// endReply decides what the held text is, in this order: an answer in JSON, an answer that quotes a call, a call where
+// the reply must be text, calls, a call that can't be read, an answer. A text that was meant as a call but can't be
+// read is a failed reply: it is dropped. A reply that was cut off at its token limit has only malformed calls,
+// since the last one may lack an argument that decides.
+func (r *reply) endReply(done *llm.Done) error {
+	held := r.heldCalls.heldRest()
+	if held == "" {
+		return nil
+	}
+	calls, rest := Calls(held, r.req.Tools)
+	marked := isMarked(held)
+	if r.showAnswer(held, len(calls)) {
+		return nil
+	}
+	if quoted := held[0] == '`' || r.heldCalls.midway; quoted && !(r.json && !r.shown) && (r.cited || len(calls) == 0) {
+		r.showText(held) // an answer that quotes a call
+		return nil
+	}
+	switch {
+	case r.req.NoTools && (len(calls) > 0 || marked):
+		r.showText(withoutMarkup(rest))
+		for _, call := range calls {
+			r.yieldPart(llm.DroppedCall(call))
+		}
+		if !r.shown {
+			return &llm.Error{
+				Kind: llm.KindEmpty, Message: "The model sent an empty reply. Ask again, or use another model.",
+				Usage: done.Usage,
+			}
+		}
+		return nil
+	case len(calls) > 0:
+		r.showText(rest)
+		for i, call := range calls {
+			if i >= maxCalls {
+				r.yieldPart(llm.DroppedCall(call))
+				continue
+			}
+			call.ID = fmt.Sprintf("written_%d_%d", len(r.req.Messages), i)
+			if r.json {
+				call.ID = agreed + call.ID
+			}
+			if done.Finish == llm.FinishLength {
+				call.Malformed = "the reply was cut off at its token limit before the call was complete"
+			}
+			r.calls++
+			r.yieldPart(call)
+		}
+		if done.Finish != llm.FinishLength {
+			done.Finish = llm.FinishCalls
+		}
+		return nil
+	}
+	dropped := llm.Dropped{Text: held, Message: "Removed a call of a tool that can't be read"}
+	if r.calls == 0 &&
+		(marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
+		// harmony (gpt-oss) from a server without a parser for it: the text before the final channel is a thought
+		if before, after, ok := strings.Cut(held, "<|channel|>final"); ok && withoutMarkup(after) != "" {
+			r.yieldThought(before)
+			r.showText(withoutMarkup(after))
+			return nil
+		}
+		r.yieldPart(dropped)
+		return &llm.Error{
+			Kind: llm.KindBadCall, Shown: r.shown, Message: "The model wrote a tool call that could not be read.",
+			Err: errors.New(clipText(held)), Usage: done.Usage,
+		}
+	}
+	if marked {
+		r.yieldPart(dropped)
+	} else {
+		r.showText(held)
+	}
+	return nil
+}
+
+// footnote is the begin of a footnote's mark, in the reply's own form or Markdown's.
+var footnote = regexp.MustCompile(`\[\^?\d`)
+
+// clipText is at most 300 runes of a text, for the log: enough to see the form of a call, and little of what it asks
+// for. Bytes that are no UTF-8 are left out, since a log is text.
+func clipText(text string) string {
+	runes := []rune(strings.ToValidUTF8(text, ""))
+	return string(runes[:min(len(runes), 300)])
+}

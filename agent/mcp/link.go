@@ -1,0 +1,303 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// All but the last are choices.
+const (
+	connectTime = time.Minute // a program may have to be fetched first
+	listTime    = 15 * time.Second
+	firstWait   = 250 * time.Millisecond // before a lost server is reached again; doubled up to longestWait
+	longestWait = time.Minute
+	stayed      = 30 * time.Second // a connection that lived this long was a good one
+	pingEvery   = 30 * time.Second
+
+	notDelivered = -32005 // the SDK's code for a request that the server's HTTP status turned away
+)
+
+// link is the connection to one server. run alone writes session and tools, under mu; calls read them from other
+// goroutines. A call never connects: it finds the session or fails, and lost has run look.
+//
+// session is nil until the first connection has listed its tools. version is what the server is told of this program.
+type link struct {
+	name    string
+	server  Server
+	version string
+	log     *slog.Logger
+	hide    *strings.Replacer
+	tried   chan struct{} // closed after the first attempt
+	lost    chan struct{} // a call found the connection dead
+
+	mu      sync.Mutex
+	session *sdk.ClientSession // nil while the server is away
+	tools   []*Tool
+}
+
+// run keeps the connection until ctx ends.
+//
+// It never gives up: a server that is started later is found then. tried is closed after the first attempt, whether it
+// went well or not, so that a run may wait for that and no longer.
+func (l *link) run(ctx context.Context) {
+	wait, first := firstWait, sync.OnceFunc(func() { close(l.tried) })
+	defer first()
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := l.live(ctx, first)
+		first()
+		if ctx.Err() != nil {
+			return
+		}
+		// A connection that held is no failure: the next wait is short again.
+		if time.Since(began) > stayed {
+			wait = firstWait
+		}
+		l.log.WarnContext(ctx, "MCP server is away: trying again", "in", wait, "error", l.errorWords(err))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// live connects and returns when the connection is gone. The context of the connection must live as long as the
+// connection, so a timer and not a deadline bounds the attempt. Tools are listed before the session is used, so that a
+// tool which is called is a tool that is known.
+//
+// ready is called when tools may be called. Everything that it started has ended when it returns.
+func (l *link) live(ctx context.Context, ready func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changed := make(chan struct{}, 1)
+	client := sdk.NewClient(&sdk.Implementation{Name: "footnote", Version: l.version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, KeepAlive: pingEvery,
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	overdue := time.AfterFunc(connectTime, cancel) // not a deadline: the context has to outlive it
+	transport, logged := l.transport(ctx)
+	defer logged()
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		overdue.Stop()
+		return err
+	}
+	// One goroutine waits for the end of the connection; the deferred function takes its word, so it never outlives
+	// this call.
+	gone := make(chan error, 1)
+	go func() { gone <- session.Wait() }()
+	defer func() {
+		l.use(nil)
+		if err := session.Close(); err != nil {
+			l.log.Debug("MCP connection closed badly", "error", l.errorWords(err))
+		}
+		<-gone
+	}()
+	if err := l.list(ctx, session); err != nil || !overdue.Stop() {
+		return cmpErr(err, context.DeadlineExceeded)
+	}
+	select {
+	case <-l.lost: // said of an earlier connection
+	default:
+	}
+	l.use(session)
+	ready()
+	for {
+		select {
+		case <-changed:
+			if err := l.list(ctx, session); err != nil {
+				return err
+			}
+		case <-l.lost:
+			return sdk.ErrConnectionClosed
+		case err := <-gone:
+			gone <- err
+			return cmpErr(err, sdk.ErrConnectionClosed)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// cmpErr is an error, or another one where there is none.
+func cmpErr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// use makes a connection the one that calls take; nil: the server is away.
+func (l *link) use(session *sdk.ClientSession) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session = session
+}
+
+// current is the connection; nil while the server is away.
+func (l *link) current() *sdk.ClientSession {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
+}
+
+// transport is how the server is reached. The function that comes with it waits until what the program printed is
+// logged.
+func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
+	if l.server.URL != "" {
+		client := &http.Client{
+			Transport: bounded{headers{l.server.Headers, http.DefaultTransport}},
+			// a key goes nowhere else
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		return &sdk.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client}, func() {}
+	}
+	// ended by closing its input, and only then killed
+	command := exec.CommandContext(context.WithoutCancel(ctx), l.server.Command, l.server.Args...)
+	command.Env = l.server.programEnvironment()
+	command.WaitDelay = time.Second
+	reader, writer := io.Pipe()
+	command.Stderr = writer
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.logLines(reader)
+	}()
+	return &sdk.CommandTransport{Command: command, TerminateDuration: 2 * time.Second}, func() {
+		_ = writer.Close() // of a pipe: never fails
+		<-done
+	}
+}
+
+// logLines logs what a program prints beside the protocol, without its secrets.
+func (l *link) logLines(r io.Reader) {
+	lines := bufio.NewReaderSize(r, 2000)
+	for {
+		line, _, err := lines.ReadLine() // longer ones come in pieces
+		if err != nil {
+			return
+		}
+		l.log.Debug("MCP server says", "line", l.hide.Replace(string(line)))
+	}
+}
+
+// headers adds a server's headers to each request.
+type headers struct {
+	values map[string]string
+	http.RoundTripper
+}
+
+// RoundTrip adds the headers to a copy of the request, as http.RoundTripper asks for.
+func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range h.values {
+		r.Header.Set(name, value)
+	}
+	return h.RoundTripper.RoundTrip(r)
+}
+
+// list reads the server's tools and keeps those that are wanted and fit. One tool that does not fit is logged and left
+// out; an error of the listing itself ends the connection.
+func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	var found []*Tool
+	taken := map[string]bool{}
+	for t, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		if len(l.server.Tools) > 0 && !slices.Contains(l.server.Tools, t.Name) {
+			continue
+		}
+		tool, err := l.readTool(t)
+		switch {
+		case err != nil:
+			l.log.WarnContext(ctx, "MCP tool is left out", "tool", cutRunes(t.Name, 100), "error", l.errorWords(err))
+		case taken[tool.Name]:
+			l.log.WarnContext(ctx, "MCP tool is left out: its name is taken", "tool", tool.Name)
+		case len(found) == maxTools:
+			l.log.WarnContext(ctx, "MCP server has more tools than are used; name those you need", "used", maxTools)
+			l.keep(found)
+			return nil
+		default:
+			taken[tool.Name] = true
+			found = append(found, tool)
+		}
+	}
+	l.keep(found)
+	l.log.InfoContext(ctx, "MCP server is reached", "tools", len(found))
+	return nil
+}
+
+// keep replaces the tools that calls and runs see.
+func (l *link) keep(tools []*Tool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tools = tools
+}
+
+// call runs a tool. What the server answered, also a refusal, is a Result; only a server that can't be reached is an
+// error, and it has run connect again. A call that was cancelled says nothing of the server.
+func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Result, error) {
+	session := l.current()
+	if session == nil {
+		return Result{}, l.awayError(nil)
+	}
+	res, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err == nil {
+		return l.readResult(res), nil
+	}
+	if ctx.Err() != nil {
+		return Result{}, err
+	}
+	if answered, ok := errors.AsType[*jsonrpc.Error](err); ok && answered.Code != notDelivered {
+		return Result{
+			Text: "The server refused the call: " + cutRunes(l.hide.Replace(answered.Message), 1000), Failed: true,
+		}, nil
+	}
+	select {
+	case l.lost <- struct{}{}:
+	default:
+	}
+	return Result{}, l.awayError(err)
+}
+
+// awayError is what a model reads when the server is away: it is told that it can go on without.
+func (l *link) awayError(cause error) error {
+	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
+		" can't be reached. It is being tried again; go on without it, or try once more later."}
+	if cause != nil {
+		e.Err = errors.New(l.errorWords(cause))
+	}
+	return e
+}
+
+// errorWords is an error without secrets.
+func (l *link) errorWords(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cutRunes(l.hide.Replace(err.Error()), 500)
+}

@@ -1,0 +1,146 @@
+package standing
+
+import (
+	"context"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// maxHistory is how many turns before a follow-up question are kept with it.
+const maxHistory = 4
+
+// Keep keeps the question of a run that was answered. It fails with CodeNotFound for a run that the user does not have,
+// CodeConflict for one without an answer and for a question that is kept already. The conversation is a new one of its
+// own. What the answer rests on is read now; a document that changed since the answer makes the question due at once.
+func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error) {
+	run, err := k.cfg.Store.Run(ctx, s, runID)
+	if err != nil {
+		return chat.Standing{}, err
+	}
+	log, err := chat.ReadTranscript(ctx, k.cfg.Store, s, runID)
+	if err != nil {
+		return chat.Standing{}, err
+	}
+	switch {
+	case run.Status != chat.RunCompleted || log.Answer == nil || run.Unreadable:
+		return chat.Standing{}, &chat.Error{
+			Code: chat.CodeConflict, Message: "Only a question that was answered can be kept. Ask it again first.",
+		}
+	case run.Request.ContextText != "":
+		return chat.Standing{}, &chat.Error{
+			Code: chat.CodeConflict,
+			Message: "This question was asked about a text that came with it, which does not " +
+				"change. Ask it about your documents.",
+		}
+	}
+	all, err := k.cfg.Store.AllStanding(ctx, s)
+	if err != nil {
+		return chat.Standing{}, err
+	}
+	for _, other := range all {
+		if other.RunID == runID || other.Basis.RunID == runID {
+			return other, &chat.Error{Code: chat.CodeConflict, Message: "This question is kept already."}
+		}
+	}
+	kept := chat.Standing{User: s.User, RunID: runID, SeenAt: now(), Request: run.Request}
+	kept.Request.Sibling, kept.Request.From = "", nil
+	kept.Request.SessionID = "kept-" + chat.NewID()
+	if kept.Request.History, err = k.historyOf(ctx, s, run); err != nil {
+		return chat.Standing{}, err
+	}
+	if kept.Version, err = k.cfg.Library.Version(ctx, s); err != nil {
+		return chat.Standing{}, err
+	}
+	if kept.Basis, err = k.basisOf(ctx, kept, runID, *log.Answer); err != nil {
+		return chat.Standing{}, err
+	}
+	// Without sentences a cited document is another version than the one that was cited: it is looked at at once.
+	for _, d := range kept.Basis.Documents { // one that changed since it was read
+		for _, cite := range kept.Basis.Citations {
+			if cite.DocumentID == d.ID && len(d.Lines) == 0 {
+				kept.DueAt = time.Now()
+			}
+		}
+	}
+	return k.cfg.Store.KeepStanding(ctx, s, kept)
+}
+
+// KeepNew keeps a question that was not asked yet. It is asked as soon as it can be.
+func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error) {
+	if err := req.Validate(); err != nil {
+		return chat.Standing{}, err
+	}
+	if err := k.cfg.Library.CheckNamed(ctx, s, req.Namespace, req.DocumentIDs); err != nil {
+		return chat.Standing{}, err
+	}
+	req.SessionID = "kept-" + chat.NewID()
+	kept, err := k.cfg.Store.KeepStanding(ctx, s, chat.Standing{
+		Request: req, SeenAt: now(), Wanted: true, DueAt: time.Now(),
+	})
+	k.loop.Wake()
+	return kept, err
+}
+
+// historyOf returns the turns that a question came after, which a follow-up can't be understood without.
+func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][2]string, error) {
+	history := run.Request.History
+	if run.ParentID == "" {
+		return history, nil
+	}
+	runs, err := k.cfg.Store.Runs(ctx, s, run.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]chat.Run{}
+	for _, r := range runs {
+		byID[r.ID] = r
+	}
+	var before [][2]string
+	// From the nearest back: of a long conversation the last turns are kept.
+	for r, ok := byID[run.ParentID]; ok && len(before) < maxHistory; r, ok = byID[r.ParentID] {
+		if r.Answer != "" {
+			before = append([][2]string{{r.Request.Message, r.Answer}}, before...)
+		}
+	}
+	return append(history, before...), nil
+}
+
+// AskNow has a question asked again as soon as it can be. It fails with CodeConflict for one that is paused and with
+// CodeTooMany for one that was asked perHour times within an hour. One that is being asked stays as it is.
+func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
+	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
+		switch {
+		case kept.Paused:
+			return &chat.Error{Code: chat.CodeConflict, Message: "This question is paused. Resume it first."}
+		case !nextHour(kept.Recent).IsZero():
+			return &chat.Error{
+				Code: chat.CodeTooMany, Message: "This question was asked 6 times within an hour. Wait a while.",
+			}
+		case kept.Asking == "":
+			kept.Wanted, kept.DueAt = true, time.Now()
+		}
+		return nil
+	})
+	k.loop.Wake()
+	return kept, err
+}
+
+// Pause has a question not asked again, or again from now on. A run under way goes on.
+func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error) {
+	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
+		kept.Paused = paused
+		return nil
+	})
+	k.loop.Wake()
+	return kept, err
+}
+
+// See notes that the user looked at what changed.
+func (k *Keeper) See(ctx context.Context, s chat.Scope, id string) error {
+	_, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
+		kept.SeenAt = now()
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,38 @@
+package webhook
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/footnote/footnote/chat"
+)
+
+func TestNothingIsSentForWhoIsGone(t *testing.T) {
+	p, box := newPost(t), newMailbox(t, nil)
+	gone := true
+	p.cfg.Gone = func(user string) bool { return gone && user == chat.LocalUser }
+	p.set(box.URL)
+	p.work()
+	if len(box.all()) != 0 {
+		t.Error("a user whose keys were revoked is told something")
+	}
+	gone, p.now = false, p.now.Add(2*claimTime)
+	p.work()
+	if len(box.all()) != 1 {
+		t.Error("a user who has a key again is told nothing")
+	}
+}
+
+// TestWebhookKeepsItsReach covers a webhook that was not set by the local user: each of its messages reaches the public
+// internet alone.
+func TestWebhookKeepsItsReach(t *testing.T) {
+	p, box := newPost(t), newMailbox(t, nil)
+	if _, err := p.Set(t.Context(), chat.Local, box.URL, "https://footnote.example", false); err != nil {
+		t.Fatal(err)
+	}
+	p.work()
+	h, err := p.store.Webhook(t.Context(), chat.Local)
+	if err != nil || !strings.Contains(h.Trouble, "not on the public internet") || len(box.all()) != 0 {
+		t.Errorf("%d messages arrived, trouble %q, %v; want none", len(box.all()), h.Trouble, err)
+	}
+}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+)
+
+func zipped(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := io.Copy(z, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// spaces yields n spaces.
+func spaces(n int64) io.Reader { return io.LimitReader(blank{}, n) }
+
+type blank struct{}
+
+var blanks = bytes.Repeat([]byte(" "), 64<<10)
+
+func (blank) Read(p []byte) (int, error) {
+	return copy(p, blanks), nil
+}
+
+func TestPagesAreReadWithinLimits(t *testing.T) {
+	t.Parallel()
+	small, bomb := zipped(t, strings.NewReader("<p>packed</p>")), bytes.Repeat(zipped(t, spaces(1<<20)), 200)
+	mux := http.NewServeMux()
+	send := func(kind, encoding string, body []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Cookie") != "" || r.Header.Get("Referer") != "" || r.Header.Get("Authorization") != "" {
+				t.Errorf("%s was told %v; want nothing, nothing, nothing", r.URL, r.Header)
+			}
+			http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
+			w.Header().Set("Content-Type", kind)
+			if encoding != "" {
+				w.Header().Set("Content-Encoding", encoding)
+			}
+			_, _ = w.Write(body)
+		}
+	}
+	mux.HandleFunc("/page", send("text/html; charset=utf-8", "", []byte("<p>plain</p>")))
+	mux.HandleFunc("/latin", send("text/html; charset=iso-8859-1", "", []byte("<p>caf\xe9</p>")))
+	mux.HandleFunc("/unlabelled", send("text/html", "", []byte("<p>x</p>")))
+	mux.HandleFunc("/packed", send("text/html", "gzip", small))
+	mux.HandleFunc("/bomb", send("text/html", "gzip", bomb))
+	mux.HandleFunc("/brotli", send("text/html", "br", small))
+	mux.HandleFunc("/paper.pdf", send("application/pdf", "", []byte("%PDF-1.7")))
+	mux.HandleFunc("/image", send("image/png", "", []byte("\x89PNG")))
+	mux.HandleFunc("/script", send("application/javascript", "", []byte("1")))
+	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.Copy(w, spaces(MaxPage+10))
+	})
+	mux.HandleFunc("/missing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/page", http.StatusMovedPermanently)
+	})
+	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/round", http.StatusFound)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	f := newFetcher(publicOnly([]netip.AddrPort{server.Listener.Addr().(*net.TCPAddr).AddrPort()}), nil)
+	for _, tt := range []struct {
+		path, url, filename, body string
+		code                      chat.Code
+	}{
+		{"/page", "/page", "127.0.0.1-page.html", "\xef\xbb\xbf<p>plain</p>", ""},
+		{"/latin", "/latin", "127.0.0.1-latin.html", "\xef\xbb\xbf<p>café</p>", ""},
+		{"/unlabelled", "/unlabelled", "127.0.0.1-unlabelled.html", "<p>x</p>", ""},
+		{"/packed", "/packed", "127.0.0.1-packed.html", "<p>packed</p>", ""},
+		{"/moved", "/page", "127.0.0.1-page.html", "\xef\xbb\xbf<p>plain</p>", ""},
+		{"/paper.pdf", "/paper.pdf", "127.0.0.1-paper.pdf", "%PDF-1.7", ""},
+		{"/bomb", "", "", "", chat.CodeTooLarge},
+		{"/large", "", "", "", chat.CodeTooLarge},
+		{"/brotli", "", "", "", chat.CodeUnsupported},
+		{"/image", "", "", "", chat.CodeUnsupported},
+		{"/script", "", "", "", chat.CodeUnsupported},
+		{"/missing", "", "", "", chat.CodeUnavailable},
+		{"/round", "", "", "", chat.CodeUnavailable},
+	} {
+		page, err := f.fetchPage(t.Context(), server.URL+tt.path)
+		if tt.code != "" {
+			if err == nil || chat.CodeOf(err) != tt.code {
+				t.Errorf("%s = %v, want %s", tt.path, err, tt.code)
+			}
+			continue
+		}
+		if err != nil || page.URL != server.URL+tt.url || page.Filename != tt.filename ||
+			string(page.Body) != tt.body || time.Since(page.FetchedAt) > time.Minute {
+			t.Errorf("%s = %q %q %q, %v; want %q, %q, %v",
+				tt.path, page.URL, page.Filename, page.Body, err, server.URL+tt.url, tt.filename, tt.body)
+		}
+	}
+}
+
+func TestAPageThatNeverEndsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	left := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<p>")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(left)
+	}))
+	t.Cleanup(server.Close)
+	f := newFetcher(publicOnly([]netip.AddrPort{server.Listener.Addr().(*net.TCPAddr).AddrPort()}), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := f.fetchPage(ctx, server.URL); err == nil || chat.CodeOf(err) != chat.CodeTimeout {
+		t.Errorf("fetch = %v, want %v", err, chat.CodeTimeout)
+	}
+	<-left
+}

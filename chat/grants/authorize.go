@@ -1,0 +1,215 @@
+package grants
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// Scope is all that can be allowed: to use /mcp.
+const Scope = "mcp"
+
+// Request is what a client asks a user for. State comes back to the client as it is, and is not kept: only its own
+// browser window knows it.
+type Request struct {
+	Client    string `json:"client"`
+	Redirect  string `json:"redirect"`
+	Challenge string `json:"challenge"` // S256
+	State     string `json:"-"`
+	Resource  string `json:"resource"`
+}
+
+const maxState = 2000 // bytes
+
+// challengeForm is the base64url form of a SHA-256, 43 signs; verifierForm is what RFC 7636, section 4.1, allows for a
+// verifier.
+var (
+	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+)
+
+// Check reads the parameters of an authorization request at a server with an issuer and a resource. It fails with
+// chat.CodeInvalid and a sentence for the user. No failure is sent to the client: every stranger can register an
+// address, so a link with a fault would forward people there without a click (RFC 9700, section 4.11.2). PKCE with S256
+// is a must (OAuth 2.1), and “resource” is RFC 8707's.
+func (b *Book) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
+	c, err := b.Client(ctx, get("client_id"))
+	if err != nil {
+		return c, nil, err
+	}
+	if !c.goesTo(get("redirect_uri")) {
+		return c, nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "The program asks to send you to an address that it did not register.",
+		}
+	}
+	q := &Request{
+		Client: c.ID, Redirect: get("redirect_uri"), Challenge: get("code_challenge"), State: get("state"),
+		Resource: resource,
+	}
+	var fault string
+	switch {
+	case len(q.State) > maxState:
+		fault = "state is too long"
+	case get("response_type") != "code":
+		fault = "response_type must be code"
+	case get("code_challenge_method") != "S256" || !challengeForm.MatchString(q.Challenge):
+		fault = "PKCE with the method S256 is needed"
+	case get("scope") != "" && get("scope") != Scope:
+		fault = "the only scope is " + Scope
+	case get("resource") != "" && get("resource") != resource:
+		fault = "the only resource is " + resource
+	}
+	if fault != "" {
+		return c, nil, &chat.Error{
+			Code: chat.CodeInvalid,
+			Message: "The program's request can't be granted: " + fault +
+				". Update the program, then connect from it again.",
+		}
+	}
+	return c, q, nil
+}
+
+// Back is where the browser goes with an answer. “iss” (RFC 9207) tells a client of several servers which of them
+// answered. Parameters that the address has stay.
+func (q *Request) Back(issuer string, answer map[string]string) string {
+	u, err := url.Parse(q.Redirect)
+	if err != nil {
+		return "/"
+	}
+	values := u.Query()
+	for name, value := range answer {
+		values.Set(name, value)
+	}
+	if q.State != "" {
+		values.Set("state", q.State)
+	}
+	values.Set("iss", issuer)
+	u.RawQuery = values.Encode()
+	return u.String()
+}
+
+// Origin is where Back leads to, as a policy of content names it.
+func (q *Request) Origin() string {
+	u, err := url.Parse(q.Redirect)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Pend notes that a user is asked about a client, which registrations of others don't push out meanwhile.
+func (b *Book) Pend(ctx context.Context, c Client) error {
+	return b.put(ctx, Record{
+		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: b.now().Add(consentLife),
+	}, nil, 1)
+}
+
+// Allow makes a grant of a user, who is signed in with key, and returns the code that its client turns into tokens. The
+// client is marked as used before the grant is made, so that it is not swept meanwhile. The code is kept as its hash,
+// with the request that it has to match.
+func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request) (code string, err error) {
+	g := Grant{
+		ID: rand.Text(), User: user, Key: hash(key), Client: c.ID, Name: c.Name, Resource: q.Resource,
+	}
+	if _, _, err := b.Store.Use(ctx, KindClient, c.ID); err != nil {
+		return "", err
+	}
+	now := b.now()
+	if err := b.put(
+		ctx, Record{Kind: KindGrant, ID: g.ID, Owner: user, Expires: now.Add(usedLife)}, g, mostGrants,
+	); err != nil {
+		return "", err
+	}
+	code, sum := secret("")
+	return code, b.put(ctx, Record{Kind: KindCode, ID: sum, Owner: g.ID, Expires: now.Add(codeLife)}, q, mostTokens)
+}
+
+// Exchange turns a code into tokens, once. A code that comes a second time ends its grant. The code is used up before
+// anything is checked: a wrong verifier must not leave it for another guess. That a second use ends the grant is RFC
+// 6749, section 4.1.2.
+func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, resource string) (Tokens, error) {
+	r, err := b.use(ctx, KindCode, code)
+	if err != nil {
+		return Tokens{}, err
+	}
+	var q Request
+	if err := json.Unmarshal(r.Body, &q); err != nil {
+		return Tokens{}, fmt.Errorf("read a code: %w", err)
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	if !verifierForm.MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
+		q.Client != client || q.Redirect != redirect || resource != "" && resource != q.Resource {
+		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // nobody gets its tokens any more
+			return Tokens{}, err
+		}
+		return Tokens{}, invalidGrant("the code is not for this client, address, resource or verifier")
+	}
+	return b.tokens(ctx, r.Owner, client)
+}
+
+// Refresh turns a refresh token into new tokens, once. One that comes a second time was stolen, or its successor was:
+// it ends the grant. Rotation of refresh tokens with such an end is RFC 9700, section 4.14.2.
+func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tokens, error) {
+	r, err := b.use(ctx, KindRefresh, token)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if g, _, err := b.grant(ctx, r.Owner); err == nil && resource != "" && resource != g.Resource {
+		return Tokens{}, &Error{"invalid_target", "the only resource is " + g.Resource}
+	}
+	return b.tokens(ctx, r.Owner, client)
+}
+
+// use takes a secret that may be used once. The store's Use is atomic: of two at the same moment one is first.
+func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) {
+	r, first, err := b.Store.Use(ctx, kind, hash(text))
+	if err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			err = invalidGrant("it is not known, or no longer")
+		}
+		return r, err
+	}
+	if !first {
+		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil {
+			return r, err
+		}
+		return r, invalidGrant("it was used before; the connection has ended")
+	}
+	if !b.now().Before(r.Expires) {
+		return r, invalidGrant("it has expired")
+	}
+	return r, nil
+}
+
+// tokens makes the tokens of a grant that holds. The grant is read anew, as it or its user's key may have ended since
+// the secret was made.
+func (b *Book) tokens(ctx context.Context, grant, client string) (Tokens, error) {
+	g, _, err := b.grant(ctx, grant)
+	switch {
+	case err == nil && g.Client == client:
+	case err == nil || chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeUnauthorized:
+		return Tokens{}, invalidGrant("the connection has ended")
+	default:
+		return Tokens{}, err
+	}
+	t := Tokens{Seconds: int(accessLife.Seconds())}
+	now := b.now()
+	var sum string
+	t.Access, sum = secret(AccessPrefix)
+	if err := b.put(
+		ctx, Record{Kind: KindAccess, ID: sum, Owner: grant, Expires: now.Add(accessLife)}, nil, mostTokens,
+	); err != nil {
+		return t, err
+	}
+	t.Refresh, sum = secret(refreshPrefix)
+	return t, b.put(
+		ctx, Record{Kind: KindRefresh, ID: sum, Owner: grant, Expires: now.Add(refreshLife)}, nil, mostTokens,
+	)
+}

@@ -1,0 +1,155 @@
+package grants
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// Client is a program that registered itself. It has no secret: anybody can make one that calls itself the same.
+type Client struct {
+	ID        string   `json:"-"`
+	Name      string   `json:"name"`
+	Redirects []string `json:"redirects"`
+}
+
+const (
+	maxRedirects = 10
+	maxRedirect  = 2000 // bytes of an address
+	maxName      = 100  // runes of a name
+)
+
+// Register stores a client and gives it an id. Registration is open (RFC 7591): see docs/decisions/access.md.
+// The id is random, and what a client calls itself is shown to the user as its own words.
+func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
+	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
+		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}
+	}
+	for _, address := range c.Redirects {
+		if _, err := readRedirect(address); err != nil {
+			return c, err
+		}
+	}
+	c.Name = cleanName(c.Name)
+	c.ID, _ = secret("fnc_")
+	return c, b.put(
+		ctx, Record{Kind: KindClient, ID: c.ID, Expires: b.now().Add(clientLife)}, c, mostClients,
+	)
+}
+
+// cleanName is a name as it can be shown in a line.
+func cleanName(name string) string {
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName]) + "…"
+	}
+	return name
+}
+
+// readRedirect checks an address to go back to: https, or http on this machine. Characters that could end an attribute
+// or a header are refused, though a URL may hold some of them: the address goes into a policy of content and into a
+// Location header.
+func readRedirect(address string) (*url.URL, error) {
+	bad := &Error{
+		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a " +
+			"fragment.",
+	}
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxRedirect || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(address, "#*") ||
+		strings.ContainsFunc(
+			address,
+			func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\\\"';,", r) },
+		) {
+		return nil, bad
+	}
+	port, err := strconv.Atoi(cmp.Or(u.Port(), "443"))
+	if err != nil || port < 1 || port > 65535 || strings.HasSuffix(u.Host, ":") || !isHost(u.Hostname()) {
+		return nil, bad
+	}
+	if u.Scheme == "https" || u.Scheme == "http" && onLoopback(u) {
+		return u, nil
+	}
+	return nil, bad
+}
+
+// hostForm is a name of the DNS in ASCII (RFC 1123): labels of letters, digits and hyphens.
+var hostForm = regexp.MustCompile(
+	`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// isHost reports whether a text is an IP address without a zone, or a name whose last label is no number: browsers take
+// such a name for an IPv4 address in another spelling.
+func isHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Zone() == ""
+	}
+	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
+	return len(host) <= 253 && hostForm.MatchString(host) && strings.Trim(last, "0123456789") != "" &&
+		!strings.HasPrefix(last, "0x")
+}
+
+// onLoopback reports whether an address is of this machine. “localhost” counts, as programs register it.
+func onLoopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Client returns a client that registered itself and did not expire. A client with a grant lives for a year from when
+// it was made, another one for a day.
+func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
+	unknown := &chat.Error{
+		Code: chat.CodeInvalid, Message: "This program is not known here, or no longer. Connect from it again.",
+	}
+	r, err := b.Store.Get(ctx, KindClient, id)
+	if err != nil {
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			err = unknown
+		}
+		return c, err
+	}
+	expires := r.Expires
+	if r.Used {
+		expires = r.Made.Add(usedLife)
+	}
+	if !b.now().Before(expires) {
+		return c, unknown
+	}
+	if err := json.Unmarshal(r.Body, &c); err != nil {
+		return c, fmt.Errorf("read a client: %w", err)
+	}
+	c.ID = r.ID
+	return c, nil
+}
+
+// goesTo reports whether a client registered an address: the very same, on this machine with any port. Any port on
+// loopback is RFC 8252, section 7.3: a program listens on whichever is free.
+func (c Client) goesTo(address string) bool {
+	to, err := readRedirect(address)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.Redirects, func(known string) bool {
+		if known == address {
+			return true
+		}
+		u, err := readRedirect(known)
+		if err != nil || u.Scheme != "http" || to.Scheme != "http" {
+			return false
+		}
+		u.Host, to.Host = u.Hostname(), to.Hostname()
+		return u.String() == to.String()
+	})
+}

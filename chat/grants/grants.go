@@ -1,0 +1,286 @@
+// Package grants keeps which programs may use /mcp for which users: clients that registered themselves, what users
+// allowed them, and the tokens of both. It is the authorization server of OAuth 2.1 without its HTTP: codes for PKCE
+// with S256, short access tokens, refresh tokens that change with each use. Secrets are kept as SHA-256 only. A grant
+// ends with the key that its user allowed it with.
+//
+// grants.go has the book and how tokens are looked up, client.go registers clients, authorize.go goes from a request to
+// tokens; server/oauth is its HTTP, grantstest the suite of its stores. It must never keep a secret itself, nor take a
+// token for another resource than the one it was made for. Why there are records of one shape:
+// docs/decisions/access.md.
+package grants
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/keys"
+)
+
+// Kind says what a record is.
+type Kind string
+
+// The kinds, and who owns their records.
+const (
+	KindClient  Kind = "client"  // owned by nobody: ""
+	KindGrant   Kind = "grant"   // owned by its user
+	KindCode    Kind = "code"    // owned by its grant, as the rest
+	KindAccess  Kind = "access"  //
+	KindRefresh Kind = "refresh" //
+	KindConsent Kind = "consent" // owned by its client: a user is asked about it
+)
+
+// Record is what is kept of a client, a grant or a secret.
+type Record struct {
+	Kind    Kind
+	ID      string // of a secret: its SHA-256 in hex
+	Owner   string
+	Used    bool // a secret was used up; a client has a grant
+	Made    time.Time
+	Expires time.Time
+	Body    []byte // JSON
+}
+
+// Store keeps records. Times are UTC in whole microseconds. It is safe for concurrent use.
+type Store interface {
+	// Put stores a new record and drops the oldest of the same kind and owner beyond most, of clients only those that
+	// were never used and have no record of KindConsent.
+	Put(ctx context.Context, r Record, most int) error
+	// Get returns a record, whether it expired or not. It fails with chat.CodeNotFound.
+	Get(ctx context.Context, kind Kind, id string) (Record, error)
+	// Use marks a record as used; first is true for one caller alone. It fails with chat.CodeNotFound.
+	Use(ctx context.Context, kind Kind, id string) (r Record, first bool, err error)
+	// Drop removes a record; one that is not there is a no-op.
+	Drop(ctx context.Context, kind Kind, id string) error
+	// List returns the records of an owner, oldest first.
+	List(ctx context.Context, kind Kind, owner string) ([]Record, error)
+	// Sweep removes what expired before now.
+	Sweep(ctx context.Context, now time.Time) error
+}
+
+// How long what is kept, and how many of it. An access token lives as short as clients bear; a refresh token ends when
+// it is not used for 30 days; a code only has to cross a redirect (RFC 6749, section 4.1.2, recommends at most ten
+// minutes).
+const (
+	accessLife  = time.Hour
+	refreshLife = 30 * 24 * time.Hour
+	codeLife    = time.Minute
+	clientLife  = 24 * time.Hour // without a grant
+	consentLife = 10 * time.Minute
+	usedLife    = 365 * 24 * time.Hour
+
+	mostClients = 1000 // without a grant
+	mostGrants  = 50   // of a user
+	mostTokens  = 50   // of a kind, of a grant
+)
+
+// AccessPrefix begins every access token.
+const AccessPrefix = "fno_"
+
+// refreshPrefix begins every refresh token, so that one in a log is told from an access token.
+const refreshPrefix = "fnr_"
+
+// Book reads and writes grants. It is safe for concurrent use.
+type Book struct {
+	Store Store
+	Keys  *keys.File
+	Log   *slog.Logger
+	Now   func() time.Time // nil: the clock
+}
+
+// now is the time in UTC, by the clock or the test's.
+func (b *Book) now() time.Time {
+	if b.Now != nil {
+		return b.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Book. Keys that can't be read
+// count as none: without keys nobody needs a grant.
+func (b *Book) Needed() bool {
+	if b == nil || b.Keys == nil {
+		return false
+	}
+	needed, err := b.Keys.Needed()
+	return err == nil && needed
+}
+
+// Grant is what a user allowed a program.
+type Grant struct {
+	ID       string    `json:"-"`
+	Since    time.Time `json:"-"`
+	User     string    `json:"user"`
+	Key      string    `json:"key"` // SHA-256 of the key that the user was signed in with, in hex
+	Client   string    `json:"client"`
+	Name     string    `json:"name"` // as the client calls itself
+	Resource string    `json:"resource"`
+}
+
+// Tokens are what a client gets.
+type Tokens struct {
+	Access, Refresh string
+	Seconds         int // that Access lives
+}
+
+// Error is a failure in the words of OAuth.
+type Error struct{ Code, Message string }
+
+// Error is for logs.
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// invalidGrant is the error for a code or token that does not hold (RFC 6749, section 5.2).
+func invalidGrant(why string) error { return &Error{"invalid_grant", why} }
+
+// secret makes a secret and what is kept of it. The text has 34 letters and digits of rand.Text's alphabet of 32, 170
+// bits: no salt is needed for a hash of that.
+func secret(prefix string) (text, sum string) {
+	text = prefix + strings.ToLower(rand.Text()+rand.Text()[:8])
+	return text, hash(text)
+}
+
+// hash is how secrets are kept and looked up.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// put stores a value as a record.
+func (b *Book) put(ctx context.Context, r Record, value any, most int) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("store a %s: %w", r.Kind, err)
+	}
+	r.Body, r.Made = body, b.now()
+	if err := b.Store.Put(ctx, r, most); err != nil {
+		return fmt.Errorf("store a %s: %w", r.Kind, err)
+	}
+	return nil
+}
+
+// grant reads a grant that holds: it has not ended, and neither has its user's key, whose end valid tells.
+func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Context, err error) {
+	r, err := b.Store.Get(ctx, KindGrant, id)
+	if err != nil {
+		return g, nil, err
+	}
+	if g, err = readGrant(r); err != nil {
+		return g, nil, err
+	}
+	sum, err := hex.DecodeString(g.Key)
+	if err != nil || len(sum) != sha256.Size {
+		return g, nil, fmt.Errorf("grant %s has no key", id)
+	}
+	user, valid, err := b.Keys.UserOf([sha256.Size]byte(sum))
+	if err != nil {
+		return g, nil, err
+	}
+	if user != g.User || !b.now().Before(r.Expires) {
+		return g, nil, &chat.Error{Code: chat.CodeNotFound, Message: "This grant has ended."}
+	}
+	return g, valid, nil
+}
+
+// readGrant reads a grant from its record. It does not look at its time.
+func readGrant(r Record) (g Grant, err error) {
+	if err := json.Unmarshal(r.Body, &g); err != nil {
+		return g, fmt.Errorf("read a grant: %w", err)
+	}
+	g.ID, g.Since = r.ID, r.Made
+	return g, nil
+}
+
+// User returns whose token it is for a resource, and a context that ends with the user's key. It fails with
+// chat.CodeUnauthorized for any token that does not hold. Each use looks up token, grant and key, so what ended is
+// refused at once, on every replica. All failures read the same.
+func (b *Book) User(ctx context.Context, token, resource string) (string, context.Context, error) {
+	ended := &chat.Error{
+		Code: chat.CodeUnauthorized, Message: "This token does not hold, or no longer. Connect to the server again.",
+	}
+	r, err := b.Store.Get(ctx, KindAccess, hash(token))
+	if err == nil && (!b.now().Before(r.Expires) || r.Used) {
+		return "", nil, ended
+	}
+	var g Grant
+	var valid context.Context
+	if err == nil {
+		g, valid, err = b.grant(ctx, r.Owner)
+	}
+	switch {
+	case err == nil && g.Resource == resource:
+		return g.User, valid, nil
+	case err == nil || chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeUnauthorized:
+		return "", nil, ended
+	}
+	return "", nil, err
+}
+
+// List returns what a user allowed, oldest first.
+func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
+	records, err := b.Store.List(ctx, KindGrant, user)
+	if err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	var out []Grant
+	for _, r := range records {
+		g, err := readGrant(r)
+		if err != nil {
+			return nil, err
+		}
+		if b.now().Before(r.Expires) {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+// End ends a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's. Tokens need not
+// be dropped: without their grant they hold no more, and Sweep takes them away when they expire.
+func (b *Book) End(ctx context.Context, user, id string) error {
+	r, err := b.Store.Get(ctx, KindGrant, id)
+	if err != nil {
+		return err
+	}
+	if r.Owner != user {
+		return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such connection."}
+	}
+	return b.Store.Drop(ctx, KindGrant, id)
+}
+
+// Forget ends the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's revocation:
+// an unknown token is no error there (section 2.2).
+func (b *Book) Forget(ctx context.Context, token string) error {
+	for _, kind := range []Kind{KindRefresh, KindAccess} {
+		r, err := b.Store.Get(ctx, kind, hash(token))
+		if err == nil {
+			return b.Store.Drop(ctx, KindGrant, r.Owner)
+		}
+		if chat.CodeOf(err) != chat.CodeNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run sweeps what has expired, until ctx ends. It needs Log.
+func (b *Book) Run(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := b.Store.Sweep(ctx, b.now()); err != nil && ctx.Err() == nil {
+			b.Log.WarnContext(ctx, "what expired of grants is not swept", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package eval judges answers and searches whose right results are known. Parse reads a file of questions, Judge
+// compares an answer with what its question expects, Report counts by kind; Measure judges rankings as trec_eval does.
+// It asks nothing itself: footnote eval does. What an answer says in words of its own is not judged, only what it cites
+// and whether it refuses.
+package judge
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The limits of a file of questions.
+const (
+	maxFile      = 1 << 20
+	maxQuestions = 2000
+)
+
+// Embedded is the program's own file of questions. Its first lines explain the format.
+//
+//go:embed questions.tsv
+var Embedded string
+
+// Question is what is asked and what is expected of the answer. A question that expects nothing is to be refused.
+type Question struct {
+	Kind     string
+	Before   []string  // asked first in the same conversation, in this order
+	Text     string    // judged is the answer to this one
+	Passages []Passage // each has to be cited
+	Words    []string  // each has to stand in the answer, in one of the wordings that " | " parts
+}
+
+// Passage is a document, by its path in the folder, and words that one of its cited quotes has to hold.
+type Passage struct{ Document, Words string }
+
+// Refuse reports whether the documents do not answer the question.
+func (q Question) Refuse() bool { return len(q.Passages) == 0 && len(q.Words) == 0 }
+
+// Parse reads a file of questions, at most 1 MiB and 2,000 of them. Errors name the line.
+func Parse(r io.Reader) ([]Question, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the questions: %w", err)
+	}
+	if len(raw) > maxFile {
+		return nil, errors.New("the questions are larger than 1 MiB")
+	}
+	var out []Question
+	number := 0
+	for line := range strings.Lines(string(raw)) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		q, err := parseLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the questions: %w", number, err)
+		}
+		if len(out) == maxQuestions {
+			return nil, fmt.Errorf("there are more than %d questions", maxQuestions)
+		}
+		out = append(out, q)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("there are no questions in the file")
+	}
+	return out, nil
+}
+
+// parseLine reads one line of five fields: kind, documents, quotes, answer, question. Documents and quotes belong
+// together by their place in their lists.
+func parseLine(line string) (Question, error) {
+	fields := strings.Split(line, "\t")
+	if len(fields) != 5 {
+		return Question{}, fmt.Errorf(
+			"it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields),
+		)
+	}
+	// Earlier turns stand before the question, in one field.
+	turns := splitList(fields[4], " → ")
+	if fields[0] == "" || len(turns) == 0 {
+		return Question{}, errors.New("it has no kind or no question")
+	}
+	last := len(turns) - 1
+	q := Question{Kind: fields[0], Before: turns[:last], Text: turns[last], Words: splitList(fields[3], " + ")}
+	documents, quotes := splitList(fields[1], " + "), splitList(fields[2], " + ")
+	if len(documents) != len(quotes) {
+		return Question{}, fmt.Errorf(
+			"it names %d documents and %d quotes; each document needs one", len(documents), len(quotes),
+		)
+	}
+	for i, document := range documents {
+		q.Passages = append(q.Passages, Passage{document, quotes[i]})
+	}
+	return q, nil
+}
+
+// splitList parts a field; "-" and nothing are an empty list.
+func splitList(field, between string) []string {
+	if field = strings.TrimSpace(field); field == "" || field == "-" {
+		return nil
+	}
+	parts := strings.Split(field, between)
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}

@@ -1,0 +1,312 @@
+// Package bucket is the kind of place that is a folder in a bucket of an S3-compatible storage.
+//
+// minio-go speaks the protocol and signs requests (AWS Signature Version 4); what this package adds is the way to the
+// network, bounds, and sentences. An item's key is the object's, its version the ETag.
+package bucket
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/text/locale"
+)
+
+// Limits of a bucket. S3 lists at most 1,000 objects in a page, whose names have at most 1,024 bytes: some 3.5 MiB and
+// 26 tags for each. A request that failed is tried three times in all.
+const (
+	maxFile  = 2 << 30 // bytes of an object
+	maxPage  = 4 << 20 // of a page of the list
+	maxTags  = 50_000  // of a page, where each element has two
+	maxPages = 5_000   // of one list
+	tries    = 3       // of a request that failed
+
+	amazon = "https://s3.amazonaws.com"
+)
+
+// Kind is a folder of a bucket.
+//
+// Keys that may list and read are enough; nothing is ever written to the bucket. Without an endpoint it is Amazon's.
+func Kind() sources.Kind {
+	return sources.Kind{
+		Name:  "s3",
+		Title: locale.T("S3 bucket"),
+		Help: locale.T("Files in a bucket of Amazon S3, MinIO or another storage like it, with keys " +
+			"that may list and read."),
+		Fields: []sources.Field{{
+			Name: "bucket", Title: locale.T("Bucket"), Example: "contracts", Required: true,
+		}, {
+			Name: "prefix", Title: locale.T("Folder"), Example: "2026/signed/",
+			Help: locale.T("What the names of the files begin with. Leave it empty for the whole bucket."),
+		}, {
+			Name: "endpoint", Title: locale.T("Address of the storage"), Example: "https://minio.example.org:9000",
+			Help: locale.T("Leave it empty for Amazon S3."),
+		}, {
+			Name: "region", Title: locale.T("Region"), Example: "eu-central-1",
+		}, {
+			Name: "key", Title: locale.T("Access key"), Required: true, Login: true,
+		}, {
+			Name: "secret", Title: locale.T("Secret key"), Required: true, Secret: true,
+		}},
+		Open: open,
+	}
+}
+
+// folder is what begins with a prefix in a bucket. The prefix need not end at a slash; what is cut off names is the
+// folder that it lies in. It is made for one place and keeps nothing between two looks.
+type folder struct {
+	client         *minio.Client
+	bucket, prefix string
+}
+
+// open checks what an owner entered, and reaches nothing. Amazon's buckets are hosts below the endpoint's; other
+// storages are asked with the bucket in the path, which all of them take. A bucket's name has 3 to 63 characters, by
+// S3's own rules; signs that would change the address are refused.
+func open(s sources.Settings, n sources.Net) (sources.Place, error) {
+	endpoint, err := url.Parse(cmp.Or(s["endpoint"], amazon))
+	if err != nil || endpoint.Host == "" || endpoint.User != nil || strings.Trim(endpoint.Path, "/") != "" ||
+		endpoint.RawQuery != "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+		}
+	}
+	lookup := minio.BucketLookupDNS
+	if s["endpoint"] != "" {
+		lookup = minio.BucketLookupPath
+	}
+	client, err := minio.New(endpoint.Host, &minio.Options{
+		Creds:  credentials.NewStaticV4(s["key"], s["secret"], ""),
+		Secure: endpoint.Scheme == "https", Transport: transport{n.HTTP}, Region: s["region"], BucketLookup: lookup,
+		MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+		}
+	}
+	if name := s["bucket"]; len(name) < 3 || len(name) > 63 || strings.ContainsAny(name, "/ \t\n?#%") {
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Bucket: enter its name, of 3 to 63 characters."}
+	}
+	return &folder{client, s["bucket"], strings.TrimPrefix(s["prefix"], "/")}, nil
+}
+
+// transport sends requests by a place's net, follows no redirects and bounds the replies. The SDK would make a client
+// of its own, which knows nothing of addresses that may not be reached.
+type transport struct{ http *http.Client }
+
+// RoundTrip implements http.RoundTripper. Lists are told from objects by a counter in the context, and bounded in their
+// number of pages: a storage can always name a next one. The SDK decodes whole answers, so those are bounded in their
+// number of tags, too.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	way := t.http.Transport
+	if way == nil {
+		way = http.DefaultTransport // what a client without one takes
+	}
+	_, isPlace := req.URL.Query()["location"] // the SDK asks for a bucket's region by itself
+	limit, isList := int64(maxFile), isPlace
+	if pages, _ := req.Context().Value(pagesKey{}).(*int); pages != nil {
+		isList = true
+		if *pages++; *pages > maxPages {
+			return nil, &chat.Error{
+				Code:    chat.CodeInvalid,
+				Message: "The list of the bucket does not end. Choose a folder in it.",
+			}
+		}
+	}
+	if isList {
+		limit = maxPage
+	}
+	resp, err := request.Guard(req.Context(), limit, func(ctx context.Context) (*http.Response, error) {
+		return way.RoundTrip(req.WithContext(ctx))
+	})
+	if err == nil && isList {
+		resp.Body = &tagged{resp.Body, maxTags}
+	}
+	return resp, err
+}
+
+// tagged is a body of XML that fails with sources.ErrTooLarge beyond a number of tags. Each begins with a “<”, which
+// encoding/xml takes in UTF-8 alone.
+type tagged struct {
+	io.ReadCloser
+	left int
+}
+
+// Read implements io.Reader.
+func (t *tagged) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if t.left -= bytes.Count(p[:n], []byte("<")); t.left < 0 {
+		return 0, sources.ErrTooLarge
+	}
+	return n, err
+}
+
+// pagesKey is for how many requests a list has taken.
+type pagesKey struct{}
+
+// Check implements sources.Place. One object is asked for, so keys that may not list are told at once. Whether they may
+// read shows at the first file.
+func (f *folder) Check(ctx context.Context) error {
+	for object := range f.objects(ctx, 1) {
+		return f.explain(ctx, object.Err)
+	}
+	return nil // an empty folder may get files
+}
+
+// objects lists objects, asking for so many at once; 0: as many as the storage likes. Each call has a counter of its
+// own.
+func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectInfo] {
+	return f.client.ListObjectsIter(context.WithValue(ctx, pagesKey{}, new(int)), f.bucket, minio.ListObjectsOptions{
+		Prefix: f.prefix, Recursive: true, MaxKeys: atOnce,
+	})
+}
+
+// List implements sources.Place. Objects whose key ends in a slash are the marks that consoles make for empty folders.
+// Objects come by their keys, as the storage has them.
+func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
+	return func(yield func(sources.Item, error) bool) {
+		seen, kept := map[string]bool{}, sources.Kept(0)
+		for object := range f.objects(ctx, 0) {
+			if object.Err != nil {
+				yield(sources.Item{}, f.explain(ctx, object.Err))
+				return
+			}
+			key := object.Key
+			if strings.HasSuffix(key, "/") || key == "" || seen[key] || !strings.HasPrefix(key, f.prefix) {
+				continue // a folder's mark, or what was not asked for
+			}
+			seen[key] = true
+			if err := kept.Add(key); err != nil {
+				yield(sources.Item{}, err)
+				return
+			}
+			if !yield(f.item(object), nil) || len(seen) > sources.MaxItems {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(sources.Item{}, err)
+		}
+	}
+}
+
+// item describes an object. The prefix up to its last slash is left out of names.
+func (f *folder) item(object minio.ObjectInfo) sources.Item {
+	folder := f.prefix[:strings.LastIndex(f.prefix, "/")+1]
+	return sources.Item{
+		Key: object.Key, Version: object.ETag, Name: strings.TrimPrefix(object.Key, folder), Size: object.Size,
+	}
+}
+
+// Fetch implements sources.Place. GetObject sends nothing by itself: Stat makes the request, so that a refusal is known
+// before the body is handed out.
+func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
+	if item.Version != "" && item.Version == known {
+		return sources.Content{}, sources.ErrSame
+	}
+	object, err := f.client.GetObject(ctx, f.bucket, item.Key, minio.GetObjectOptions{})
+	if err != nil {
+		return sources.Content{}, f.explain(ctx, err)
+	}
+	about, err := object.Stat() // the first request
+	if err != nil {
+		_ = object.Close()
+		return sources.Content{}, f.explain(ctx, err)
+	}
+	return sources.Content{Body: body{object, f, ctx}, Version: about.ETag}, nil
+}
+
+// body says what went wrong while an object was read. The storage is asked for further parts while it is read, so a
+// read can fail as a request does.
+type body struct {
+	*minio.Object
+	folder *folder
+	ctx    context.Context
+}
+
+// Read implements io.Reader.
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.Object.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = b.folder.explain(b.ctx, err)
+	}
+	return n, err
+}
+
+// explain makes a sentence of a storage's error. The codes are S3's own (“Error responses” in its API reference) and
+// those of minio-go. The end of ctx outranks all else, and sentences that were made before stay. What a storage says in
+// words is not shown.
+func (f *folder) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return cause
+	}
+	var told *chat.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	answer := minio.ToErrorResponse(err)
+	switch answer.Code {
+	case minio.NoSuchKey:
+		return sources.ErrGone
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken":
+		return &chat.Error{
+			Code: chat.CodeUnauthorized, Message: "The storage does not take these keys. Enter them again.", Err: err,
+		}
+	case minio.NoSuchBucket:
+		return &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "There is no such bucket. Check its name and the address of the storage.",
+			Err:     err,
+		}
+	case minio.AccessDenied, "AllAccessDisabled":
+		return &chat.Error{
+			Code:    chat.CodeForbidden,
+			Message: "These keys may not read this. Give them the right to list and to read.",
+			Err:     err,
+		}
+	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
+		return &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "The bucket is in another region. Enter that one.",
+			Err:     err,
+		}
+	case "RequestTimeTooSkewed":
+		return &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The clocks of the storage and of this machine differ too much. Set this one.", Err: err,
+		}
+	case "InvalidObjectState":
+		return &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "This file is in an archive of the storage. Restore it there first.",
+			Err:     err,
+		}
+	}
+	if answer.StatusCode >= 400 {
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Err: err,
+			Message: fmt.Sprintf("The server answered %d. It is asked again later.", answer.StatusCode),
+		}
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+	}
+}

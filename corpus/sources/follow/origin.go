@@ -1,0 +1,80 @@
+package follow
+
+import (
+	"context"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/footnote/footnote/corpus/sources"
+)
+
+// A stored secret belongs to the server that it was entered for. Whoever may change a place must not learn its secret
+// by moving the place to a server of their own.
+
+// checkMoved fails with a *FieldError if a change sends a stored secret to another origin. settings are those before
+// the change with their secrets, changed those after it, and kept the secrets that the change does not enter anew.
+func checkMoved(ctx context.Context, kind sources.Kind, settings, changed map[string]string, kept []string) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	to, err := originOf(ctx, kind, changed)
+	if err != nil {
+		return err
+	}
+	if from, err := originOf(ctx, kind, settings); err == nil && from == to {
+		return nil
+	}
+	for _, field := range kind.Fields {
+		if slices.Contains(kept, field.Name) {
+			return badField(field.Name, "“"+field.Title.English()+"” is stored for another server. Enter it again.")
+		}
+	}
+	return nil
+}
+
+// originOf returns the scheme, host and port of the first request that a kind makes with settings, or the host and port
+// of its first connection. It sends nothing. It fails like Open for settings that can't be right.
+func originOf(ctx context.Context, kind sources.Kind, settings map[string]string) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := probe{cancel, make(chan string, 1)}
+	place, err := kind.Open(maps.Clone(settings), sources.Net{HTTP: &http.Client{Transport: p}, Dial: p.dial})
+	if err != nil {
+		return "", err
+	}
+	_ = place.Check(ctx) // it ends at the first request
+	select {
+	case origin := <-p.origin:
+		return origin, nil
+	default:
+		return "", nil
+	}
+}
+
+// probe is a way to the network that keeps the first origin asked for, and ends the caller's context.
+type probe struct {
+	end    context.CancelFunc
+	origin chan string // holds one
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p probe) RoundTrip(r *http.Request) (*http.Response, error) {
+	port := r.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[r.URL.Scheme]
+	}
+	_, err := p.dial(r.Context(), r.URL.Scheme, net.JoinHostPort(r.URL.Hostname(), port))
+	return nil, err
+}
+
+func (p probe) dial(_ context.Context, network, address string) (net.Conn, error) {
+	select {
+	case p.origin <- network + "://" + strings.ToLower(address):
+	default:
+	}
+	p.end()
+	return nil, context.Canceled
+}

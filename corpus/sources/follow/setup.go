@@ -1,0 +1,398 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+)
+
+// maxValue and maxLines bound what an owner may enter. They are far above what any kind needs: a list of 1,000
+// addresses has some 60 KB.
+const (
+	maxValue = 2000     // bytes of a setting
+	maxLines = 64 << 10 // bytes of one of several lines
+)
+
+// Draft is a place as its owner wants it.
+//
+// Settings are texts by the names of the kind's fields, secrets among them; Create takes them apart.
+type Draft struct {
+	Kind      string
+	Name      string // empty: one is made
+	Namespace string // empty: chat.DefaultNamespace
+	Settings  map[string]string
+	Schedule  placestore.Schedule // empty: every day
+}
+
+// Change is what is changed of a place; nil: it stays.
+//
+// Pointers tell what is not to change from what is to be empty.
+type Change struct {
+	Name     *string
+	Schedule *placestore.Schedule
+	Paused   *bool
+	// Settings are those that change. A secret that is empty stays as it is, unless the settings now lead to another
+	// server: then Change fails with a *FieldError. Another setting that is empty goes.
+	Settings map[string]string
+}
+
+// FieldError says which field an error is about. The page shows the sentence beside the field.
+//
+// Field is the field's name as in the kind, or one of a place's own, such as its name.
+type FieldError struct {
+	Field string
+	Err   *chat.Error
+}
+
+// Error is for the log; people read Err beside its field.
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns the sentence.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// badField is an error about one field. It stays with chat.CodeInvalid whatever wraps it.
+func badField(field, message string) error {
+	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
+}
+
+// open opens a place with its secrets. It reaches the networks that its owner may reach.
+func (f *Follower) open(p placestore.Place) (sources.Place, sources.Kind, error) {
+	kind, ok := f.kind(p.Kind)
+	if !ok {
+		return nil, kind, &chat.Error{
+			Code: chat.CodeInvalid, Message: "This version of Footnote does not know this kind of place.",
+		}
+	}
+	secrets, err := f.secrets(p)
+	if err != nil {
+		return nil, kind, err
+	}
+	all := maps.Clone(p.Settings)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, secrets)
+	place, err := kind.Open(all, f.Net(kind, p.Local))
+	return place, kind, err
+}
+
+// Create has a place followed that answers now. local says that the local user asked for it, and is kept with the
+// place. It fails with a *FieldError where one field is wrong. The place is
+// reached before it is kept, so that a wrong password is told at once. Names and numbers are checked here for a quick
+// answer and again by the store, which has the last word. Secrets are on the disk before the place names them; if the
+// store refuses, they go.
+func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft) (p placestore.Place, err error) {
+	kind, ok := f.kind(d.Kind)
+	if !ok {
+		return p, badField("kind", "There is no such kind of place.")
+	}
+	d.Schedule = cmp.Or(d.Schedule, placestore.EveryDay)
+	d.Namespace = cmp.Or(d.Namespace, chat.DefaultNamespace)
+	if err := chat.CheckNamespace(d.Namespace); err != nil {
+		return p, err
+	}
+	settings, secrets, err := readSettings(kind, d.Settings)
+	if err != nil {
+		return p, err
+	}
+	setup := placestore.Setup{
+		Kind: kind.Name, Name: d.Name, Namespace: d.Namespace, Settings: settings, Schedule: d.Schedule,
+		Secrets: slices.Sorted(maps.Keys(secrets)), Local: local,
+	}
+	all, err := f.Store.Places(ctx, user)
+	if err != nil {
+		return p, err
+	}
+	if len(all) >= placestore.MaxPlaces {
+		return p, placestore.TooMany()
+	}
+	if setup.Name == "" {
+		setup.Name = freeName(kind, settings, all)
+	}
+	if err := checkSetup(setup); err != nil {
+		return p, err
+	}
+	if slices.ContainsFunc(all, func(other placestore.Place) bool { return other.Name == setup.Name }) {
+		return p, placestore.NameTaken()
+	}
+	if err := f.check(ctx, user, local, kind, settings, secrets); err != nil {
+		return p, err
+	}
+	id := chat.NewID()
+	if len(secrets) > 0 {
+		setup.SecretsAt = rand.Text()
+		if err := f.keepSecrets(id, setup.SecretsAt, secrets); err != nil {
+			return p, err
+		}
+	}
+	if p, err = f.Store.CreatePlace(ctx, id, user, setup); err != nil {
+		f.forgetSecrets(id, "")
+		return p, err
+	}
+	f.tellWorkers()
+	return p, nil
+}
+
+// check reaches a place before it is kept. Codes are changed to ones that blame the input: 401 and 403 would tell the
+// page that its user has lost a right here.
+func (f *Follower) check(
+	ctx context.Context, user string, local bool, kind sources.Kind, settings, secrets map[string]string,
+) error {
+	if _, ok := f.checks.Take([]string{user}); !ok {
+		return &chat.Error{
+			Code: chat.CodeTooMany, Message: "Four places are being checked for you. Try again when one is done.",
+		}
+	}
+	defer f.checks.Leave(user)
+	all := maps.Clone(settings)
+	maps.Copy(all, secrets)
+	place, err := kind.Open(all, f.Net(kind, local))
+	if err != nil {
+		return err
+	}
+	// The place is really reached: with its log-in, its folder and its rules.
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	err = place.Check(limited)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	e, ok := errors.AsType[*chat.Error](err)
+	if !ok || e.Code == chat.CodeInternal {
+		e = &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The place does not answer as it should. Check the address, then try again.",
+			Err:     err,
+		}
+	}
+	code := e.Code // it is the place that refuses or is too slow, not this server
+	if code == chat.CodeUnauthorized || code == chat.CodeForbidden || code == chat.CodeNotFound {
+		code = chat.CodeInvalid
+	} else if code == chat.CodeTimeout {
+		code = chat.CodeUnavailable
+	}
+	return &chat.Error{Code: code, Message: e.Message, Hint: e.Hint, Err: err}
+}
+
+// readSettings takes a kind's settings apart, without what is empty. Unknown names are refused, so a program learns of
+// its mistake.
+func readSettings(kind sources.Kind, given map[string]string) (settings, secrets map[string]string, err error) {
+	settings, secrets = map[string]string{}, map[string]string{}
+	for name := range given {
+		if !slices.ContainsFunc(kind.Fields, func(field sources.Field) bool { return field.Name == name }) {
+			return nil, nil, badField(cut(name, 100), "This kind of place has no such setting.")
+		}
+	}
+	for _, field := range kind.Fields {
+		value, most := strings.TrimSpace(given[field.Name]), maxValue
+		if field.Lines {
+			most = maxLines
+		}
+		switch {
+		case value == "" && field.Required:
+			return nil, nil, badField(field.Name, "“"+field.Title.English()+"” is missing. Fill it in.")
+		case value == "":
+			continue
+		case len(value) > most || !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool {
+			return r < ' ' && !(field.Lines && (r == '\n' || r == '\r' || r == '\t')) || r == 0x7f
+		}):
+			return nil, nil, badField(
+				field.Name,
+				"“"+field.Title.English()+"” is too long, or has characters that are no text.",
+			)
+		case field.Secret:
+			secrets[field.Name] = value
+		default:
+			settings[field.Name] = value
+		}
+	}
+	return settings, secrets, nil
+}
+
+// checkSetup fails for a name or a schedule that can't be.
+func checkSetup(s placestore.Setup) error {
+	if s.Name == "" || utf8.RuneCountInString(s.Name) > placestore.MaxNameLen || corpus.CleanPath(s.Name) != s.Name ||
+		strings.Contains(s.Name, "/") {
+		return badField("name", "The name must be that of a folder: up to "+strconv.Itoa(placestore.MaxNameLen)+
+			" characters, without slashes.")
+	}
+	switch s.Schedule {
+	case placestore.OnRequest, placestore.EveryHour, placestore.EveryDay, placestore.EveryWeek:
+		return nil
+	}
+	return badField("schedule", "The schedule is one of request, hour, day and week.")
+}
+
+// freeName makes a name that no other place has: the host of an address, else the kind's. Five characters are left for
+// the number.
+func freeName(kind sources.Kind, settings map[string]string, all []placestore.Place) string {
+	name := corpus.CleanPath(strings.ReplaceAll(kind.Title.English(), "/", " "))
+	for _, field := range kind.Fields {
+		if u, err := url.Parse(strings.SplitN(settings[field.Name], "\n", 2)[0]); err == nil && u.Hostname() != "" {
+			name = cmp.Or(corpus.CleanPath(u.Hostname()), name)
+			break
+		}
+	}
+	name = cut(name, placestore.MaxNameLen-5)
+	taken := func(name string) bool {
+		return slices.ContainsFunc(all, func(p placestore.Place) bool { return p.Name == name })
+	}
+	free := name
+	for n := 2; taken(free); n++ {
+		free = name + " " + strconv.Itoa(n)
+	}
+	return free
+}
+
+// Change changes a place. New settings are checked before they are kept, together with local, as for Create. New
+// secrets get a file of their own, named by SecretsAt; the store's update decides which file counts, and the other one
+// is removed.
+func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Change) (placestore.Place, error) {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil {
+		return p, err
+	}
+	setup, due := p.Setup, placestore.Never-1 // as it is
+	if p.Blamed() {
+		due = 0
+	}
+	if c.Name != nil {
+		setup.Name = *c.Name
+	}
+	// A new schedule counts from now, but for a look that has begun or is still to begin.
+	if c.Schedule != nil && *c.Schedule != setup.Schedule {
+		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
+			due = placestore.Never
+		}
+		if p.LookedAt.IsZero() || p.Looking || p.Going { // what has begun, or is still to begin, is not put off
+			due = 0
+		}
+	}
+	if err := checkSetup(setup); err != nil {
+		return p, err
+	}
+	if c.Paused != nil && *c.Paused != setup.Paused {
+		setup.Paused, due = *c.Paused, 0
+	}
+	if c.Settings != nil {
+		if err := f.changeSettings(ctx, p, local, &setup, c.Settings); err != nil {
+			return p, err
+		}
+		due = 0
+	}
+	if setup.Paused {
+		due = placestore.Never
+	}
+	// If the store refuses, the new file goes and the old one counts on; else the old one goes.
+	before := p.SecretsAt
+	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, setup, due); err != nil {
+		if setup.SecretsAt != before {
+			f.forgetSecrets(id, before)
+		}
+		return p, err
+	}
+	if setup.SecretsAt != before {
+		f.forgetSecrets(id, setup.SecretsAt)
+	}
+	f.tellWorkers()
+	return p, nil
+}
+
+// changeSettings checks other settings of a place, and keeps their secrets in a file of their own. Secrets can't be
+// shown, so an empty one means the old one.
+func (f *Follower) changeSettings(
+	ctx context.Context, p placestore.Place, local bool, setup *placestore.Setup, given map[string]string,
+) error {
+	kind, ok := f.kind(p.Kind)
+	if !ok {
+		return badField("kind", "There is no such kind of place.")
+	}
+	all := maps.Clone(p.Settings)
+	if all == nil {
+		all = map[string]string{}
+	}
+	// A file that is missing is no reason to refuse: its owner is entering the secrets again.
+	old, err := f.secrets(p)
+	if err != nil && chat.CodeOf(err) != chat.CodeUnauthorized {
+		return err
+	}
+	maps.Copy(all, old)
+	before, kept := maps.Clone(all), maps.Clone(old)
+	for name, value := range given {
+		secret := slices.ContainsFunc(kind.Fields, func(field sources.Field) bool {
+			return field.Name == name && field.Secret
+		})
+		if !secret || strings.TrimSpace(value) != "" {
+			all[name] = value
+			delete(kept, name)
+		}
+	}
+	settings, secrets, err := readSettings(kind, all)
+	if err != nil {
+		return err
+	}
+	changed := maps.Clone(settings)
+	maps.Copy(changed, secrets)
+	if err := checkMoved(ctx, kind, before, changed, slices.Collect(maps.Keys(kept))); err != nil {
+		return err
+	}
+	if err := f.check(ctx, p.User, local, kind, settings, secrets); err != nil {
+		return err
+	}
+	setup.Settings, setup.Secrets, setup.Local = settings, slices.Sorted(maps.Keys(secrets)), local
+	if maps.Equal(secrets, old) {
+		return nil
+	}
+	if setup.SecretsAt = ""; len(secrets) > 0 {
+		setup.SecretsAt = rand.Text()
+		return f.keepSecrets(p.ID, setup.SecretsAt, secrets)
+	}
+	return nil
+}
+
+// Look has a place looked at now, also one that is paused: once. One that is being looked at is returned as it is. It
+// fails with CodeConflict for one that is paused.
+func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place, error) {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil || p.Looking {
+		return p, err
+	}
+	if p.Paused {
+		return p, &chat.Error{
+			Code: chat.CodeConflict, Message: "The place is paused. Resume it, and it is looked at.",
+		}
+	}
+	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err == nil {
+		f.tellWorkers()
+	}
+	return p, err
+}
+
+// Remove ends the following of a place, in the background. Its documents stay, or go with it. A removal that was begun
+// can't be taken back; a worker does it as it does a look.
+//
+// With documents to be deleted, those that somebody uploaded or that another item has stay in any case.
+func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {
+	p, err := f.Store.Place(ctx, user, id)
+	if err != nil {
+		return err
+	}
+	p.Removing = documents
+	if _, err := f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err != nil {
+		return err
+	}
+	f.tellWorkers()
+	return nil
+}

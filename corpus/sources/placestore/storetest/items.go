@@ -1,0 +1,154 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+)
+
+// testItems checks which items of a list are wanted: new ones, those without a version and those with another one,
+// until they are settled.
+//
+// A look lists items; what it wants is what has to be fetched. If a store forgot a new item or one that changed, its
+// document would be missing or old; if it wanted what is settled, each look would fetch everything again.
+//
+// The long key shows that a store compares whole keys, and not a beginning of them.
+func testItems(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	// A key of 1,024 bytes, the longest that places may have.
+	long := strings.Repeat("é", 512)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
+	wantKeys(t, "new items", wanted(ctx, t, s, id, look), "a", "b", long)
+	item := placestore.Item{Key: "a", Version: "v1", Document: "d1", Name: "a", Link: "https://x.example/a"}
+	ok(t, s.SettleItem(ctx, id, one.Owner, item))
+	refused := placestore.Item{Key: "b", Version: "v1", Name: "b", Refusal: &placestore.Failure{
+		Code: chat.CodeUnsupported, Message: "It is a film.",
+	}}
+	ok(t, s.SettleItem(ctx, id, one.Owner, refused))
+	wantKeys(t, "what is left", wanted(ctx, t, s, id, look), long)
+	all := must[[]placestore.Item](t)(s.Items(ctx, alice, id, false, "", 2))
+	item.Listed, refused.Listed = []byte(`{"k":"a"}`), []byte(`{"k":"b"}`)
+	if diff := cmp.Diff([]placestore.Item{item, refused}, all); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+	want := placestore.Counts{Items: 3, Refused: 1, Waiting: 1}
+	if got := must[placestore.Counts](t)(s.CountItems(ctx, id)); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+	// In a new look nothing is wanted until it is listed.
+	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
+	again := listed("a", "b")
+	again[1].Version = "v2"
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	wantKeys(t, "what has another version", wanted(ctx, t, s, id, look), "b")
+	// A server that gives no version can't say that nothing changed, so the item is wanted each time.
+	again[0].Version = ""
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	wantKeys(t, "what has no version", wanted(ctx, t, s, id, look), "a", "b")
+	// Whoever lost the lease must not write any more: the other server may have read something newer.
+	if err := s.SettleItem(ctx, id, other.Owner, item); !errors.Is(err, placestore.ErrLost) {
+		t.Errorf("another's SettleItem: %v, want ErrLost", err)
+	}
+	if err := s.SeeItems(ctx, id, other.Owner, look, again); !errors.Is(err, placestore.ErrLost) {
+		t.Errorf("another's SeeItems: %v, want ErrLost", err)
+	}
+}
+
+// testPutOff checks that an item which was put off waits for the next look, and then comes behind the others.
+// Otherwise one item that fails each time would keep the others from their turn.
+func testPutOff(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
+	ok(t, s.PutOffItem(ctx, id, one.Owner, look, "a"))
+	wantKeys(t, "in this look", wanted(ctx, t, s, id, look), "b")
+	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	if next <= look {
+		t.Errorf("look %d comes after %d", next, look)
+	}
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "b")))
+	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
+}
+
+// testMissing checks that items of an earlier look are missing from a later one, and gone once they are forgotten.
+// What is missing is removed from the library, so an item that was listed must never be among it.
+func testMissing(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
+	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b")))
+	missing := must[[]placestore.Item](t)(s.MissingItems(ctx, id, look, 10))
+	if len(missing) != 1 || missing[0].Key != "a" {
+		t.Fatalf("missing = %+v, want a", missing)
+	}
+	ok(t, s.ForgetItem(ctx, id, one.Owner, "a"))
+	if missing := must[[]placestore.Item](t)(s.MissingItems(ctx, id, look, 10)); len(missing) > 0 {
+		t.Errorf("missing = %+v, want none", missing)
+	}
+}
+
+// testShared checks what two items that share a document may know of each other, and that unsettling takes it from the
+// others. The library has documents with equal bytes once. So a document must not be deleted while another item still
+// needs it, and when it changes, the other item has to be fetched again for itself.
+func testShared(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b", "c")))
+	for _, key := range []string{"a", "b"} {
+		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: key, Version: "v1", Document: "d", Name: key}))
+	}
+	ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: "c", Version: "v1", Name: "c"}))
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a", 0)); n != 1 {
+		t.Errorf("%d others share the document, want 1", n)
+	}
+	if n := must[int](t)(s.SharedItems(ctx, id, "", "a", 0)); n != 0 {
+		t.Errorf("%d others share no document, want none", n)
+	}
+	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("b")))
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "b", next)); n != 0 {
+		t.Errorf("%d others that are listed share the document, want none", n)
+	}
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a", next)); n != 1 {
+		t.Errorf("%d others that are listed share the document, want b", n)
+	}
+	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "c")))
+	look = next
+	ok(t, s.UnsettleItems(ctx, id, one.Owner, "d", "a"))
+	wantKeys(t, "fetched again", wanted(ctx, t, s, id, look), "b")
+	if n := must[int](t)(s.SharedItems(ctx, id, "d", "", 0)); n != 1 {
+		t.Errorf("%d items have the document, want one", n)
+	}
+}
+
+// testListed checks that a place's items come by key, in pages, and refused ones alone if asked for. The order is that
+// of bytes, in both databases: a database's own order of letters would differ between them and lose items between
+// pages.
+func testListed(t *testing.T, s placestore.Store) {
+	ctx := t.Context()
+	id, look := lease(t, s)
+	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "B", "c", "ä")))
+	for _, key := range []string{"B", "ä"} {
+		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{
+			Key: key, Name: key, Refusal: &placestore.Failure{Code: chat.CodeInvalid, Message: "No."},
+		}))
+	}
+	keys := func(refused bool, after string) (keys []string) {
+		for _, item := range must[[]placestore.Item](t)(s.Items(ctx, alice, id, refused, after, 3)) {
+			keys = append(keys, item.Key)
+		}
+		return keys
+	}
+	wantKeys(t, "the first three", keys(false, ""), "B", "a", "c")
+	wantKeys(t, "the rest", keys(false, "c"), "ä")
+	wantKeys(t, "refused ones", keys(true, ""), "B", "ä")
+	wantKeys(t, "the next refused ones", keys(true, "B"), "ä")
+}

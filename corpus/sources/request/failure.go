@@ -1,0 +1,88 @@
+package request
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// explain turns what went wrong with a request into a sentence. The end of the caller's own context, which is nil when
+// it ends with the request's, stays what it is. The order matters: the caller's own end first, then our time-out, then
+// errors that have a sentence already, and the rest by kind.
+func explain(reading, caller context.Context, err error) error {
+	var told *chat.Error
+	var timeout net.Error
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var corrupt flate.CorruptInputError
+	cause := context.Cause(reading)
+	var sent *url.Error
+	if errors.As(err, &sent) { // it names the address, which may have a token in it, and errors are logged
+		err = sent.Err
+	}
+	switch {
+	case caller != nil && caller.Err() != nil:
+		return caller.Err()
+	case errors.Is(cause, errSilent):
+		return errSilent
+	case errors.As(err, &told):
+		return told
+	case cause != nil:
+		return cause
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errSilent
+	case errors.As(err, &name) && name.IsNotFound:
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Message: "There is no server with this name. Check the address.", Err: err,
+		}
+	case errors.As(err, &certificate):
+		return &chat.Error{
+			Code: chat.CodeUnavailable, Err: err,
+			Message: "The server's certificate is not one that is trusted. Check the address, or ask who runs it.",
+		}
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "What the server sent can't be unpacked. Whoever runs it can mend that.",
+		}
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+	}
+}
+
+// Failed is the error for a status that means that the server can't serve, now or to this user. Statuses that a kind
+// understands better are dealt with there.
+func Failed(status int) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return &chat.Error{
+			Code:    chat.CodeUnauthorized,
+			Message: "The server does not take this user name and password. Enter them again.",
+		}
+	case http.StatusForbidden:
+		return &chat.Error{
+			Code: chat.CodeForbidden, Message: "The server does not let this be read. Ask who runs it.",
+		}
+	case http.StatusTooManyRequests:
+		return &chat.Error{
+			Code:    chat.CodeUnavailable,
+			Message: "The server asks to be left alone for a while. It is asked again later.",
+		}
+	}
+	return &chat.Error{
+		Code: chat.CodeUnavailable, Message: fmt.Sprintf("The server answered %d. It is asked again later.", status),
+	}
+}
+
+// Explain makes a sentence of what went wrong with a server that is spoken to without HTTP. The end of ctx stays what
+// it is.
+func Explain(ctx context.Context, err error) error { return explain(ctx, ctx, err) }

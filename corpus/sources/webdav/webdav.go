@@ -1,0 +1,233 @@
+// Package webdav is the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
+//
+// webdav.go asks and fetches (PROPFIND and GET of RFC 4918), read.go takes a multistatus apart, walk.go goes through
+// the folders, version.go makes versions for servers without ETags in their lists. Ways (corpus/sources/path.go) are the keys,
+// so they stay the same however a server escapes its paths.
+package webdav
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/text/locale"
+)
+
+// Limits of a folder.
+const (
+	maxListing = 128 << 20 // bytes of what a server says of one folder
+	maxFile    = 2 << 30   // bytes of a file
+)
+
+// Kind is a folder.
+func Kind() sources.Kind {
+	return sources.Kind{
+		Name:  "webdav",
+		Title: locale.T("Nextcloud or WebDAV"),
+		Help: locale.T("A folder with all that is in it. In Nextcloud, make an app password in the " +
+			"security settings."),
+		Fields: []sources.Field{{
+			Name: "url", Title: locale.T("Address of the folder"), Required: true,
+			Help:    locale.T("Nextcloud shows the WebDAV address in the settings of its files."),
+			Example: "https://cloud.example.org/remote.php/dav/files/ada/Documents",
+		}, {
+			Name: "username", Title: locale.T("User name"), Login: true,
+		}, {
+			Name: "password", Title: locale.T("Password"), Secret: true,
+		}},
+		Open: open,
+	}
+}
+
+// folder is one folder with those in it. A path that is too long for a key is known only as long as this look lives.
+type folder struct {
+	root   *url.URL // its path ends in a slash
+	client *request.Client
+	long   map[string]string // paths that are too long for keys, by key, as they were listed last
+}
+
+// open checks what an owner entered, and reaches nothing. A name without a password is allowed, as some servers want
+// only that.
+func open(s sources.Settings, n sources.Net) (sources.Place, error) {
+	root, err := request.Address(s["url"])
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of the folder: enter one that begins with https:// or http://, without user name.",
+		}
+	}
+	if s["password"] != "" && s["username"] == "" {
+		return nil, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "User name: enter the one that the password belongs to.",
+		}
+	}
+	root.RawQuery = ""
+	root = inFolder(root)
+	f := &folder{root: root, client: request.New(n), long: map[string]string{}}
+	if s["username"] != "" {
+		f.client = request.NewWithPassword(n, root, s["username"], s["password"])
+	}
+	return f, nil
+}
+
+// inFolder is a folder's address with the slash at its end.
+func inFolder(u *url.URL) *url.URL {
+	if strings.HasSuffix(u.EscapedPath(), "/") {
+		return u
+	}
+	return u.JoinPath("/")
+}
+
+// Check implements sources.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2). It fails with errNoFolder for an
+// address that is a file, or no WebDAV.
+func (f *folder) Check(ctx context.Context) error {
+	folder := false
+	err := f.ask(ctx, f.root, "0", func(e entry) error {
+		folder = folder || e.folder
+		return nil
+	})
+	if err == nil && !folder {
+		err = errNoFolder
+	}
+	return err
+}
+
+var (
+	errNoFolder = &chat.Error{
+		Code: chat.CodeInvalid, Message: "There is no folder for WebDAV at this address. Check it.",
+	}
+	errMoved = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The folder is at another address. Check whether it begins with https://.",
+	}
+	errStrange = &chat.Error{
+		Code:    chat.CodeUnavailable,
+		Message: "What the server says of a folder can't be read. It is asked again later.",
+	}
+	errEndless = &chat.Error{
+		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
+	}
+)
+
+// properties is the body of a PROPFIND: the four are all that is used; oc:fileid is Nextcloud's and ownCloud's own.
+const properties = `<?xml version="1.0" encoding="utf-8"?>
+<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
+	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`
+
+// ask requests the properties of a folder and, with depth 1, of its entries, and calls do for each. It ends with
+// the first error of do. 501 is a server without PROPFIND, so it is no WebDAV at all.
+func (f *folder) ask(ctx context.Context, at *url.URL, depth string, do func(entry) error) error {
+	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do takes it
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Depth", depth)
+	req.Header.Set("Content-Type", "application/xml; charset=utf-8")
+	resp, err := f.client.Do(ctx, req, maxListing)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch status := resp.Status; {
+	case status == http.StatusMultiStatus:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status >= 500 && status != http.StatusNotImplemented:
+		return request.Failed(status)
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return errNotThere
+	case status >= 300 && status < 400:
+		return errMoved
+	default:
+		return errNoFolder
+	}
+	err = read(resp.Body, resp.URL, do)
+	var told *chat.Error
+	if err == nil || errors.As(err, &told) || errors.Is(err, errEnough) || ctx.Err() != nil {
+		return err
+	}
+	return &chat.Error{Code: errStrange.Code, Message: errStrange.Message, Err: err}
+}
+
+// errEnough stops the reading of an answer.
+var errEnough = errors.New("nothing more is wanted")
+
+// errNotThere is a folder that is not there.
+var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)
+
+// Fetch implements sources.Place. If the list gave no version, the request is conditional with the known one. A file
+// that may not be read now is tried again at the next look.
+func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
+	if item.Version != "" && item.Version == known {
+		return sources.Content{}, sources.ErrSame
+	}
+	way := item.Key
+	if strings.HasPrefix(way, sources.LongWay) {
+		if way = f.long[item.Key]; way == "" {
+			return sources.Content{}, &chat.Error{
+				Code: chat.CodeInvalid, Message: "The path of this file is too long. Give it a shorter name.",
+			}
+		}
+	}
+	at, err := addressOf(f.root, way)
+	if err != nil {
+		return sources.Content{}, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "This file's name can't be asked for.",
+			Err:     err,
+		}
+	}
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return sources.Content{}, err
+	}
+	if item.Version == "" {
+		askIfChanged(req.Header, known, item.Size)
+	}
+	resp, err := f.client.Do(ctx, req, maxFile)
+	if err != nil {
+		return sources.Content{}, err
+	}
+	if resp.Status == http.StatusOK {
+		c := sources.Content{Body: resp.Body}
+		if item.Version == "" {
+			c.Version = versionOf(resp.Header, item.Size, time.Now())
+		}
+		return c, nil
+	}
+	defer resp.Body.Close()
+	switch status := resp.Status; {
+	case status == http.StatusNotModified:
+		return sources.Content{}, sources.ErrSame
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return sources.Content{}, sources.ErrGone
+	case status == http.StatusUnauthorized, status > 500:
+		return sources.Content{}, request.Failed(status)
+	case status == http.StatusForbidden:
+		return sources.Content{}, &chat.Error{
+			Code: chat.CodeForbidden, Message: chat.MessageOf(request.Failed(status)), Err: sources.ErrAgain,
+		}
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10)
+	return sources.Content{}, &chat.Error{
+		Code: chat.CodeInvalid, Err: sources.ErrAgain,
+		Message: fmt.Sprintf("The server answers %d for this file, so it is not read.", resp.Status),
+	}
+}
+
+// linkOf is where people open a file: its page in Nextcloud, if that is what the server is, else the file itself.
+// Nextcloud opens a file at /f/ and its id.
+func (f *folder) linkOf(e entry, at *url.URL) string {
+	if before, _, nextcloud := strings.Cut(f.root.Path, "/remote.php/"); nextcloud && e.id != "" {
+		return (&url.URL{Scheme: f.root.Scheme, Host: f.root.Host, Path: path.Join("/", before, "f", e.id)}).String()
+	}
+	return at.String()
+}

@@ -1,0 +1,263 @@
+package webpage
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/corpus/sources/robots"
+	"github.com/footnote/footnote/corpus/webtext"
+)
+
+// Limits of a page.
+//
+// They are choices; the last has the same size as a page, so that no file is in memory that a page could not be.
+const (
+	maxHTML = 16 << 20  // bytes of HTML or text, as sent and in UTF-8
+	maxFile = 512 << 20 // of other files
+	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
+)
+
+// Reader reads pages, for all kinds of places that have some. It is copied by value; its fields are shared. It is safe
+// for concurrent use as its fields are.
+type Reader struct {
+	Client *request.Client
+	// Alone is true when all pages are from one server: when it can't serve, the place can't.
+	Alone bool
+	// Robots says which pages may be read that no person named; nil: all.
+	Robots *robots.Asker
+}
+
+// Fetch reads the page at item.Key or, if that is no address, at item.Link; see sources.Place. With pages of many
+// servers, one that can't serve is a failure of its item.
+func (r Reader) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
+	content, err := r.fetch(ctx, item, known)
+	if code := chat.CodeOf(err); err != nil && !r.Alone && (code == chat.CodeUnavailable || code == chat.CodeTimeout) {
+		// the other servers go on
+		return content, &chat.Error{Code: chat.CodeInvalid, Message: chat.MessageOf(err), Err: err}
+	}
+	return content, err
+}
+
+// fetch reads a page, with the conditions that its last version allows (ETag, Last-Modified). The rules are asked again
+// for the address that redirects led to.
+//
+// A page that was not changed costs a request and no body: the server answers 304, or the hash of the words is the
+// same.
+func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
+	u, err := request.Address(item.Key)
+	if err != nil {
+		if u, err = request.Address(item.Link); err != nil {
+			return sources.Content{}, err
+		}
+	}
+	if err := r.mayRead(ctx, u); err != nil {
+		return sources.Content{}, err
+	}
+	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return sources.Content{}, err
+	}
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.8")
+	before := parseVersion(known)
+	before.ask(req.Header)
+	resp, err := r.Client.Do(ctx, req, maxFile)
+	if err != nil {
+		return sources.Content{}, err
+	}
+	var content sources.Content
+	if resp.URL.String() != u.String() { // what it leads to was not asked about
+		err = r.mayRead(ctx, resp.URL)
+	}
+	if err == nil {
+		content, err = read(resp, before)
+	}
+	if err != nil {
+		_ = resp.Body.Close()
+		return sources.Content{}, err
+	}
+	return content, nil
+}
+
+// mayRead fails for a page that is not to be read.
+func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
+	// The owner of the place named the page.
+	if r.Robots == nil {
+		return nil
+	}
+	return r.Robots.Check(ctx, page)
+}
+
+// read makes a document of a reply, whose body it closes unless it fails. Without a readable Content-Type the first 512
+// bytes decide, as browsers do (the sniffing of http.DetectContentType is that of mimesniff.spec.whatwg.org).
+//
+// Statuses are told apart by what they say: of the version (304), of the page (404, 410, 401, 403, 451), or of the
+// server (502, 503, 504), which is asked again later.
+func read(resp *request.Response, before version) (sources.Content, error) {
+	switch status := resp.Status; {
+	case status == http.StatusOK:
+	case status == http.StatusNotModified && before != version{}:
+		return sources.Content{}, sources.ErrSame
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return sources.Content{}, sources.ErrGone
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status == http.StatusUnavailableForLegalReasons:
+		return sources.Content{}, &chat.Error{
+			Code: chat.CodeForbidden,
+			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the " +
+				"file.",
+		}
+	// These say something of the server, and nothing of the page.
+	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		return sources.Content{}, request.Failed(status)
+	default:
+		return sources.Content{}, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: fmt.Sprintf("The server answers %d for this page, so it is not read.", status),
+		}
+	}
+	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		start := bufio.NewReader(resp.Body)
+		head, err := start.Peek(512)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return sources.Content{}, err
+		}
+		kind, params, _ = mime.ParseMediaType(http.DetectContentType(head))
+		delete(params, "charset") // a guess
+		resp.Body = bodyOf(start, resp.Body)
+	}
+	if kind == "text/html" || kind == "application/xhtml+xml" || kind == "text/plain" {
+		return readText(resp, kind, params["charset"], before)
+	}
+	return readFile(resp, kind, before)
+}
+
+// readText reads HTML or text. Pages are changed to UTF-8 here, so the library need not guess. The hash is of the words
+// for HTML and of the bytes for text.
+//
+// A page of more than maxHTML is refused and not cut: half an article would be quoted as if it was whole.
+func readText(resp *request.Response, kind, encoding string, before version) (sources.Content, error) {
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
+	switch {
+	case err != nil:
+		return sources.Content{}, err
+	case len(raw) > maxHTML:
+		return sources.Content{}, webtext.TooLarge(maxHTML)
+	}
+	text, err := webtext.InUTF8(raw, encoding, maxHTML)
+	switch {
+	case chat.CodeOf(err) == chat.CodeTooLarge:
+		return sources.Content{}, err
+	case err != nil:
+		return sources.Content{}, &chat.Error{
+			Code: chat.CodeInvalid, Message: "The page is not in the encoding that its server names.", Err: err,
+		}
+	}
+	c := sources.Content{Link: resp.URL.String()}
+	now := versionOf(resp.Header)
+	if kind == "text/plain" {
+		now.hash = hashOf(raw)
+		extension := ".txt"
+		if own := path.Ext(resp.URL.Path); own == ".md" || own == ".csv" {
+			extension = own
+		}
+		c.Name = NameOf(resp.URL, extension)
+	} else {
+		page := lookAt(text)
+		now.hash = cmp.Or(page.hash, hashOf(raw))
+		if canonical := page.canonicalOf(resp.URL); canonical != "" {
+			c.Link = canonical
+		}
+		c.Name = NameOf(resp.URL, ".html")
+	}
+	if before.hash == now.hash {
+		return sources.Content{}, sources.ErrSame
+	}
+	c.Version, c.Body = now.String(), bodyOf(bytes.NewReader(text), resp.Body)
+	return c, nil
+}
+
+// readFile reads what is neither HTML nor text. Which formats can be read is known to the library alone. A file up to
+// maxHash is read whole before it is handed out, to tell whether it changed; of a larger one only the server can say.
+func readFile(resp *request.Response, kind string, before version) (sources.Content, error) {
+	extension := strings.ToLower(path.Ext(resp.URL.Path))
+	if extension == "" || len(extension) > 8 || kind == "application/pdf" {
+		extension = map[string]string{
+			"application/pdf": ".pdf", "application/epub+zip": ".epub", "text/markdown": ".md", "text/csv": ".csv",
+		}[kind]
+	}
+	major, _, _ := strings.Cut(kind, "/")
+	if extension == "" || major == "video" || major == "audio" || major == "font" {
+		return sources.Content{}, &chat.Error{
+			Code: chat.CodeUnsupported, Message: "This is neither a page nor a document, so it is not read.",
+		}
+	}
+	var start bytes.Buffer
+	_, err := io.CopyN(&start, resp.Body, maxHash)
+	ended := errors.Is(err, io.EOF)
+	if err != nil && !ended {
+		return sources.Content{}, err
+	}
+	now := versionOf(resp.Header)
+	if ended {
+		now.hash = hashOf(start.Bytes())
+		if before.hash == now.hash {
+			return sources.Content{}, sources.ErrSame
+		}
+	}
+	return sources.Content{
+		Body: bodyOf(io.MultiReader(&start, resp.Body), resp.Body), Version: now.String(), Link: resp.URL.String(),
+		Name: NameOf(resp.URL, extension),
+	}, nil
+}
+
+// bodyOf joins a reader with what must be closed behind it.
+func bodyOf(r io.Reader, c io.Closer) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, c}
+}
+
+// NameOf is the name of a page's document: its host and its path, in folders. What is asked for behind the path tells
+// pages of one path apart. Names are bounded piece by piece, so that a long query does not hide the path.
+func NameOf(u *url.URL, extension string) string {
+	parts := []string{u.Hostname()}
+	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
+		if part != "" && part != "." && part != ".." {
+			parts = append(parts, clip(part, 100))
+		}
+	}
+	if len(parts) == 1 {
+		parts = append(parts, "index")
+	}
+	last := &parts[len(parts)-1]
+	if len(parts) > 1 {
+		for _, end := range []string{extension, ".html", ".htm", ".php"} {
+			*last = strings.TrimSuffix(*last, end)
+		}
+	}
+	if u.RawQuery != "" {
+		*last += " " + clip(u.RawQuery, 60)
+	}
+	return clip(strings.Join(parts, "/"), 500) + extension
+}
+
+// clip cuts a text to at most n runes.
+func clip(s string, n int) string {
+	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
+	return string(runes[:min(n, len(runes))])
+}

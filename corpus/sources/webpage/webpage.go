@@ -1,0 +1,118 @@
+// Package webpage is the kind of place that is a list of web pages, and reads pages for other kinds.
+//
+// webpage.go is the kind, reader.go fetches a page and says what it is, page.go reads what HTML says of itself,
+// version.go tells versions apart. The reader is used by sitemap, feed and addpage, too.
+package webpage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/text/locale"
+)
+
+// maxPages is how many addresses a list has at most. It is what the help of the field says.
+const maxPages = 1000
+
+// Kind is a list of addresses.
+//
+// Public has pages fetched from the public internet alone, whoever follows them.
+func Kind() sources.Kind {
+	return sources.Kind{
+		Name:   "webpages",
+		Title:  locale.T("Web pages"),
+		Public: true,
+		Help:   locale.T("Pages and files by their addresses. Of an article only the article is read."),
+		Fields: []sources.Field{{
+			Name: "urls", Title: locale.T("Addresses"), Help: locale.T("One in each line, at most 1,000."),
+			Example: "https://example.org/guide", Required: true, Lines: true,
+		}},
+		Open: open,
+	}
+}
+
+// pages is a list of addresses. Addresses are in the order in which they were entered, each once.
+type pages struct {
+	addresses []string
+	reader    Reader
+}
+
+// Every line is checked, so one mistake is told before anything is kept.
+func open(s sources.Settings, n sources.Net) (sources.Place, error) {
+	p := &pages{reader: Reader{Client: request.New(n)}}
+	seen, hosts := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(s["urls"]) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		u, err := request.Address(line)
+		if err != nil {
+			return nil, &chat.Error{
+				Code: chat.CodeInvalid,
+				Message: fmt.Sprintf("Addresses: “%s” can't be followed. An address begins with https:// or http://, "+
+					"has no user name and at most 2,000 characters.", clip(line, 100)),
+				Err: err,
+			}
+		}
+		key := u.String()
+		if len(key) > sources.MaxKey {
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: one is too long to be followed."}
+		}
+		if !seen[key] {
+			seen[key], hosts[u.Host] = true, true
+			p.addresses = append(p.addresses, key)
+		}
+	}
+	switch {
+	case len(p.addresses) == 0:
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: enter the address of at least one page."}
+	case len(p.addresses) > maxPages:
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Addresses: there are more than 1,000. Add them as two places.",
+		}
+	}
+	p.reader.Alone = len(hosts) == 1
+	return p, nil
+}
+
+// Check reads the first page: when there are more, that one can't be read is told beside it. A list must not fail as a
+// whole because of one page.
+func (p *pages) Check(ctx context.Context) error {
+	content, err := p.reader.Fetch(ctx, sources.Item{Key: p.addresses[0]}, "")
+	switch {
+	case err == nil:
+		return content.Body.Close()
+	case len(p.addresses) > 1 && ctx.Err() == nil:
+		return nil
+	case errors.Is(err, sources.ErrGone):
+		return &chat.Error{Code: chat.CodeInvalid, Message: "There is no page at this address. Check it.", Err: err}
+	}
+	return err
+}
+
+// List implements sources.Place. Names may be others once the pages were read.
+func (p *pages) List(context.Context) iter.Seq2[sources.Item, error] {
+	return func(yield func(sources.Item, error) bool) {
+		for _, address := range p.addresses {
+			item := sources.Item{Key: address, Link: address, Size: -1}
+			if u, err := request.Address(address); err == nil {
+				item.Name = NameOf(u, ".html")
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Fetch implements sources.Place.
+func (p *pages) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
+	return p.reader.Fetch(ctx, item, known)
+}

@@ -1,0 +1,213 @@
+package zotero
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+)
+
+const (
+	maxWalks = 3   // through all pages, when the library is changed meanwhile
+	maxTags  = 100 // of a document, and as many authors
+	maxText  = 300 // characters of a title, and of all authors
+	// maxEntries is how many entries a list may have, with those that are only linked to.
+	maxEntries = 4 * sources.MaxItems
+)
+
+// errEnough stops the reading of a list.
+var errEnough = errors.New("nothing more is wanted")
+
+// walk yields each file once. It belongs to one call of List; yielded has the keys of files.
+type walk struct {
+	*library
+	yield   func(sources.Item, error) bool
+	yielded map[string]bool
+	state   string // of the library, when the walk began
+	begun   bool
+}
+
+// run walks until the library has not changed between the first page and the last: only then no item moved from a page
+// that was still to be read to one that was. What was yielded before stays yielded, so a second walk yields only what
+// is new. After maxWalks it gives up with errChanged.
+//
+// Zotero's state is a number that grows with each change of the library, and each page says which one it is of. So two
+// pages with the same number are of the same moment.
+func (w *walk) run(ctx context.Context) (err error) {
+	for range maxWalks {
+		if err = w.once(ctx); !errors.Is(err, errChanged) {
+			return err
+		}
+	}
+	return err
+}
+
+// once walks through all pages of the parents, and then of the files. Parents come first, as files take title, authors
+// and date from them. All works are in memory meanwhile, by their keys.
+//
+// Files that are only linked to are left out, since Zotero does not have them. A file whose parent is not known is
+// taken as a work of its own. More works or files than sources.MaxItems end the walk.
+func (w *walk) once(ctx context.Context) error {
+	w.begun = false
+	known, kept := map[string]about{}, sources.Kept(0)
+	if err := w.each(ctx, parents, func(e entry) error {
+		a := aboutOf(e)
+		if known[e.Key] = a; len(known) > sources.MaxItems {
+			return errMany
+		}
+		return errors.Join(kept.Add(a.title, a.author, a.date, a.doi, a.url), kept.Add(a.authors...),
+			kept.Add(a.tags...))
+	}); err != nil {
+		return err
+	}
+	return w.each(ctx, attachments, func(e entry) error {
+		if e.Data.LinkMode != "imported_file" && e.Data.LinkMode != "imported_url" || w.yielded[e.Key] {
+			return nil // what is only linked to is somewhere else
+		}
+		w.yielded[e.Key] = true
+		parent, _ := e.Data.Parent.(string)
+		// A file without a parent is a work of its own.
+		a, ok := known[parent]
+		if !ok {
+			a = aboutOf(e)
+		}
+		if !w.yield(itemOf(e, a), nil) || len(w.yielded) > sources.MaxItems {
+			return errEnough
+		}
+		return nil
+	})
+}
+
+// each calls do with all entries of a list, until it wants no more. The program on this machine sends a list as one
+// page. A page that brings nothing new before the end is an error, for it would be asked for again and again.
+//
+// do may end it early by errEnough. Entries that come twice, as when a list moved, are given once.
+func (w *walk) each(ctx context.Context, list string, do func(entry) error) error {
+	limit := pageSize
+	if w.local { // its state changes only when it is synchronised; but one page is one moment
+		limit = 0
+	}
+	seen := map[string]bool{}
+	for start := 0; ; {
+		p, err := w.ask(ctx, list, start, limit)
+		if err != nil {
+			return err
+		}
+		if w.begun && p.state != w.state {
+			_ = p.reply.Body.Close()
+			return errChanged
+		}
+		w.begun, w.state = true, p.state
+		before, count := len(seen), 0
+		err = p.read(func(e entry) error {
+			if count++; seen[e.Key] {
+				return nil
+			}
+			if seen[e.Key] = true; len(seen) > maxEntries {
+				return errMany
+			}
+			return do(e)
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if start += count; start >= p.total {
+			return nil
+		}
+		if count == 0 || w.local {
+			return errChanged
+		}
+		if len(seen) == before {
+			return errEndless
+		}
+	}
+}
+
+// about is what is known of a work, for the meta of its files. It is the same for all files of a work.
+type about struct {
+	title, author, date, doi, url string
+	year                          int
+	authors, tags                 []string
+}
+
+// aboutOf reads what is known of a work, each text on one line and bounded. A work without authors has its editors or
+// others in their place. A date that is not whole gives the year alone.
+func aboutOf(e entry) about {
+	a := about{title: sources.OneLine(e.Data.Title, maxText), doi: sources.OneLine(e.Data.DOI, maxText)}
+	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
+		a.url = strings.TrimSpace(e.Data.URL)
+	}
+	var authors, others []string
+	for _, c := range e.Data.Creators {
+		name := cmp.Or(sources.OneLine(c.Name, maxText), sources.OneLine(c.First+" "+c.Last, maxText))
+		switch {
+		case name == "":
+		case c.Type == "author":
+			authors = append(authors, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	if authors == nil {
+		authors = others
+	}
+	a.author = sources.OneLine(strings.Join(authors, ", "), maxText)
+	a.authors = authors[:min(len(authors), maxTags)]
+	if year, err := strconv.Atoi(e.Meta.ParsedDate[:min(4, len(e.Meta.ParsedDate))]); err == nil && year > 0 {
+		a.year = year
+	}
+	if _, err := time.Parse(time.DateOnly, e.Meta.ParsedDate); err == nil {
+		a.date = e.Meta.ParsedDate
+	}
+	for _, t := range e.Data.Tags {
+		if tag := sources.OneLine(t.Tag, maxText); tag != "" && len(a.tags) < maxTags {
+			a.tags = append(a.tags, tag)
+		}
+	}
+	slices.Sort(a.tags)
+	return a
+}
+
+// itemOf describes a file of a work. Links are only believed when they lead to zotero.org. Without a file's name its
+// title is taken, and without that its key. Texts are cut, since they come from elsewhere.
+//
+// The version has the file's own state with what is known of its work, so a new title or author fetches it again.
+func itemOf(e entry, a about) sources.Item {
+	item := sources.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
+	for name, value := range map[string]string{
+		"title": a.title, "author": a.author, "date": a.date, "doi": a.doi, "url": a.url,
+	} {
+		if value != "" {
+			item.Meta[name] = value
+		}
+	}
+	if len(a.authors) > 1 { // exports of sources want each by itself
+		item.Meta["authors"] = a.authors
+	}
+	if a.year > 0 {
+		item.Meta["year"] = a.year
+	}
+	if len(a.tags) > 0 {
+		item.Meta["tags"] = a.tags
+	}
+	name := cmp.Or(sources.OneLine(e.Data.Filename, maxText), sources.OneLine(e.Data.Title, maxText), e.Key)
+	item.Name = strings.ReplaceAll(name, "/", "-")
+	if u, err := url.Parse(e.Links.Alternate.Href); err == nil && u.Scheme == "https" && u.User == nil &&
+		strings.HasSuffix("."+u.Host, ".zotero.org") {
+		item.Link = u.String()
+	}
+	// a version of Zotero's is another only when the item was synchronised, and the work has one of its own
+	item.Version = strconv.FormatInt(e.Version, 10) + " " +
+		sources.StateOf(e.Data.MD5, e.Data.MTime, item.Name, item.Meta)
+	return item
+}

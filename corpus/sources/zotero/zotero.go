@@ -1,0 +1,210 @@
+// Package zotero is the kind of place that is a Zotero library: on zotero.org, or in the program on this machine.
+//
+// zotero.go is the kind and its client, read.go reads pages of the Web API (version 3,
+// www.zotero.org/support/dev/web_api/v3), walk.go makes one list of parents and files, fetch.go gets a file, from the
+// server or, for the program on this machine, from its folder. A file is an item; what is known of the work it belongs
+// to is its meta.
+package zotero
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/text/locale"
+)
+
+// web is the address of Zotero's own server, for libraries without another.
+const web = "https://api.zotero.org"
+
+// Kind is a library, or one collection of it. Its settings are the library, a collection, a key, and the address of a
+// server of one's own.
+func Kind() sources.Kind {
+	return sources.Kind{
+		Name:  "zotero",
+		Title: locale.T("Zotero"),
+		Help:  locale.T("Files in a Zotero library, with title, authors and year of the items they belong to."),
+		Fields: []sources.Field{{
+			Name: "library", Title: locale.T("Zotero library"), Example: "users/123456", Required: true,
+			Help: locale.T("users/ and your user ID, which zotero.org shows in its settings for API keys, or groups/ " +
+				"and the number in the group's address."),
+		}, {
+			Name: "key", Title: locale.T("API key"), Secret: true,
+			Help: locale.T("Make one on zotero.org that may only read. Public groups and Zotero on this machine " +
+				"need none."),
+		}, {
+			Name: "collection", Title: locale.T("Collection"), Example: "ABCD2345",
+			Help: locale.T("The eight letters and digits at the end of its address. Leave it empty for the whole " +
+				"library."),
+		}, {
+			Name: "url", Title: locale.T("Address of Zotero"), Example: "http://localhost:23119/api",
+			Help: locale.T("Leave it empty for zotero.org. Zotero on this machine has the address " +
+				"http://localhost:23119/api and the library users/0."),
+		}},
+		Open: open,
+	}
+}
+
+// library is one library or collection. pause is a field so that tests need not wait. It is used by one goroutine at a
+// time: rest has no lock.
+type library struct {
+	root       *url.URL // of the library
+	collection string   // its key; empty: the whole library
+	local      bool     // the API is that of the program on this machine
+	client     *request.Client
+	rest       time.Time // no request is sent before
+	pause      func(context.Context, time.Duration) error
+}
+
+// open checks what an owner entered, and reaches nothing. The key is sent to no program on this machine: that one asks
+// for none.
+func open(s sources.Settings, n sources.Net) (sources.Place, error) {
+	at, err := request.Address(cmp.Or(s["url"], web))
+	if err != nil {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Err: err,
+			Message: "Address of Zotero: enter one like http://localhost:23119/api, or leave it empty for zotero.org.",
+		}
+	}
+	way, ok := wayOf(s["library"])
+	if !ok {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "Zotero library: enter one like users/123456 or groups/45.",
+		}
+	}
+	if s["collection"] != "" && !isKey(s["collection"]) {
+		return nil, &chat.Error{
+			Code:    chat.CodeInvalid,
+			Message: "Collection: enter the eight letters and digits at the end of its address.",
+		}
+	}
+	if strings.ContainsFunc(s["key"], func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, &chat.Error{
+			Code: chat.CodeInvalid, Message: "API key: enter the letters and digits that zotero.org shows.",
+		}
+	}
+	root := &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/")}
+	l := &library{collection: s["collection"], client: request.New(n), pause: pause}
+	switch root.Hostname() {
+	// The program on this machine has its API at /api; a server beside it may have another path.
+	case "localhost", "127.0.0.1", "::1":
+		l.local = root.Path == "/api"
+	}
+	if s["key"] != "" && !l.local {
+		l.client = request.NewWithToken(n, root, "Bearer "+s["key"])
+	}
+	l.root = root.JoinPath(way)
+	return l, nil
+}
+
+// wayOf is a library's path in the API: "groups/45". A group's address on zotero.org is understood as well. Numbers of
+// 18 digits are the longest that fit into 64 bits for certain. ok is false for anything else.
+func wayOf(s string) (string, bool) {
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "www.")
+	parts := strings.Split(strings.Trim(strings.TrimPrefix(s, "zotero.org/"), "/"), "/")
+	if len(parts) < 2 || parts[0] != "users" && parts[0] != "groups" || parts[1] == "" || len(parts[1]) > 18 ||
+		strings.Trim(parts[1], "0123456789") != "" {
+		return "", false
+	}
+	return parts[0] + "/" + parts[1], true
+}
+
+// isKey reports whether a text is the key of an item or a collection. Eight letters and digits.
+func isKey(s string) bool {
+	return len(s) == 8 && strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// pause waits. It returns early, with the context's error, when that ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// longestRest is how long a server that asks to be left alone is waited for.
+const longestRest = 2 * time.Minute
+
+// get sends a request when the server's last wish to be left alone is over. Backoff is the API's own way to slow a
+// client down while it still answers; Retry-After is the client's to wait for (package request). limit is in bytes. It
+// waits longestRest at most.
+//
+// What the server wished is kept in rest, so that the next request waits for it as well, whichever list or file it is
+// for.
+func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.Response, error) {
+	if wait := time.Until(l.rest); wait > longestRest {
+		return nil, request.Failed(http.StatusTooManyRequests)
+	} else if wait > 0 {
+		if err := l.pause(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+	l.rest = time.Time{}
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Zotero-API-Version", "3")
+	resp, err := l.client.Do(ctx, req, limit)
+	if err != nil {
+		return nil, err
+	}
+	if wait, err := time.ParseDuration(resp.Header.Get("Backoff") + "s"); err == nil && wait > 0 {
+		l.rest = time.Now().Add(wait)
+	}
+	return resp, nil
+}
+
+// failed is the error for a status of Zotero. 403 means a wrong key at zotero.org, and a switch that is off in the
+// program.
+func (l *library) failed(status int) error {
+	switch {
+	case l.local && status == http.StatusForbidden:
+		return &chat.Error{
+			Code:    chat.CodeForbidden,
+			Message: "Zotero does not let other programs read it. Allow that in its settings, under Advanced.",
+		}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden: // Zotero's status for a wrong key
+		return &chat.Error{
+			Code:    chat.CodeUnauthorized,
+			Message: "Zotero does not let this library be read with this key. Enter another one.",
+		}
+	case status == http.StatusBadRequest, status == http.StatusNotFound, status == http.StatusGone:
+		return &chat.Error{
+			Code: chat.CodeInvalid, Message: "There is no such library or collection in Zotero. Check both.",
+		}
+	case status >= 500 && status != http.StatusNotImplemented:
+		return request.Failed(status)
+	}
+	return errNoZotero
+}
+
+// Check implements sources.Place. One file is asked for, so a library without files is fine.
+func (l *library) Check(ctx context.Context) error {
+	p, err := l.ask(ctx, attachments, 0, 1)
+	if err != nil {
+		return err
+	}
+	return p.read(func(entry) error { return nil })
+}
+
+// List implements sources.Place. Files come in the order in which they were added to the library.
+func (l *library) List(ctx context.Context) iter.Seq2[sources.Item, error] {
+	return func(yield func(sources.Item, error) bool) {
+		w := walk{library: l, yield: yield, yielded: map[string]bool{}}
+		if err := w.run(ctx); err != nil {
+			yield(sources.Item{}, err)
+		}
+	}
+}

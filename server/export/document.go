@@ -1,0 +1,300 @@
+// Package export writes answers as files that other programs open: a Word document whose footnotes are Word's own, and
+// the sources as BibTeX, CSL-JSON or RIS. The same answers always give the same bytes. Words of documents, models and
+// users are only ever text in these files.
+//
+// document.go and parts.go write the Word document, markdown.go reads an answer's Markdown for it, plain.go writes
+// Markdown and HTML, inset.go puts footnotes into Markdown that stays Markdown, sources.go writes lists of sources,
+// table.go writes grids. What comes in are chat.Evidence and chat.Grid, what goes out are bytes; nothing is read from a
+// store or the network. Word documents are written by hand, because the
+// maintained free library has no footnotes (docs/decisions/page.md).
+package export
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// MediaTypes are the formats of files, by the names that requests have for them.
+var MediaTypes = map[string]string{
+	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	"bib":  "application/x-bibtex; charset=utf-8", "csl": "application/vnd.citationstyles.csl+json",
+	"ris": "application/x-research-info-systems; charset=utf-8",
+}
+
+// Extension is how the name of a file of a format ends.
+func Extension(format string) string {
+	if format == "csl" {
+		return "csl.json"
+	}
+	return format
+}
+
+// Word writes answers, one after the other, as a document of Office Open XML (ECMA-376). Each footnote is one of
+// Word's, numbered through the document, with the quote, its document and its place; where an answer names a source
+// again, a cross-reference shows the number of its first footnote. The time in the file is that of the first answer,
+// and parts stand in a fixed order without times, so that equal answers give equal bytes.
+//
+// An answer's Markdown becomes headings, lists, tables and runs of Word; HTML in it is shown as the text that it is.
+// Only links to the web become links. title is that of the file's properties. It fails only when the archive can't be
+// written, which for one in memory does not happen.
+func Word(title string, answers []chat.Evidence) ([]byte, error) {
+	d := &document{body: &strings.Builder{}, links: map[string]string{}}
+	for _, e := range answers {
+		d.addAnswer(e)
+	}
+	var created time.Time
+	if len(answers) > 0 {
+		created = answers[0].AskedAt.UTC()
+	}
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	// Parts stand in a fixed order, so that equal answers give equal bytes.
+	for _, part := range []struct{ name, body string }{
+		{"[Content_Types].xml", contentTypes},
+		{"_rels/.rels", packageRelations},
+		{"docProps/core.xml", coreProperties(title, created)},
+		{"word/document.xml", documentOpen + d.body.String() + documentClose},
+		{"word/footnotes.xml", footnotesOpen + d.notes.String() + "</w:footnotes>"},
+		{"word/styles.xml", styles},
+		{"word/settings.xml", settings},
+		{"word/numbering.xml", d.numbering()},
+		{"word/_rels/document.xml.rels", d.relations(documentRelations)},
+		{"word/_rels/footnotes.xml.rels", d.relations("")},
+	} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", part.name, err)
+		}
+		if _, err := w.Write([]byte(xmlHead + part.body)); err != nil {
+			return nil, fmt.Errorf("write %s: %w", part.name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("write the document: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// document is a Word document that is being written.
+//
+// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in the order of
+// writing, so the same answers give the same ones.
+type document struct {
+	body      *strings.Builder // what is written now: the text, or a footnote
+	notes     strings.Builder
+	links     map[string]string // ids of relations by their addresses
+	addresses []string          // those in the order of their ids
+	footnotes int               // written so far
+	lists     []bool            // each list's kind: is it numbered?
+	starts    []int             // the first number of each
+	first     map[int]int       // of the answer that is written: footnotes by the numbers of its citations
+	cited     map[int]chat.EvidenceCitation
+}
+
+// addAnswer adds a question with its answer and its sources.
+//
+// Sentences for which the answer has no source are listed under “Without support”, for the file is read where no page
+// marks them. Each document is listed once among the sources, in the order in which the answer cites them.
+func (d *document) addAnswer(e chat.Evidence) {
+	d.first, d.cited = map[int]int{}, map[int]chat.EvidenceCitation{}
+	for _, c := range e.Citations {
+		d.cited[c.Number] = c
+	}
+	d.paragraph("Heading1", "", func() { d.run(e.Question, style{}) })
+	about := "Asked " + e.AskedAt.UTC().Format("2 January 2006, 15:04 UTC")
+	if e.Model != "" {
+		about += " · answered by " + e.Model
+	}
+	d.paragraph("Quiet", "", func() { d.run(about, style{}) })
+	d.markdown(e.Answer)
+	if len(e.Unsupported) > 0 {
+		d.paragraph("Heading2", "", func() { d.run("Without support", style{}) })
+		list := d.newList(false, 1)
+		for _, sentence := range e.Unsupported {
+			d.paragraph("", listProperties(list, 0), func() { d.run(sentence, style{}) })
+		}
+	}
+	if len(e.Citations) == 0 {
+		return
+	}
+	d.paragraph("Heading2", "", func() { d.run("Sources", style{}) })
+	seen := map[string]bool{}
+	list := d.newList(false, 1)
+	for _, c := range e.Citations {
+		if seen[c.DocumentID] {
+			continue
+		}
+		seen[c.DocumentID] = true
+		d.paragraph("", listProperties(list, 0), func() {
+			d.run(sourceName(c), style{link: chat.WebLink(c.SourceURL)})
+		})
+	}
+}
+
+// sourceName is a document's title, with its file's name where that is another.
+func sourceName(c chat.EvidenceCitation) string {
+	if c.Title == "" || c.Title == c.Filename {
+		return c.Filename
+	}
+	if c.Filename == "" {
+		return c.Title
+	}
+	return c.Title + " (" + c.Filename + ")"
+}
+
+// cite writes the footnote of a citation, or a reference to it when it was written before. ok is false for numbers that
+// are no citation's. A NOTEREF field points to the bookmark around the first reference; \f gives it the look of a
+// footnote, \h makes it a link.
+func (d *document) cite(number int) (ok bool) {
+	c, ok := d.cited[number]
+	if !ok {
+		return false
+	}
+	// A source that is named again gets a reference to its footnote and no second one.
+	if at, before := d.first[number]; before {
+		fmt.Fprintf(d.body, `<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:fldChar `+
+			`w:fldCharType="begin"/></w:r><w:r>`+
+			`<w:instrText xml:space="preserve"> NOTEREF _Note%d \f \h </w:instrText></w:r>`+
+			`<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>`+
+			`<w:t>%d</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`, at, at)
+		return true
+	}
+	d.footnotes++
+	n := d.footnotes
+	d.first[number] = n
+	fmt.Fprintf(d.body, `<w:bookmarkStart w:id="%[1]d" w:name="_Note%[1]d"/><w:r><w:rPr><w:rStyle `+
+		`w:val="FootnoteReference"/></w:rPr><w:footnoteReference w:id="%[1]d"/></w:r><w:bookmarkEnd w:id="%[1]d"/>`, n)
+	d.footnote(n, c)
+	return true
+}
+
+// footnote writes a footnote: the quote, the document and where in it the quote stands. It writes into a body of its
+// own, which is why body is a pointer that is exchanged for a while.
+func (d *document) footnote(n int, c chat.EvidenceCitation) {
+	// The footnote is written where the text is, into another buffer, so that paragraph and run serve both.
+	outside := d.body
+	d.body = &strings.Builder{}
+	d.paragraph("FootnoteText", "", func() {
+		d.body.WriteString(`<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>`)
+		switch {
+		// A quote stands between quotation marks; words that were not found are struck through, so that nobody takes
+		// them for the document's.
+		case c.Quote != "":
+			d.run(" “"+strings.Join(strings.Fields(c.Quote), " ")+"” ", style{})
+		case c.Claimed != "":
+			d.run(" Quote not found: ", style{})
+			d.run(strings.Join(strings.Fields(c.Claimed), " ")+" ", style{strike: true})
+		default:
+			d.run(" ", style{})
+		}
+		d.run(sourceName(c), style{italic: true, link: chat.WebLink(c.SourceURL)})
+		for _, place := range []string{placeOf(c), c.Section} {
+			if place != "" {
+				d.run(", "+place, style{})
+			}
+		}
+		if c.Check != chat.CheckVerified && c.Quote != "" {
+			d.run(" ("+strings.ReplaceAll(string(c.Check), "_", " ")+")", style{})
+		}
+		if c.Added {
+			d.run(" (added by Footnote)", style{})
+		}
+	})
+	fmt.Fprintf(&d.notes, `<w:footnote w:id="%d">%s</w:footnote>`, n, d.body.String())
+	d.body = outside
+}
+
+// placeOf is the page or the place in words.
+func placeOf(c chat.EvidenceCitation) string {
+	if c.Page > 0 {
+		return fmt.Sprintf("p. %d", c.Page)
+	}
+	return c.Place
+}
+
+// style is how words look.
+//
+// Code wins over a link's look. Equal styles are the same look, so that pieces can be joined.
+type style struct {
+	bold, italic, strike, code bool
+	link                       string // an address of the web; empty: none
+}
+
+// paragraph writes one, with a style and further properties, both of which may be empty.
+func (d *document) paragraph(styleID, properties string, inside func()) {
+	d.body.WriteString("<w:p>")
+	if styleID != "" {
+		properties = `<w:pStyle w:val="` + styleID + `"/>` + properties
+	}
+	if properties != "" {
+		d.body.WriteString("<w:pPr>" + properties + "</w:pPr>")
+	}
+	inside()
+	d.body.WriteString("</w:p>")
+}
+
+// run writes words. Their line ends become Word's. The hyperlink stands around the run, as WordprocessingML has it.
+func (d *document) run(text string, s style) {
+	if s.link != "" {
+		d.body.WriteString(`<w:hyperlink r:id="` + d.link(s.link) + `">`)
+		defer d.body.WriteString("</w:hyperlink>")
+	}
+	d.body.WriteString("<w:r>")
+	var props strings.Builder
+	switch {
+	case s.code:
+		props.WriteString(`<w:rStyle w:val="CodeWords"/>`)
+	case s.link != "":
+		props.WriteString(`<w:rStyle w:val="Hyperlink"/>`)
+	}
+	for _, mark := range []struct {
+		on  bool
+		tag string
+	}{{s.bold, "<w:b/>"}, {s.italic, "<w:i/>"}, {s.strike, "<w:strike/>"}} {
+		if mark.on {
+			props.WriteString(mark.tag)
+		}
+	}
+	if props.Len() > 0 {
+		d.body.WriteString("<w:rPr>" + props.String() + "</w:rPr>")
+	}
+	// A line end inside of a run is an element of its own in WordprocessingML.
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			d.body.WriteString("<w:br/>")
+		}
+		if line != "" {
+			d.body.WriteString(`<w:t xml:space="preserve">` + escape(line) + "</w:t>")
+		}
+	}
+	d.body.WriteString("</w:r>")
+}
+
+// link returns the id of the relation with an address. Equal addresses have one relation.
+func (d *document) link(address string) string {
+	id, known := d.links[address]
+	if !known {
+		d.addresses = append(d.addresses, address)
+		id = fmt.Sprintf("link%d", len(d.addresses))
+		d.links[address] = id
+	}
+	return id
+}
+
+// relations are those of a part: its own ones and all links. Text and footnotes are two parts, and an id is looked up
+// in the relations of its own part, so both get all links.
+func (d *document) relations(own string) string {
+	var b strings.Builder
+	b.WriteString(relationsOpen + own)
+	for i, address := range d.addresses {
+		fmt.Fprintf(&b, `<Relationship Id="link%d" Type="%s/hyperlink" Target="%s" TargetMode="External"/>`,
+			i+1, relationTypes, escape(address))
+	}
+	b.WriteString("</Relationships>")
+	return b.String()
+}

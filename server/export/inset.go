@@ -1,0 +1,174 @@
+package export
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/footnote/footnote/chat"
+)
+
+// reference is what may be a footnote in an answer's text: ours, or the beginning of one that the text makes itself.
+//
+// The first part finds numbers in brackets, with a colon if one follows: that would define a link of this name, and
+// the colon is then escaped.
+var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
+
+// withFootnotes is an answer's Markdown with what refer says in the place of its footnotes. Code stays as it is, and so
+// do numbers that are no citation's. What follows it in the file stays what it is: the answer defines no footnotes of
+// its own, which would be taken for those that were checked, and leaves no HTML and no code open. It works on the
+// source and not on a parsed tree, so that the Markdown of the answer stays as it was written. Numbers in code are
+// found by parsing (codeIn).
+func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) string {
+	source := withoutHTML(strings.ToValidUTF8(e.Answer, "\ufffd"))
+	byNumber := map[int]chat.EvidenceCitation{}
+	for _, c := range e.Citations {
+		byNumber[c.Number] = c
+	}
+	code := codeIn([]byte(source))
+	var b strings.Builder
+	from := 0
+	for _, at := range reference.FindAllStringSubmatchIndex(source, -1) {
+		switch begin, end := at[0], at[1]; {
+		// In code a number in brackets is the code's.
+		case code(end - 1):
+		// The answer's own Markdown may not define footnotes: they would stand beside those that were checked.
+		case at[2] < 0: // [^
+			b.WriteString(source[from:begin] + unescaped(source[:begin], "[^"))
+			from = end
+		default:
+			number, err := strconv.Atoi(source[at[2]:at[3]])
+			c, known := byNumber[number]
+			if err != nil || !known {
+				continue
+			}
+			b.WriteString(source[from:begin] + refer(c))
+			if from = at[3] + 1; from < end { // what is before a colon is a definition
+				b.WriteByte('\\')
+			}
+		}
+	}
+	b.WriteString(source[from:])
+	return closed(strings.TrimSpace(b.String()))
+}
+
+// unescaped is a mark of Markdown that comes after a text as what it looks like. An odd number of backslashes before
+// it escapes it already.
+func unescaped(before, mark string) string {
+	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
+		return mark // it is that already
+	}
+	return `\` + mark
+}
+
+// parseAnswer reads an answer as the page of answers does. Tables are the only extension that could hold numbers in
+// another way.
+func parseAnswer(source []byte) ast.Node {
+	return goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
+}
+
+// walk calls see for each node.
+func walk(root ast.Node, see func(ast.Node)) {
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
+		if entering {
+			see(n)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// withoutHTML is Markdown in which HTML is text. Only the signs that begin HTML are escaped, found by the parser that
+// draws the page: other “<” stay.
+//
+// In the file, HTML of an answer could hide a footnote, or make one look like another.
+func withoutHTML(source string) string {
+	marked := make([]bool, len(source)+1)
+	mark := func(s text.Segment) {
+		for at := s.Start; at < s.Stop && at < len(source); at++ {
+			marked[at] = source[at] == '<'
+		}
+	}
+	walk(parseAnswer([]byte(source)), func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			for i := range n.Lines().Len() {
+				mark(n.Lines().At(i))
+			}
+			mark(n.ClosureLine)
+		case *ast.RawHTML:
+			for i := range n.Segments.Len() {
+				mark(n.Segments.At(i))
+			}
+		}
+	})
+	var b strings.Builder
+	for at := range len(source) {
+		if marked[at] {
+			b.WriteString(unescaped(source[:at], "<"))
+			continue
+		}
+		b.WriteByte(source[at])
+	}
+	return b.String()
+}
+
+// closed is Markdown behind which something else can begin: code that is still open, as in an answer that was stopped,
+// ends. It asks the parser: what is appended has to be read as a heading.
+func closed(source string) string {
+	ends := func(source string) bool {
+		_, is := parseAnswer([]byte(source + "\n\n# x")).LastChild().(*ast.Heading)
+		return is
+	}
+	if ends(source) {
+		return source
+	}
+	// Fences of code are three signs or more; one as long as the longest run in the text closes any of them.
+	for _, mark := range []string{"`", "~"} {
+		longest, run := 3, 0
+		for at := range len(source) {
+			if run++; source[at] != mark[0] {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+		if done := source + "\n" + strings.Repeat(mark, longest); ends(done) {
+			return done
+		}
+	}
+	return source
+}
+
+// codeIn tells which bytes of a Markdown text are in code.
+//
+// at is an offset in bytes. It looks at all spans each time: an answer has few.
+func codeIn(source []byte) func(at int) bool {
+	var spans [][2]int
+	add := func(s text.Segment) { spans = append(spans, [2]int{s.Start, s.Stop}) }
+	walk(parseAnswer(source), func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			for i := range n.Lines().Len() {
+				add(n.Lines().At(i))
+			}
+		case *ast.CodeSpan:
+			for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+				if words, is := child.(*ast.Text); is {
+					add(words.Segment)
+				}
+			}
+		}
+	})
+	return func(at int) bool {
+		for _, span := range spans {
+			if at >= span[0] && at < span[1] {
+				return true
+			}
+		}
+		return false
+	}
+}

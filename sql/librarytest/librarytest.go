@@ -1,0 +1,99 @@
+// Package librarytest opens libraries over a real database and real files for tests: one fixture for all packages that
+// need documents. Formats are read in the test's own process; PDFs are not, unless the test wires a reader for them.
+package librarytest
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/sql/sqlite"
+)
+
+// Library is a library with what tests look into. It is the real thing over SQLite: tests see what a server would.
+type Library struct {
+	*corpus.Library
+	DB    *sqlite.DB
+	Blobs corpus.Blobs // the originals, whatever change put before them
+}
+
+// Open opens the library of a directory, with footnote.db and blobs in it, and closes the database when the test ends.
+// change, if it is set, adjusts the wiring. Nothing works on documents until Start.
+func Open(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *Library {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("open the database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the database: %v", err)
+		}
+	})
+	return Over(t, db, filepath.Join(dir, "blobs"), change)
+}
+
+// Over opens a library over a database that is the caller's to close, with originals in a folder. It is for tests that
+// need two libraries over one database, as two replicas are.
+func Over(t testing.TB, db *sqlite.DB, originals string, change func(*corpus.Config, *sqlite.DB)) *Library {
+	t.Helper()
+	files, err := blobs.Open(originals)
+	if err != nil {
+		t.Fatalf("open the originals: %v", err)
+	}
+	reader := extract.New(nil, nil)
+	cfg := corpus.Config{
+		Documents: db.Documents(), Lexical: db.Lexical(), Blobs: files, Queue: db.Queue(), Formats: extract.Formats,
+		Extractor: reader, Renderer: reader,
+	}
+	if change != nil {
+		change(&cfg, db)
+	}
+	library, err := corpus.NewLibrary(cfg)
+	if err != nil {
+		t.Fatalf("NewLibrary: %v", err)
+	}
+	return &Library{Library: library, DB: db, Blobs: files}
+}
+
+// Start runs the background work until stop is called or the test ends. stop waits for it to end; it may be called
+// more than once.
+func (l *Library) Start(t testing.TB) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the library's work: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// Put adds a file for the local user. It is read in while the library works.
+func (l *Library) Put(t testing.TB, name, body string) corpus.Document {
+	t.Helper()
+	d, _, err := l.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)})
+	if err != nil {
+		t.Fatalf("Add(%q): %v", name, err)
+	}
+	return d
+}
+
+// WaitRead waits until everything that was added has been read in or has failed.
+func (l *Library) WaitRead(t testing.TB) {
+	t.Helper()
+	if err := l.Wait(t.Context(), chat.Local, nil); err != nil {
+		t.Fatalf("Wait: %v", err)
+	}
+}

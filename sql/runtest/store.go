@@ -1,0 +1,131 @@
+// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two documents that are
+// ready to be searched.
+package runtest
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/embed/embedtest"
+	"github.com/footnote/footnote/sql/librarytest"
+	"github.com/footnote/footnote/sql/sqlite"
+)
+
+// Store is an open store with its library.
+type Store struct {
+	DB      *sqlite.DB
+	Chats   *sqlite.Chats
+	Feed    *chat.Feed
+	Library *corpus.Library
+}
+
+// Open opens the store of a file, and closes it at the end of the test. With an embedder the library finds by meaning
+// too; nil: it does not.
+func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := &Store{DB: db, Chats: db.Chats()}
+	s.Feed = chat.NewFeed(s.Chats)
+	s.Library = librarytest.Over(t, db, filepath.Join(filepath.Dir(path), "blobs"),
+		func(c *corpus.Config, db *sqlite.DB) {
+			if embedder != nil {
+				c.Vectors, c.Embedder = db.Vectors(embedder.Model()), embedder
+			}
+		}).Library
+	return s
+}
+
+// Add puts a document into the library and waits until it is ready. The library works only meanwhile, so that a test
+// has no goroutine that it does not know.
+func (s *Store) Add(t testing.TB, name, body string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.Library.Run(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("library: %v", err)
+		}
+	})
+	if _, _, err := s.Library.Add(
+		t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)},
+	); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Library.Wait(t.Context(), chat.Local, func(corpus.Counts) {}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	wg.Wait()
+}
+
+// Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic:
+// with vectors, made by embedtest.Hashing. The files are made once in a process: reading both documents in for each of
+// hundreds of tests would take most of their time.
+func Furnish(t testing.TB, path string, semantic bool) {
+	t.Helper()
+	p := &plain
+	if semantic {
+		p = &withVectors
+	}
+	p.once.Do(func() { p.files = furnished(t, filepath.Base(path), semantic) })
+	for name, body := range p.files {
+		file := filepath.Join(filepath.Dir(path), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pattern is the files of a store with its documents, of which every test gets a copy.
+type pattern struct {
+	once  sync.Once
+	files map[string][]byte
+}
+
+var plain, withVectors pattern
+
+// furnished puts the documents into a store and returns its files.
+func furnished(t testing.TB, name string, semantic bool) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	var embedder corpus.Embedder
+	if semantic {
+		embedder = embedtest.Hashing{}
+	}
+	s := Open(t, filepath.Join(dir, name), embedder)
+	s.Add(t, "Survey.md", Survey)
+	s.Add(t, "Handbook.md", Handbook)
+	if err := s.DB.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{} // by path
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		inside, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[inside], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
