@@ -3,8 +3,8 @@ package docs
 
 import "embed"
 
-// Handbook holds the chapters as Markdown and the whole as one PDF, under "handbook". Chapters in other languages are
-// in directories named as the languages.
+// Handbook holds the chapters as Markdown, under "handbook". Chapters in other languages are in directories named as
+// the languages.
 //
 // Paths in it have slashes and are relative, such as “handbook/01-….md”. It is in the binary, so a library is never
 // without something to ask.
