@@ -1,4 +1,6 @@
 // Package docs carries Footnote's own handbook, which is also the sample documents of an empty library.
+//
+// To add a page of the handbook, write docs/handbook/*.md.
 package docs
 
 import "embed"

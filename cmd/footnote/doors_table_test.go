@@ -20,7 +20,7 @@ const (
 	aBrowser = "text/html"
 )
 
-// doors are all rows of CONTRIBUTING's table, each with its toy.
+// doors are all ways to add something that package comments describe, each with its toy.
 var doors = []door{
 	{
 		adds: "a format of files", toy: "format",

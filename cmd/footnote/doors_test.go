@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"encoding/json"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -23,10 +25,10 @@ const root = "../.."
 // toys is where the toys are: a directory for each door, with files at the places where they belong below the root.
 const toys = "testdata/doors"
 
-// door is one way to add something to the program: a row of the table "To add something" in CONTRIBUTING.md. Its toy
-// is what somebody would add who follows the row: an entry, and files of its own.
+// door is one way to add something to the program, which a package comment describes in a paragraph “To add …”. Its toy
+// is what somebody would add who follows that: an entry, and files of its own.
 type door struct {
-	adds    string // as the row says it
+	adds    string // as the paragraph says it
 	toy     string // the directory in toys; empty: the entry is all there is to it
 	table   string // the file that gets the entry; empty: the files are all there is to it
 	after   string // the text in it that the entry stands behind
@@ -58,8 +60,8 @@ func (h house) has(path, accept, language string, words ...string) {
 	}
 }
 
-// Whoever follows a row of CONTRIBUTING's table has added something that is there wherever it has to be. One program is
-// built with an entry and files for each row; the module itself stays as it is.
+// Whoever follows a paragraph “To add …” has added something that is there wherever it has to be. One program is built
+// with an entry and files for each; the module itself stays as it is.
 func TestWhatIsAddedByOneEntryAndOneFileIsThere(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "footnote")
@@ -157,51 +159,89 @@ func (d door) files(t *testing.T) (files []string) {
 	return files
 }
 
-// CONTRIBUTING's table says what the toys do: each row names the file with the table and where its own files go, and
-// has a toy that does so. No toy is without a row.
-func TestEveryRowOfWhatCanBeAddedHasItsToy(t *testing.T) {
-	_, section, _ := strings.Cut(read(t, filepath.Join(root, "CONTRIBUTING.md")), "\n### To add something\n")
-	section, _, _ = strings.Cut(section, "\n### ")
-	section, _, _ = strings.Cut(section, "\n## ")
-	span := regexp.MustCompile("`([^`]+)`")
-	rest := slices.Clone(doors)
-	for line := range strings.Lines(section) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) != 4 || strings.HasPrefix(cells[0], "--") || strings.HasPrefix(line, "| to add ") {
+// way is a paragraph of a package comment that says how something is added.
+type way struct {
+	dir   string   // of the package, below the root
+	files []string // the paths in it, in their order: patterns, but for that of a table
+}
+
+// ways are the paragraphs of all package comments that begin with "To add", by what they add.
+func ways(t *testing.T) map[string]way {
+	t.Helper()
+	found := map[string]way{}
+	file := regexp.MustCompile(`[\w*-]+(?:/[\w*-]+)+\.(?:go|md|json|txt)`)
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			if strings.HasPrefix(e.Name(), ".") && name != "." || e.Name() == "node_modules" || e.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, name), nil,
+			parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		for paragraph := range strings.SplitSeq(parsed.Doc.Text(), "\n\n") {
+			text, ok := strings.CutPrefix(strings.ReplaceAll(paragraph, "\n", " "), "To add ")
+			if !ok {
+				continue
+			}
+			adds, rest, _ := strings.Cut(text, ", ")
+			if before, twice := found[adds]; twice {
+				t.Errorf("%s and %s both say how to add %s", before.dir, path.Dir(name), adds)
+			}
+			found[adds] = way{path.Dir(name), file.FindAllString(rest, -1)}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Package comments say what the toys do: each paragraph that begins with "To add" names the file with the table, which
+// is in its package, then where files of its own go, and has a toy that does so. No toy is without a paragraph.
+func TestEveryWayToAddSomethingHasItsToy(t *testing.T) {
+	rest := ways(t)
+	for _, d := range doors {
+		w, ok := rest[d.adds]
+		if !ok {
+			t.Errorf("to add %s there is a toy, but no package comment says how", d.adds)
 			continue
 		}
-		adds := strings.TrimSpace(cells[0])
-		i := slices.IndexFunc(rest, func(d door) bool { return d.adds == adds })
-		if i < 0 {
-			t.Errorf("to add %s there is a row, but no toy", adds)
-			continue
-		}
-		d := rest[i]
-		rest = slices.Delete(rest, i, i+1)
-		open := ""
-		if found := span.FindStringSubmatch(cells[1]); found != nil {
-			open = found[1]
-		}
-		if open != d.table {
-			t.Errorf("to add %s the row opens %q, its toy %q", adds, open, d.table)
+		delete(rest, d.adds)
+		patterns := w.files
+		if d.table != "" {
+			if len(patterns) == 0 || patterns[0] != d.table || w.dir != path.Dir(d.table) {
+				t.Errorf("to add %s the comment of %s opens %q, its toy %q", d.adds, w.dir, patterns, d.table)
+				continue
+			}
+			patterns = patterns[1:]
 		}
 		files := d.files(t)
-		for _, found := range span.FindAllStringSubmatch(cells[2], -1) {
+		for _, pattern := range patterns {
 			before := len(files)
 			files = slices.DeleteFunc(files, func(file string) bool {
-				fits, err := path.Match(found[1], file)
+				fits, err := path.Match(pattern, file)
 				return err == nil && fits
 			})
-			if len(files) == before && strings.Contains(found[1], "/") {
-				t.Errorf("to add %s the row writes %s, its toy nothing there", adds, found[1])
+			if len(files) == before {
+				t.Errorf("to add %s the comment writes %s, its toy nothing there", d.adds, pattern)
 			}
 		}
 		if len(files) > 0 {
-			t.Errorf("to add %s the toy writes %q, which the row does not name", adds, files)
+			t.Errorf("to add %s the toy writes %q, which the comment does not name", d.adds, files)
 		}
 	}
-	for _, d := range rest {
-		t.Errorf("to add %s there is a toy, but no row", d.adds)
+	for adds, w := range rest {
+		t.Errorf("to add %s the comment of %s says how, but there is no toy", adds, w.dir)
 	}
 	entries, err := os.ReadDir(toys)
 	if err != nil {
@@ -209,7 +249,7 @@ func TestEveryRowOfWhatCanBeAddedHasItsToy(t *testing.T) {
 	}
 	for _, entry := range entries {
 		if !slices.ContainsFunc(doors, func(d door) bool { return d.toy == entry.Name() }) {
-			t.Errorf("%s/%s is the toy of no row", toys, entry.Name())
+			t.Errorf("%s/%s is the toy of no door", toys, entry.Name())
 		}
 	}
 }

@@ -1,4 +1,7 @@
-// Package registry names every kind of place that is followed. A new one is its package and an entry here.
+// Package registry names every kind of place that is followed.
+//
+// To add a kind of place, add it to places/registry/registry.go and write its package, places/*/*.go. GET /places/kinds
+// and the form on the page then have it. Its names need a line in each file of the catalogue of package locale.
 package registry
 
 import (
