@@ -37,7 +37,7 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race $(foreach p,$(UNWATC
 # The packages that take longest begin first, and one more than there are processors: many tests wait for a server or a process.
 FIRST := ./cmd/footnote ./corpus/extract/ocr ./corpus/milvus ./e2e/faults ./corpus/extract/pdf ./sql/postgres ./agent ./server ./sql/sqlite
 
-.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind eval-languages check-latency labels files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz handbook film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
+.PHONY: release release-check vet-others ahead needed pandoc try-model eval-real eval-files eval-blind eval-languages check-latency labels files quotes bench-embed run build test check lint unit e2e vendor generate settings api phrases pdfium postgres milvus webdav nginx tesseract soffice documents chromium bench bench-scale recall eval bench-milvus faults hostile fuzz film audit schemathesis schemathesis-sample caddy test-caddy check-deploy upgrade-test bench-replicas embedding test-watch trial-places test-clients test-arm64 clean
 
 # The embedding model that was fetched, unless a setting names another.
 run:
@@ -480,10 +480,6 @@ fuzz:
 	  case $$target in cmd/*) at_once=1;; *) at_once=$$(getconf _NPROCESSORS_ONLN);; esac; \
 	  $(GO) test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -parallel $$at_once -fuzzminimizetime 2s -fuzztime $$((total / $(words $(FUZZ))))s || found="$$found $$target"; done; \
 	if [ -n "$$found" ]; then echo "findings:$$found"; exit 1; fi
-
-handbook: chromium
-	$(GO) run ./docs/print > /tmp/footnote-handbook.html
-	$$($(FIND_CHROMIUM)) --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf=docs/handbook/footnote-handbook.pdf /tmp/footnote-handbook.html
 
 # The film of the README, from the real page: nothing is sped up, so nothing else should run beside it.
 film: build chromium embedding

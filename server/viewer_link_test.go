@@ -56,11 +56,11 @@ func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {
 
 func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
 	b := newBench(t)
-	file, err := os.ReadFile("../docs/handbook/footnote-handbook.pdf")
+	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := b.added("handbook.pdf", string(file))
+	d := b.added("manual.pdf", string(file))
 	blocks, err := b.library.Blocks(t.Context(), chat.Local, d.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -248,11 +248,11 @@ func TestADocumentThatChangedSinceSaysSo(t *testing.T) {
 
 func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
 	b := newBench(t)
-	file, err := os.ReadFile("../docs/handbook/footnote-handbook.pdf")
+	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := b.added("handbook.pdf", string(file))
+	d := b.added("manual.pdf", string(file))
 	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
 	if err != nil {
 		t.Fatal(err)

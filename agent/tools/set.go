@@ -9,6 +9,10 @@
 // outputs. Every other file is a tool, or a part of one. A tool never writes to the log and never gives out numbers
 // while it runs: calls of a turn run at the same time, and numbers are given when outputs are made, in the order of the
 // calls.
+//
+// To add a tool, add its row with its toolsets to agent/tools/table.go and write the tool, agent/tools/*.go, and what
+// the model is told of it, agent/tools/*.md. Requests to models, the setting agent.tools and the field enabled_tools
+// then have it.
 package tools
 
 import (

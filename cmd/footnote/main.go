@@ -4,6 +4,8 @@
 // command says: commands.go has all of them, and “footnote --help” lists them. Answers go to standard output; what is
 // wrong, progress and the log go to standard error. It exits with 0 when the command did what it should, with 1 when
 // it failed, and with 2 for wrong arguments or settings.
+//
+// To add a command, add it to cmd/footnote/commands.go and write its package, cmd/footnote/*/*.go.
 package main
 
 import (

@@ -14,9 +14,10 @@ import (
 // longer is made shorter in the code, not here.
 const mostPlaces = 12
 
-// The walk through the code in CONTRIBUTING.md can be taken: each place is a file, and declares what is named of it.
+// The walk through the code in docs/architecture.md can be taken: each place is a file, and declares what is named of
+// it.
 func TestAQuestionCanBeFollowedToItsAnswer(t *testing.T) {
-	_, section, _ := strings.Cut(rootFile(t, "CONTRIBUTING.md"), "\n## How a question is answered\n")
+	_, section, _ := strings.Cut(rootFile(t, "docs/architecture.md"), "\n## How a question is answered\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // before the first there is the introduction
 	if len(places) == 0 || len(places) > mostPlaces {

@@ -14,6 +14,10 @@
 // Two rules hold for every reader. It trusts nothing that a file says of itself: sizes, depths and counts have a limit
 // here, and what is beyond it costs structure before it costs text. And it runs nothing and fetches nothing: no macro,
 // no script, no address that a document names.
+//
+// To add a format of files, add its row to corpus/extract/formats_table.go and write its reader, corpus/extract/*.go.
+// Uploads, “footnote ingest”, the kinds on the page, filters of tools and the API's description then have it. Its names
+// need a line in each file of the catalogue of package locale.
 package extract
 
 import (

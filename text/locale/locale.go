@@ -2,6 +2,9 @@
 // is used (T, N); what it is in other languages stands in catalogue/, one file for each language, under the English
 // words. Plurals follow CLDR. A context carries the language; without one it is English. It imports nothing of the
 // program but package english.
+//
+// To add a language of the page, add it to the list in text/locale/locale.go and write text/locale/catalogue/*.json. The menu of
+// the page then has it, and browsers that ask for it get it.
 package locale
 
 import (

@@ -2,6 +2,9 @@
 // or because their server does not read what they write. Model wraps such a model: it tells thoughts from text
 // (thinkingFilter), holds back what may be a call (callBuffer), reads calls in many dialects (Calls), and learns
 // whether a model has tool calls of its own (verdict). Nothing that was meant as a call is ever shown as an answer.
+//
+// To add a form of calls in text, add its row to agent/llm/textcalls/dialects.go, a reply in it as
+// agent/llm/textcalls/testdata/dialects/*.txt, and the calls of that reply as agent/llm/textcalls/testdata/dialects/*.json.
 package textcalls
 
 import (

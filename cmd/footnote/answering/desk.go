@@ -4,6 +4,9 @@
 // A choice is a change of the settings file. It is tried before it is kept: what the next start would read of the file
 // first, then the model itself by one short question. Runs under way keep the model that they began with. A [Desk] may
 // be used by many goroutines at once.
+//
+// To add a service of models, add its row to cmd/footnote/answering/services.go. GET /model and the page then offer it.
+// A server with a protocol of its own needs a package below llm, settings, and a branch where UsesAnthropic is called.
 package answering
 
 import (

@@ -12,10 +12,10 @@ package doctor
 
 import (
 	"context"
+	_ "embed" // page.pdf
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -29,7 +29,6 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/wire"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/worker"
-	"github.com/footnote/footnote/docs"
 	"github.com/footnote/footnote/text/english"
 )
 
@@ -148,23 +147,22 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	return found
 }
 
-// checkReader has a worker read the handbook.
-// That takes the whole way of a PDF: a process of its own, its compiled code in the cache, and the text back.
+// page is a PDF of one page. It is embedded, so that the check needs no file of the user's.
+//
+//go:embed page.pdf
+var page []byte
+
+// checkReader has a worker read [page], in a process of its own and with compiled code in the cache.
 func checkReader(ctx context.Context, set *settings.Settings) Finding {
 	f := Finding{What: "PDF reader"}
 	f.Err = func() error {
-		// it is in the binary, so that the check needs no file of the user's
-		raw, err := fs.ReadFile(docs.Handbook, "handbook/footnote-handbook.pdf")
-		if err != nil {
-			return err
-		}
 		// workers read files by their paths
 		file, err := os.CreateTemp("", "footnote-doctor-*.pdf")
 		if err != nil {
 			return err
 		}
 		defer func() { _ = os.Remove(file.Name()) }()
-		if _, err = file.Write(raw); err != nil {
+		if _, err = file.Write(page); err != nil {
 			return errors.Join(err, file.Close())
 		}
 		if err := file.Close(); err != nil {
@@ -181,7 +179,7 @@ func checkReader(ctx context.Context, set *settings.Settings) Finding {
 			return err
 		}
 		read, err := files.Extract(ctx, corpus.File{
-			Path: file.Name(), Filename: "handbook.pdf", MIME: "application/pdf", Bytes: int64(len(raw)),
+			Path: file.Name(), Filename: "page.pdf", MIME: "application/pdf", Bytes: int64(len(page)),
 		}, func(int, int) {})
 		f.Fine = "read " + english.Count(read.Pages, "page")
 		return errors.Join(err, files.Close())

@@ -22,9 +22,9 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/command"
 	"github.com/footnote/footnote/cmd/footnote/documents"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 	"github.com/footnote/footnote/cmd/footnote/remote"
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 )
 
 // evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they

@@ -14,9 +14,9 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/command"
 	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 	"github.com/footnote/footnote/cmd/footnote/wire"
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 )
 
 // retrievalCommand searches collections whose relevant documents are known. No model answers: what is measured are the
@@ -33,9 +33,9 @@ type retrievalCommand struct {
 // measured is what searching one collection came to. Its JSON is what --json prints, which scripts read: names stay as
 // they are. IndexMiB are MiB of 2²⁰ bytes.
 type measured struct {
-	Collection string           `json:"collection"`
-	Documents  int              `json:"documents"`
-	IndexMiB   float64          `json:"index_mib"` // of the database, with texts and vectors
+	Collection string            `json:"collection"`
+	Documents  int               `json:"documents"`
+	IndexMiB   float64           `json:"index_mib"` // of the database, with texts and vectors
 	Modes      []judge.Retrieval `json:"modes"`
 }
 

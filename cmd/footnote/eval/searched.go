@@ -13,8 +13,8 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/command"
 	"github.com/footnote/footnote/cmd/footnote/documents"
-	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/cmd/footnote/eval/judge"
+	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
 )
 

@@ -5,6 +5,10 @@
 // every mistake at once. The other methods give the parts of the program what they are made with; nothing is opened
 // here but what a check has to open. The package knows no command: [Parser.Command] returns the one that the arguments
 // name as the type that its room gave it.
+//
+// To add a setting, put it into the group that fits, or a new group into cmd/footnote/settings/settings.go and into a
+// file of its own, cmd/footnote/settings/*.go; what can be wrong with it goes into Check. Flag, environment, settings
+// file and --help then have it. “make settings” writes it into the documents.
 package settings
 
 import (

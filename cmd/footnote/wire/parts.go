@@ -7,6 +7,9 @@
 //
 // A command of its own that needs one part makes that alone: opening all would start the readers of files and open
 // every store for nothing.
+//
+// To add a store of vectors, open it in OpenStores, cmd/footnote/wire/stores.go, and write its package, corpus/*/*.go,
+// whose test runs corpustest.TestVectors. Its settings are added as package settings says.
 package wire
 
 import (

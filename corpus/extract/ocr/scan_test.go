@@ -26,7 +26,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
-const handbook = "../../../docs/handbook/footnote-handbook.pdf"
+const manual = "../pdf/testdata/manual.pdf"
 
 // german is a page of a manual in German.
 var german = []string{
@@ -55,12 +55,12 @@ type page struct {
 // truePages are pages of manuals in two languages: one of a PDF, one drawn with a font.
 func truePages(t *testing.T, pool *worker.Pool) []page {
 	t.Helper()
-	info, err := os.Stat(handbook)
+	info, err := os.Stat(manual)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const n = 4
-	file := corpus.File{Path: handbook, Filename: "h.pdf", MIME: "application/pdf", Bytes: info.Size()}
+	file := corpus.File{Path: manual, Filename: "h.pdf", MIME: "application/pdf", Bytes: info.Size()}
 	x, err := pool.Extract(t.Context(), file, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func truePages(t *testing.T, pool *worker.Pool) []page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := page{name: "a page of the handbook", in: "eng", picture: img}
+	made := page{name: "a page of a PDF", in: "eng", picture: img}
 	made.texts, made.boxes = words(t, x, n)
 	return []page{made, written(t, "a page in German", "deu", german)}
 }

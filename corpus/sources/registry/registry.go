@@ -1,4 +1,7 @@
-// Package registry names every kind of place that is followed. A new one is its package and an entry here.
+// Package registry names every kind of place that is followed.
+//
+// To add a kind of place, write its package under corpus/sources and add it here. GET /places/kinds and the form on the
+// page then have it. Its names need a line in each file of the catalogue of package locale.
 package registry
 
 import (

@@ -15,7 +15,7 @@ import time
 import urllib.request
 import xml.etree.ElementTree as ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 PROGRAM = os.environ.get("FOOTNOTE_BIN", os.path.join(ROOT, "bin", "footnote"))
 MALLARD = "{http://projectmallard.org/1.0/}"
 SHORTEST = 80   # characters of a body

@@ -25,7 +25,7 @@ import zlib
 import questions
 import read
 
-ROOT = os.path.dirname(os.path.dirname(read.HERE))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(read.HERE)))
 CACHE = os.path.join(ROOT, ".cache")
 DOCUMENTS = os.path.join(CACHE, "reader", "documents")
 MODEL = "qwen2.5-coder-1.5b"
@@ -218,7 +218,7 @@ def main():
     with contextlib.ExitStack() as children:
         searching = children.enter_context(child([program, "serve"], 12 * GIB, **footnote))
         # Servers of one thread each never wait for each other where the processors are not theirs.
-        servers = [children.enter_context(child([sys.executable, os.path.join(ROOT, "eval", "small", "serve.py"), f"{folder}/{MODEL}.gguf", MODEL, "1", str(SLOTS)],
+        servers = [children.enter_context(child([sys.executable, os.path.join(ROOT, "e2e", "eval", "small", "serve.py"), f"{folder}/{MODEL}.gguf", MODEL, "1", str(SLOTS)],
                                                 6 * GIB, PYTHONPATH=os.path.join(folder, "server"))) for _ in range(min(4, os.cpu_count()))]
         models = queue.Queue()
         for server in servers:

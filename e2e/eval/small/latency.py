@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 PROGRAM = os.environ.get("FOOTNOTE_BIN", os.path.join(ROOT, "bin", "footnote"))
 READ, WRITE, TOKEN = 800, 40, 4
 REPLY = "The documents hold no answer."
