@@ -90,7 +90,7 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 				return true
 			}
 			name := called(call.Fun)
-			if inside := strings.HasPrefix(path, "locale/"); inside {
+			if inside := strings.HasPrefix(path, "text/locale/"); inside {
 				name = "locale." + name
 			}
 			switch {
@@ -119,7 +119,8 @@ var speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
 	`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
 
 // silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
-var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1)/|` +
+var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1|export)/|` +
+	`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
 	`^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
 	`test/|^agent/llm/offline/([^t]|t[^h])|_templ\.go$|` +
 	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
