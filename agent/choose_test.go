@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -384,5 +385,236 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 		if tools := slices.Compact(got.tools()); !slices.Equal(tools, want) {
 			t.Errorf("%s: %q, want %q", set, tools, want)
 		}
+	}
+}
+
+func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
+
+// What an answer rested on can be cited in the next turn without another search.
+func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	session := readBefore(h)
+	req := asks("Tell me more about that")
+	req.SessionID = session
+	const more = "Unused days may be carried over until 31 March of the following year [501]."
+	model := scripted.New(says(more))
+	h.hire(model)
+	got := h.answer(req)
+	a := got.answer()
+	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 ||
+		len(got.tools()) != 0 {
+		t.Errorf("answer %q with %d citations after %q; want 1 citation and none",
+			a.Markdown, len(a.Citations), got.tools())
+	}
+	system := model.Requests()[0].Messages[0].Text
+	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
+		t.Errorf("the model was told:\n%s", system)
+	}
+	if strings.Contains(system, "conversation turn") || !strings.Contains(system, "Cite these passages") {
+		t.Errorf("the rules forbid the passages that they hand over:\n%s", system)
+	}
+	model = scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence))
+	h.hire(model, remembering(run.Memory{Passages: -1}))
+	h.answer(req).answer()
+	if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "[501]") {
+		t.Errorf("without passages of earlier answers the model was told:\n%s", system)
+	}
+}
+
+// A second question is held to the documents like the first: only what was said before may be said again without a
+// footnote.
+func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	session := readBefore(h)
+	req := asks("How many days of holiday was that again?")
+	req.SessionID = session
+	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
+	h.hire(scripted.New(says(again), says(again)).JudgeBy(no))
+	if a := h.answer(req).answer(); a.Markdown != again {
+		t.Errorf("what was said before: %q, want %q", a.Markdown, again)
+	}
+	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
+	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)).
+		JudgeBy(no))
+	got := h.answer(req)
+	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
+		t.Errorf("what nobody said before ended as %s: %q; want %s and no %q in it",
+			got.done().Status, got.text(), chat.RunCitationValidationFailed, "gold")
+	}
+}
+
+func TestAConversationIsToldInItsBounds(t *testing.T) {
+	t.Parallel()
+	turn := 0
+	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if r.Turn() == 0 && !r.NoTools {
+			return calls(search("paid holiday"))
+		}
+		return says(goodAnswer)
+	})
+	h := newHouse(t, model, remembering(run.Memory{Questions: 3, Tokens: 200, Passages: 1}))
+	session := ""
+	for turn = range 6 {
+		run := h.ask(chat.RunRequest{
+			SessionID: session, Message: fmt.Sprintf("Question %d: how many days of paid holiday are there?", turn),
+		})
+		h.wait(run.ID).answer()
+		session = run.SessionID
+	}
+	requests := model.Requests()
+	last := requests[len(requests)-2].Messages // the first of the last run
+	var said []string
+	for _, m := range last {
+		if m.Role == llm.RoleUser {
+			said = append(said, m.Text[:10])
+		}
+	}
+	if want := []string{"Question 2", "Question 3", "Question 4", "Question 5"}; !slices.Equal(said, want) {
+		t.Errorf("the model was told %q, want %q", said, want)
+	}
+	if n := strings.Count(last[0].Text, "(Staff handbook, doc_id"); n != 1 {
+		t.Errorf("%d passages are remembered, want 1", n)
+	}
+}
+
+func TestLongRunsAreCompacted(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")),
+		calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
+		says("The paid holiday of the long document is told at great length [1]."))
+	h := newHouse(t, model, thinking(run.Features{ContextTokens: 1200}))
+	h.add(
+		"Long.md", "# Holidays\n\n"+
+			strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100),
+	)
+	got := h.answer(asks("How many days of paid holiday are there?"))
+	got.answer()
+	s := got.step("compact")
+	if !strings.HasPrefix(s.Message, "Shortened") || s.Details["freed"].(float64) <= 0 {
+		t.Errorf("step %+v; want %q at its beginning and more than 0", s, "Shortened")
+	}
+	last := model.Requests()[3].Messages
+	if len(last[3].Text) > 1200 || !strings.Contains(last[3].Text, "shortened to save room") ||
+		strings.Count(last[3].Text, strings.Fields(last[3].Text)[2]) != 2 {
+		t.Errorf("the first result is %s; want at most 1200 and %q in it", last[3].Text, "shortened to save room")
+	}
+	if len(last[len(last)-1].Text) < 2000 {
+		t.Errorf("the last result was shortened: %s, want at least 2000", last[len(last)-1].Text)
+	}
+	got2 := h.answer(asks("Hello"))
+	if got2.has("compact") {
+		t.Error("a short run is compacted")
+	}
+}
+
+const askedInGerman = "Wie viele Tage bezahlten Urlaub bekommt eine Angestellte in jedem Jahr, und wann verfallen sie?"
+
+// translates is the number of requests of a model that ask for a translation.
+func translates(model *scripted.Model) (n int) {
+	for _, r := range model.Requests() {
+		if strings.HasPrefix(r.Messages[0].Text, "Translate what") {
+			n++
+		}
+	}
+	return n
+}
+
+func byRules(c *Config) { thinking(run.Features{Selection: tools.SelectRules})(c) }
+
+// What the program searches for is translated once by the model, when the documents are in another language.
+func TestASearchByRulesIsTranslatedOnce(t *testing.T) {
+	t.Parallel()
+	fails := scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "it is out of order"}}
+	for _, tt := range []struct {
+		name, question string
+		translation    scripted.Reply
+		searched       string // empty: nothing is to be translated
+		status         chat.Status
+	}{
+		{"another language", askedInGerman, says("days of paid\nholiday employee"), "days of paid holiday employee",
+			chat.StatusComplete},
+		{"the model fails", askedInGerman, fails, askedInGerman, chat.StatusError},
+		{"it says nothing", askedInGerman, says(" "), askedInGerman, chat.StatusError},
+		{"the same language", "How many days of paid holiday does an employee get?", says(goodAnswer), "", ""},
+		{"too short to tell", "Urlaub?", says(goodAnswer), "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := scripted.New(tt.translation, says(goodAnswer), says(goodAnswer), says(goodAnswer))
+			h := newHouse(t, model, byRules)
+			got := h.answer(asks(tt.question))
+			if tt.searched == "" {
+				if n := translates(model); n != 0 || got.has("translate") {
+					t.Errorf("it was translated %d times, want 0", n)
+				}
+				return
+			}
+			if n := translates(model); n != 1 {
+				t.Errorf("it was translated %d times, want once", n)
+			}
+			step := got.step("translate")
+			if step.Status != tt.status || !strings.Contains(step.Message, "English") ||
+				(step.Summary == tt.searched) != (tt.status == chat.StatusComplete) {
+				t.Errorf("step %+v, want it %s, with English and the translation", step, tt.status)
+			}
+			search := got.step("search_documents")
+			if !strings.Contains(string(search.ToolInput), `"query":"`+tt.searched+`"`) {
+				t.Errorf("searched for %s, want %q", search.ToolInput, tt.searched)
+			}
+		})
+	}
+}
+
+// A model that searches by itself is told the language, which costs no call.
+func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, question, added string
+		told                  bool
+	}{
+		{"another language", askedInGerman, "", true},
+		{"the same language", "How many days of paid holiday does an employee get?", "", false},
+		{"one document is in it", askedInGerman,
+			"Die monatliche Miete ist bis zum dritten Werktag eines jeden Monats zu " +
+				"zahlen, und der Mieter kann den Vertrag kündigen.", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := scripted.New(calls(search("paid holiday")), says(goodAnswer))
+			h := newHouse(t, model)
+			if tt.added != "" {
+				h.add("Mietvertrag.txt", tt.added)
+			}
+			h.answer(asks(tt.question))
+			prompt := model.Requests()[0].Messages[0].Text
+			if told := strings.Contains(prompt, "the documents in reach are in English"); told != tt.told {
+				t.Errorf("told of the language: %v, want %v", told, tt.told)
+			}
+			if n := translates(model); n != 0 {
+				t.Errorf("%d translations were asked for, want 0", n)
+			}
+		})
+	}
+}
+
+// A refusal is never a bare sentence.
+func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(ground.RefusalSentence)))
+	got := h.answer(asks("What is for lunch?"))
+	a := got.answer()
+	rest, ok := strings.CutPrefix(a.Markdown, ground.RefusalSentence+" I searched for: holiday lunch.")
+	if !ok || !strings.Contains(rest, "nearest heading") || !strings.Contains(rest, "“Leave” in Handbook.md") ||
+		!strings.HasSuffix(rest, "If the document that says it is missing here, add it and ask again.") {
+		t.Errorf("refusal = %q; want what was searched, the nearest heading, and the file that may be missing",
+			a.Markdown)
+	}
+	if got.text() != a.Markdown || a.StopReason != chat.StopRefused || len(a.Unsupported)+len(a.Citations) > 0 {
+		t.Errorf("shown %q, answer %+v; want the same text, and nothing unsupported", got.text(), a)
+	}
+	if slices.ContainsFunc(got.ended(), func(s chat.Step) bool { return s.Step == "review" }) {
+		t.Error("what the model wrote was taken back")
 	}
 }

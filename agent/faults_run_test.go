@@ -2,10 +2,21 @@ package agent
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/footnote/footnote/agent/llm/openai"
 	"github.com/footnote/footnote/agent/llm/textcalls"
 	"github.com/footnote/footnote/chat"
 )
@@ -386,5 +397,197 @@ func (h *house) checkStored(got transcript) {
 	}
 	if run.Answer != answer || answer != "" && got.text() != answer {
 		h.Errorf("stored %q, in the log %q, shown %q", run.Answer, answer, got.text())
+	}
+}
+
+// wired is one answer of a provider's server, byte by byte as it is sent.
+type wired struct {
+	status int    // 0: 200
+	kind   string // content type; empty: an event stream
+	after  string // Retry-After
+	body   string
+	reset  bool // the connection breaks after the body
+	silent bool // nothing more comes, and no end
+}
+
+func events(data ...string) string {
+	return "data: " + strings.Join(data, "\n\ndata: ") + "\n\n"
+}
+
+func piece(text string) string {
+	return `{"choices":[{"index":0,"delta":{"content":` + strconv.Quote(text) + `},"finish_reason":null}]}`
+}
+
+func ends(reason string) string {
+	return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
+}
+
+func toolCalls(calls string) string { return `{"choices":[{"delta":{"tool_calls":[` + calls + `]}}]}` }
+
+const theEnd = "[DONE]"
+
+var (
+	lookUp = toolCalls(
+		`{"index":0,"id":"s1","type":"function","function":{"name":"search_documents",` +
+			`"arguments":"{\"query\":\"holiday\"}"}}`,
+	)
+	looks   = wired{body: events(lookUp, ends("tool_calls"), theEnd)}
+	answers = wired{
+		body: events(piece("There are 28 days of paid "), piece("holiday a year [1]."), ends("stop"), theEnd),
+	}
+)
+
+// misplaced says what a strict provider has against a request's history: each call must have its result right after it,
+// in the order of the calls.
+func misplaced(body []byte) string {
+	var request struct {
+		Messages []struct {
+			Role   string
+			CallID string                `json:"tool_call_id"`
+			Calls  []struct{ ID string } `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return err.Error()
+	}
+	var open []struct{ ID string }
+	for _, m := range request.Messages {
+		switch {
+		case m.Role == "tool" && (len(open) == 0 || open[0].ID != m.CallID):
+			return "The result " + m.CallID + " has no call before it."
+		case m.Role == "tool":
+			open = open[1:]
+		case len(open) > 0:
+			return "The call " + open[0].ID + " must be followed by its result."
+		default:
+			open = m.Calls
+		}
+	}
+	if len(open) > 0 {
+		return "The call " + open[0].ID + " has no result."
+	}
+	return ""
+}
+
+// provider serves the answers in order, the last one again and again, with a flush after each step of so many bytes. It
+// refuses a history that is not whole.
+func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.Int64) {
+	t.Helper()
+	var asked atomic.Int64
+	gone := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		reply := replies[min(int(asked.Add(1)), len(replies))-1]
+		if wrong := misplaced(body); wrong != "" {
+			reply = wired{
+				status: http.StatusBadRequest, kind: "application/json",
+				body: `{"error":{"message":` + strconv.Quote(wrong) + `,"type":"invalid_request_error"}}`,
+			}
+		}
+		if reply.kind == "" {
+			reply.kind = "text/event-stream"
+		}
+		w.Header().Set("Content-Type", reply.kind)
+		if reply.after != "" {
+			w.Header().Set("Retry-After", reply.after)
+		}
+		w.WriteHeader(max(reply.status, http.StatusOK))
+		each := step
+		if len(reply.body) > 1<<20 {
+			each = 1 << 16
+		}
+		for part := range slices.Chunk([]byte(reply.body), each) {
+			if _, err := w.Write(part); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+		switch {
+		case reply.reset:
+			panic(http.ErrAbortHandler)
+		case reply.silent:
+			select {
+			case <-r.Context().Done():
+			case <-gone:
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(gone) })
+	m, err := openai.New(openai.Config{
+		BaseURL: server.URL + "/v1", Model: "m", Log: slog.New(slog.DiscardHandler), FirstToken: 2 * time.Second,
+		Idle: 2 * time.Second, RetryFor: 20 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m, &asked
+}
+
+// A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run
+// on hears of the first call last: for a strict provider, a result without its call and a call without its result.
+func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
+	t.Parallel()
+	both := wired{
+		body: events(toolCalls(
+			`{"index":0,"id":"w1","function":{"name":"web_search","arguments":"{\"query\":\"slate roof\"}"}}`,
+		),
+			toolCalls(
+				`{"index":1,"id":"s1","function":{"name":"search_documents","arguments":"{\"query\":\"holiday\"}"}}`,
+			),
+			ends("tool_calls"), theEnd),
+	}
+	for _, way := range []struct {
+		name string
+		step int // bytes
+	}{{"whole", 1 << 20}, {"a byte at a time", 1}} {
+		t.Run("43: a history with orphans, "+way.name, func(t *testing.T) {
+			t.Parallel()
+			in := newInternet(t)
+			remote, asked := provider(t, way.step, both, answers)
+			model := textcalls.New(remote, textcalls.Auto)
+			h := newHouse(t, model, in.withWeb(true))
+			run, id := h.waits()
+			h.follow(run.ID, func(p chat.Payload) bool {
+				s, ok := p.(chat.Step)
+				return ok && s.ToolName == "search_documents" && s.Status == chat.StatusComplete
+			})
+			h.die(run.ID)
+			h.hire(model, in.withWeb(true), withFallback)
+			ctx, stop := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() { h.runs.KeepLeases(ctx) })
+			h.follow(run.ID, func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == "restart" })
+			waits := func() (n int) {
+				for _, p := range h.log(run.ID) {
+					if isWaiting(p) {
+						n++
+					}
+				}
+				return n
+			}
+			h.follow(run.ID, func(chat.Payload) bool { return waits() > 1 })
+			if err := h.runs.Deny(t.Context(), chat.Local, run.ID, id); err != nil {
+				t.Fatal(err)
+			}
+			got := h.wait(run.ID)
+			stop()
+			wg.Wait()
+			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || asked.Load() != 2 {
+				t.Errorf("answer %q with %d citations after %d requests:%s; want %q, 1 citation, 2",
+					a.Markdown, len(a.Citations), asked.Load(), dump(got.log), goodAnswer)
+			}
+			for _, s := range got.ended() {
+				if s.Step == "fallback" || s.ToolName == "search_documents" && s.Status != chat.StatusComplete ||
+					s.ToolName == "web_search" && s.Status == chat.StatusRunning {
+					t.Errorf("step %s ended as %s: %s, want other than %q", s.Step, s.Status, s.Message, "fallback")
+				}
+			}
+			if strings.Contains(got.text(), "result") {
+				t.Errorf("the user sees %q, want no %q in it", got.text(), "result")
+			}
+			h.checkStored(got)
+		})
 	}
 }

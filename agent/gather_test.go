@@ -3,6 +3,9 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
@@ -12,9 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/footnote/footnote/agent/ground"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
+	"github.com/footnote/footnote/agent/llm/textcalls"
 	"github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
@@ -285,4 +291,340 @@ func TestStopEndsChecksOfResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
+}
+
+func logsTo(out *lines) func(*Config) {
+	return func(c *Config) { c.Log = slog.New(slog.NewTextHandler(out, nil)) }
+}
+
+// logged returns the lines of a log that hold all of the parts.
+func logged(log string, parts ...string) []string {
+	return slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) })
+	})
+}
+
+func TestSelectionsAreLoggedWithTheirReasons(t *testing.T) {
+	t.Parallel()
+	out := &lines{}
+	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		if r.Turn() == 0 {
+			return scripted.Reply{Text: "The handbook should say it.", Calls: []llm.Call{search("paid holiday")}}
+		}
+		return says(goodAnswer)
+	})
+	h := newHouse(t, model, logsTo(out))
+	byModel := h.answer(asks("How many days of paid holiday are there?")).runID
+	byRules := h.answer(chat.RunRequest{
+		Message: "How many days of paid holiday are there?",
+		Config:  chat.RunConfig{Selection: string(tools.SelectRules)},
+	}).runID
+	h.stop()
+	for run, want := range map[string][]string{
+		byModel: {`by=model`, `reason="The handbook should say it."`},
+		byRules: {`by=rules`, `reason="A simple question of the kind “factual”: search, read the best, answer."`},
+	} {
+		parts := append([]string{`level=INFO msg="tools selected" run=` + run, "tools=[search_documents]"}, want...)
+		if got := logged(out.String(), parts...); len(got) != 1 {
+			t.Errorf("%d lines have %q, want 1:\n%s", len(got), parts, out)
+		}
+	}
+}
+
+func TestFailuresOfModelAndRetrievalAreLoggedAsErrors(t *testing.T) {
+	t.Parallel()
+	out := &lines{}
+	h := newHouse(t, scripted.New(fails(llm.KindAuth)), withFallback, logsTo(out))
+	h.answer(asks("How many days of paid holiday are there?"))
+	h.hire(scripted.New(calls(search("paid holiday")), says("No.")), logsTo(out), func(c *Config) {
+		c.Library = faulty{h.library, func(context.Context) error { return errors.New("disk on fire") }}
+	})
+	h.answer(asks("How many days of paid holiday are there?"))
+	h.stop()
+	for _, want := range []string{`msg="model failed, falling back"`, `msg="tool failed"`} {
+		if got := logged(out.String(), "level=ERROR", want); len(got) != 1 {
+			t.Errorf("%d lines at ERROR have %s, want 1:\n%s", len(got), want, out)
+		}
+	}
+}
+
+// droppedTexts returns the texts of the steps named dropped.
+func droppedTexts(t *testing.T, steps []chat.Step) []string {
+	t.Helper()
+	var out []string
+	for _, s := range steps {
+		if s.Step != "dropped" {
+			continue
+		}
+		var output struct{ Text string }
+		if err := json.Unmarshal(s.ToolOutput, &output); err != nil || s.Message == "" || s.Result == nil ||
+			s.Status != chat.StatusComplete || s.OutputSize < len(output.Text) {
+			t.Errorf("step %+v, %v; want a message, a result, the whole size and status complete", s, err)
+		}
+		out = append(out, output.Text)
+	}
+	return out
+}
+
+// TestDroppedTextIsAStep checks the steps for the text that a run removes from replies.
+func TestDroppedTextIsAStep(t *testing.T) {
+	t.Parallel()
+	const (
+		other = "<|im_end|>\n<|im_start|>user\nAnd the roof?"
+		asked = "How many days of paid holiday does an employee get?"
+	)
+	long := strings.Repeat("Is the roof as good as the handbook says it is? ", 400)
+	for _, tt := range []struct {
+		name    string
+		replies []scripted.Reply
+		answer  string
+		want    []string
+	}{
+		{"a turn of the user", []scripted.Reply{calls(search("holiday")), says(goodAnswer + other)}, goodAnswer,
+			[]string{other}},
+		{"a turn of the user, before a search", []scripted.Reply{
+			{Text: "I search." + other, Calls: []llm.Call{search("holiday")}}, says(goodAnswer),
+		}, goodAnswer, []string{other}},
+		{"a long turn of the user", []scripted.Reply{
+			calls(search("holiday")), says(goodAnswer + "<|im_end|><|im_start|>" + long),
+		}, goodAnswer, []string{("<|im_end|><|im_start|>" + long)[:400] + "…"}},
+		{"a repetition", []scripted.Reply{
+			calls(search("holiday")),
+			{Chunks: []string{goodAnswer, "\nThere are", goodAnswer[9:] + "\n", "And the rest."}},
+		}, goodAnswer, []string{goodAnswer}},
+		{"a repetition at the end", []scripted.Reply{calls(search("holiday")), says(goodAnswer + "\n" + goodAnswer)},
+			goodAnswer, []string{goodAnswer}},
+		{"text behind a refusal", []scripted.Reply{calls(search("wages")),
+			{Chunks: []string{ground.RefusalSentence + " But it may be 12 pounds."}}}, ground.RefusalSentence,
+			[]string{"But it may be 12 pounds."}},
+		{"calls of a reply that was cut", []scripted.Reply{
+			{Calls: []llm.Call{search("holiday")}, Finish: llm.FinishLength}, calls(search("holiday")),
+			says(goodAnswer),
+		}, goodAnswer, []string{`search_documents {"query":"holiday"}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, textcalls.New(scripted.New(tt.replies...), textcalls.Auto))
+			got := h.answer(asks(asked))
+			if a := got.answer(); strings.TrimSpace(a.Markdown) != tt.answer &&
+				(tt.answer != ground.RefusalSentence || !ground.IsRefusal(a.Markdown)) {
+				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
+			}
+			if dropped := droppedTexts(t, got.ended()); !slices.Equal(dropped, tt.want) {
+				t.Errorf("dropped %q, want %q", dropped, tt.want)
+			}
+		})
+	}
+}
+
+// TestDroppedAnswerIsAStepOfGather checks the steps for an answer that was not requested.
+func TestDroppedAnswerIsAStepOfGather(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string][]string{"DONE.": nil, "The roof is poor.": {"The roof is poor."}} {
+		find := calls(call("hybrid_search", `{"query":"roof condition"}`))
+		h := newHouse(t, scripted.New(onePart, find, says(said), fits))
+		got, err := h.runs.Gather(t.Context(), chat.LocalUser,
+			chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
+		if dropped := droppedTexts(t, got.Steps); err != nil || !slices.Equal(dropped, want) {
+			t.Errorf("%q: dropped %q, %v; want %q", said, dropped, err, want)
+		}
+	}
+}
+
+// TestLateThoughtIsAStep checks the steps for a thought between two paragraphs of an answer.
+func TestLateThoughtIsAStep(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, textcalls.New(scripted.New(calls(search("holiday")),
+		says("<think>First.</think>"+goodAnswer+"\n<think>Is that all?</think>\nIt is.")), textcalls.Auto))
+	var thoughts []string
+	for _, s := range h.answer(asks("How many days of paid holiday does an employee get?")).ended() {
+		if s.Step == "thinking" {
+			thoughts = append(thoughts, s.Thought)
+		}
+	}
+	if want := []string{"First.", "Is that all?"}; !slices.Equal(thoughts, want) {
+		t.Errorf("thoughts %q, want %q", thoughts, want)
+	}
+}
+
+const paidHoliday = "How many days of paid holiday does an employee get?"
+
+func checks(c *Config) { c.Features.Checks = run.CheckQuotes }
+
+// refuses is a small model that finds no answer in what it is shown.
+func refuses() *scripted.Model { return scripted.New(says(ground.RefusalSentence)) }
+
+// judgeBy says yes to texts that hold some words.
+func judgeBy(words string) scripted.Judge {
+	return func(prompt string) float64 {
+		text, _, _ := strings.Cut(prompt, "\n\nQuestion: ")
+		if strings.Contains(text, words) {
+			return 4
+		}
+		return -4
+	}
+}
+
+func TestQuotesAreCheckedBeforeTheyAreCalledFound(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		judge   scripted.Judge
+		finding chat.Finding
+		answers int
+	}{
+		{"one answers", judgeBy("28 days"), chat.FindingFound, 1},
+		{"none answers", judgeBy("no such words"), "", 0},
+		{"none is sure", func(string) float64 { return -0.3 }, chat.FindingClosest, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			model := refuses().JudgeBy(tt.judge)
+			got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+			a, step := got.answer(), got.step("check_passages")
+			if a.Finding != tt.finding {
+				t.Errorf("finding = %q, want %q: %+v", a.Finding, tt.finding, a)
+			}
+			if refused := a.StopReason == chat.StopRefused; refused != (tt.finding == "") {
+				t.Errorf("the answer stopped as %s, want refused: %t", a.StopReason, tt.finding == "")
+			}
+			if tt.answers > 0 &&
+				(len(a.Citations) != tt.answers || !strings.Contains(a.Citations[0].Quote, "28 days")) {
+				t.Errorf("citations %+v, want only the quote that answers", a.Citations)
+			}
+			var out struct{ Checked, Answer int }
+			err := json.Unmarshal(step.ToolOutput, &out)
+			if err != nil || out.Checked == 0 || out.Answer != tt.answers {
+				t.Errorf("output %s, %v; want %d that answer", step.ToolOutput, err, tt.answers)
+			}
+			if want := fmt.Sprintf("%d answer", tt.answers); !strings.HasPrefix(step.Summary, want) {
+				t.Errorf("summary %q, want %q", step.Summary, want)
+			}
+			if n := len(model.Checks()); a.Tokens.In < 100*n || n == 0 || step.Tokens == nil {
+				t.Errorf("%d checks, tokens %+v of the answer and %+v of the step; want all counted",
+					n, a.Tokens, step.Tokens)
+			}
+		})
+	}
+}
+
+func TestSmallModelJudgesAndRulesQuote(t *testing.T) {
+	t.Parallel()
+	model := scripted.New().JudgeBy(judgeBy("28 days"))
+	a := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday)).answer()
+	if n := len(model.Requests()); n != 0 || a.Finding != chat.FindingFound || len(a.Citations) != 1 {
+		t.Errorf("%d requests, answer %+v; want the quote that answers after none", n, a)
+	}
+}
+
+func TestSmallModelIsNotAskedWhereNothingAnswers(t *testing.T) {
+	t.Parallel()
+	model := scripted.New().JudgeBy(func(string) float64 { return -0.3 })
+	got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+	if n := len(model.Requests()); n != 0 || got.answer().Finding != chat.FindingClosest {
+		t.Errorf("%d requests, answer %+v; want the closest quotes after none", n, got.answer())
+	}
+}
+
+func TestChecksAreCached(t *testing.T) {
+	t.Parallel()
+	model := scripted.New().JudgeBy(func(string) float64 { return -0.3 })
+	h := newHouse(t, model, small, withFallback, checks)
+	first := h.answer(asks(paidHoliday)).answer()
+	n := len(model.Checks())
+	again := h.answer(asks(paidHoliday)).answer()
+	if len(model.Checks()) != n || n == 0 || again.Tokens.In != 0 || first.Markdown != again.Markdown {
+		t.Errorf("%d checks after %d, tokens %+v; want no further ones", len(model.Checks()), n, again.Tokens)
+	}
+}
+
+// noJudge answers, and fails at checks.
+type noJudge struct{ *scripted.Model }
+
+func (m noJudge) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	if req.TopLogprobs > 0 {
+		return func(yield func(llm.Part, error) bool) {
+			yield(nil, &llm.Error{Kind: llm.KindServer, Message: "out of memory"})
+		}
+	}
+	return m.Model.Stream(ctx, req)
+}
+
+// sameWord answers, and says the same word to all checks.
+type sameWord struct {
+	*scripted.Model
+	word string
+}
+
+func (m sameWord) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	if req.TopLogprobs > 0 {
+		return func(yield func(llm.Part, error) bool) { _ = yield(llm.Text(m.word), nil) && yield(llm.Done{}, nil) }
+	}
+	return m.Model.Stream(ctx, req)
+}
+
+func TestFailedCheckLeavesTheRulesToDecide(t *testing.T) {
+	t.Parallel()
+	want := newHouse(t, refuses(), small, withFallback).answer(asks(paidHoliday)).answer()
+	for name, model := range map[string]llm.Model{
+		"the server fails": noJudge{refuses()}, "it always says no": sameWord{refuses(), "no"},
+		"it always says yes": sameWord{refuses(), "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+			a := got.answer()
+			if a.Markdown != want.Markdown || a.Finding != want.Finding {
+				t.Errorf("answer %q (%s), want that of the rules: %q (%s)",
+					a.Markdown, a.Finding, want.Markdown, want.Finding)
+			}
+			if !strings.Contains(strings.Join(a.Notes, " "), "could not check") {
+				t.Errorf("notes %q, want one that the passages were not checked", a.Notes)
+			}
+			s := got.step("check_passages")
+			if s.Status != chat.StatusError || strings.Contains(string(s.ToolOutput), "memory") {
+				t.Errorf("step %+v; want it failed, without the server's words", s)
+			}
+		})
+	}
+}
+
+func TestChecksAreMadeOnlyWhereTheyHelp(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		question string
+		replies  []scripted.Reply
+		change   func(*Config)
+		checks   bool
+	}{
+		{"a calculation", "12 * 1450", []scripted.Reply{says("17400")}, small, false},
+		{"a list of documents", "Which documents are there?", []scripted.Reply{says("Two.")}, small, false},
+		{"a large model", paidHoliday, []scripted.Reply{calls(search("paid holiday")), says(goodAnswer)}, nil, false},
+		{"switched off", paidHoliday, []scripted.Reply{says(goodAnswer)}, func(c *Config) {
+			small(c)
+			c.Features.Checks = run.CheckOff
+		}, false},
+		{"a large model that fails", paidHoliday, []scripted.Reply{
+			fails(llm.KindEmpty), fails(llm.KindEmpty),
+		}, nil, true},
+		{"its own call", paidHoliday, []scripted.Reply{
+			calls(search("paid holiday")),
+			calls(call("check_passages", `{"question":"How many days?","quotes":[{"n":1}]}`)),
+			says(goodAnswer),
+		}, func(c *Config) { c.Features.Checks = run.CheckAlways }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			change := tt.change
+			if change == nil {
+				change = func(*Config) {}
+			}
+			model := scripted.New(tt.replies...)
+			newHouse(t, model, withFallback, checks, change).answer(asks(tt.question)).answer()
+			if n := len(model.Checks()); (n > 0) != tt.checks {
+				t.Errorf("%d checks, want any: %t", n, tt.checks)
+			}
+		})
+	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -312,5 +313,275 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	}
 	if a := got.answer(); a.Tokens != (chat.Tokens{In: 200, Out: 20}) || a.Cost == nil || *a.Cost != 0.5 {
 		t.Errorf("the run took %+v for %v, want what its plan took", a.Tokens, a.Cost)
+	}
+}
+
+// judges is a model's judgement of its answer.
+func judges(said string, confidence float64) scripted.Reply {
+	return scripted.Reply{
+		Text: `{"evaluation":"` + said + `","confidence":` + strconv.FormatFloat(confidence, 'f', -1, 64) + `}`,
+	}
+}
+
+func selfEvaluating(text string) chat.RunRequest {
+	on := true
+	return chat.RunRequest{Message: text, Config: chat.RunConfig{EnableSelfEvaluation: &on}}
+}
+
+// fullAnswer says more than goodAnswer: of the roof too.
+const fullAnswer = "There are 28 days of paid holiday a year [1]. The roof was last renewed in 1987 by Harper & " +
+	"Sons [3]."
+
+func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
+	t.Parallel()
+	const half = "It says nothing of the roof."
+	const lacking = goodAnswer
+	for _, tt := range []struct {
+		name     string
+		replies  []scripted.Reply // after the first answer
+		fallback llm.Model
+		budget   chat.RunConfig
+		want     string // part of the answer
+		sure     float64
+		says     string // part of the self-evaluation
+		asked    int    // requests to the model
+	}{
+		{"a better answer stands",
+			[]scripted.Reply{
+				judges(half, 0.2), calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 0.9),
+			}, nil, chat.RunConfig{}, "Harper & Sons", 0.9, "Complete. The model's confidence is 0.90.", 6},
+		{"one that is no better does not",
+			[]scripted.Reply{
+				judges(half, 0.3), calls(search("roof renewed")),
+				says("The roof was last renewed in 1987 by Harper & Sons [3]."), judges("Half.", 0.2),
+			}, nil, chat.RunConfig{}, lacking, 0.3, half + " The model's confidence is 0.30.", 6},
+		{"a refusal does not",
+			[]scripted.Reply{judges(half, 0.3), calls(search("football")), says(ground.RefusalSentence)},
+			nil, chat.RunConfig{}, lacking, 0.3, half, 5},
+		{"it goes on while the judgement rises",
+			[]scripted.Reply{
+				judges(half, 0.1), calls(search("roof")), says(goodAnswer + " "), judges(half, 0.3),
+				calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 1),
+			}, nil, chat.RunConfig{}, "Harper & Sons", 1, "Complete.", 9},
+		{"the model fails meanwhile", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)}, nil, chat.RunConfig{},
+			lacking, 0.2, half, 4},
+		{"the model fails and another goes on", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)},
+			offline.New(nil), chat.RunConfig{}, lacking, 0.2, half, 4},
+		{"no search is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxRetrievalCalls: new(1)},
+			lacking, 0.2, half, 3},
+		{"no turn is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxSteps: new(2)}, lacking,
+			0.2, half, 3},
+		{"it is good enough", []scripted.Reply{judges("Nearly.", 0.5)}, nil, chat.RunConfig{}, lacking, 0.5,
+			"Nearly.", 3},
+	} {
+		model := scripted.New(append([]scripted.Reply{calls(search("paid holiday")), says(goodAnswer)},
+			tt.replies...)...)
+		h := newHouse(t, model, func(c *Config) { c.Fallback = tt.fallback })
+		req := selfEvaluating("How many days of paid holiday are there, and who renewed the roof?")
+		req.Config.MaxRetrievalCalls, req.Config.MaxSteps = tt.budget.MaxRetrievalCalls, tt.budget.MaxSteps
+		got := h.answer(req)
+		a := got.answer()
+		if !strings.Contains(a.Markdown, tt.want) || got.text() != a.Markdown || len(a.Citations) == 0 {
+			t.Errorf("%s: answer = %q, shown %q, want %q in it", tt.name, a.Markdown, got.text(), tt.want)
+		}
+		if a.Confidence != tt.sure || !strings.HasPrefix(a.SelfEvaluation, tt.says) {
+			t.Errorf("%s: confidence %v, %q; want %v, %q", tt.name, a.Confidence, a.SelfEvaluation, tt.sure, tt.says)
+		}
+		if n := len(model.Requests()); n != tt.asked {
+			t.Errorf("%s: %d requests, want %d", tt.name, n, tt.asked)
+		}
+	}
+}
+
+func TestTheModelIsToldWhatItsAnswerLacks(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), judges("The roof is missing.", 0.2),
+		calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 0.9))
+	h := newHouse(t, model)
+	got := h.answer(selfEvaluating("How many days of paid holiday are there, and who renewed the roof?"))
+	got.answer()
+	asked := model.Requests()[3]
+	last := asked.Messages[len(asked.Messages)-1]
+	if asked.NoTools || !last.Aside || !strings.Contains(last.Text, "confidence of 0.20") ||
+		!strings.Contains(last.Text, "===== data") || !strings.Contains(last.Text, "The roof is missing.") {
+		t.Errorf("the model was told %+v, tools off: %v; want Aside true, %q in it, %q in it, %q in it",
+			last, asked.NoTools, "confidence of 0.20", "===== data", "The roof is missing.")
+	}
+	if s := got.step("refine"); s.Message != "Judged at 0.20: searching for what is missing" ||
+		s.Summary != "The roof is missing." || s.Thought != goodAnswer {
+		t.Errorf("step = %+v; want Message %q, Summary %q, Thought %v",
+			s, "Judged at 0.20: searching for what is missing", "The roof is missing.", goodAnswer)
+	}
+}
+
+func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
+	t.Parallel()
+	off := false
+	plan := says(`{"sub_queries":[{"query":"paid holiday","reasoning":"r"},{"query":"roof renewed","reasoning":"r"}]}`)
+	const complicated = "Explain the paid holiday and the renewal of the roof"
+	for _, tt := range []struct {
+		name    string
+		req     chat.RunRequest
+		replies []scripted.Reply
+		planned any // by whom; nil: there is no plan
+		judged  bool
+	}{
+		{"a complex question", asks(complicated),
+			[]scripted.Reply{plan, says("There are 28 days of paid holiday a year [1]."), judges("Good.", 0.8)},
+			"model", true},
+		{"a simple one is begun by rules, then judged", asks("How many days of paid holiday are there?"),
+			[]scripted.Reply{says(goodAnswer), judges("Good.", 0.8)}, nil, true},
+		{"switched off",
+			chat.RunRequest{
+				Message: complicated, Config: chat.RunConfig{
+					EnableQueryDecomposition: &off, EnableSelfEvaluation: &off,
+				},
+			}, []scripted.Reply{
+				calls(llm.Call{ID: "h", Name: "hybrid_search", Arguments: []byte(`{"query":"paid holiday"}`)}),
+				says(goodAnswer),
+			}, nil, false},
+	} {
+		model := scripted.New(tt.replies...)
+		h := newHouse(t, model)
+		tt.req.Toolset = "strategy"
+		got := h.answer(tt.req)
+		a := got.answer()
+		var planned any
+		for _, s := range got.plans() {
+			planned = s.Details["planned_by"]
+		}
+		if planned != tt.planned ||
+			strings.HasPrefix(a.SelfEvaluation, "Good. The model's confidence is 0.80.") != tt.judged ||
+			len(model.Requests()) != len(tt.replies) {
+			t.Errorf("%s: planned by %v, want %v; self-evaluation %q; %d requests, want %d", tt.name, planned,
+				tt.planned, a.SelfEvaluation, len(model.Requests()), len(tt.replies))
+		}
+	}
+	h := newHouse(t, offline.New(nil))
+	req := asks("How many days of paid holiday are there?")
+	req.Toolset = "strategy"
+	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
+		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
+	}
+}
+
+// doubts is a model's judgement that names sentences by number.
+func doubts(numbers string) scripted.Reply {
+	return scripted.Reply{
+		Text: `{"evaluation":"One thing is invented.","confidence":0.9,"unsupported":` + numbers + `}`,
+	}
+}
+
+// shownToTheJudge is what the last request shows of an answer.
+func shownToTheJudge(t *testing.T, model *scripted.Model) string {
+	t.Helper()
+	requests := model.Requests()
+	messages := requests[len(requests)-1].Messages
+	if !strings.Contains(messages[0].Text, "You judge an answer") {
+		t.Fatalf("the last request is none to judge: %q, want %q in it", messages[0].Text, "You judge an answer")
+	}
+	return messages[len(messages)-1].Text
+}
+
+func TestSentencesThatTheJudgingModelDoubtsAreUnsupported(t *testing.T) {
+	t.Parallel()
+	const (
+		days    = "There are 28 days of paid holiday a year."
+		carried = "Unused days may be carried over until 31 March."
+		answer  = "There are 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March [1]."
+	)
+	for _, tt := range []struct {
+		name, numbers string
+		unsupported   []string
+		confidence    float64
+		says          string // part of the self-evaluation
+	}{
+		{"none", `[]`, nil, 0.9, "2 of 2 sentences"},
+		{"left out", `null`, nil, 0.9, "2 of 2 sentences"},
+		{"one", `[2]`, []string{carried}, 0.5,
+			"It finds 1 sentence of the answer in no text that it was shown. 1 of 2 sentences"},
+		{"one, twice and as a word", `["2", 2]`, []string{carried}, 0.5, "1 of 2 sentences"},
+		{"all", `[1,2]`, []string{days, carried}, 0, "0 of 2 sentences"},
+		{"a number that no sentence has", `[2,7]`, nil, 0.9, "2 of 2 sentences"},
+		{"words", `["the second"]`, nil, 0.9, "2 of 2 sentences"},
+		{"no list", `"2"`, nil, 0.9, "2 of 2 sentences"},
+	} {
+		model := scripted.New(calls(search("paid holiday")), says(answer), doubts(tt.numbers))
+		a := newHouse(t, model).answer(selfEvaluating("How many days of paid holiday are there?")).answer()
+		if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
+			!strings.Contains(a.SelfEvaluation, tt.says) {
+			t.Errorf("%s: unsupported %q, confidence %v, %q; want %q, %v, %q", tt.name, a.Unsupported, a.Confidence,
+				a.SelfEvaluation, tt.unsupported, tt.confidence, tt.says)
+		}
+		if n := len(model.Requests()); n != 3 {
+			t.Errorf("%s: %d requests to the model, want 3: doubting costs no further one", tt.name, n)
+		}
+		shown := shownToTheJudge(t, model)
+		for _, part := range []string{
+			"1. " + days + "\n2. " + carried + "\n", "[1] ", "until 31 March of the following year.",
+		} {
+			if !strings.Contains(shown, part) {
+				t.Errorf("%s: the model is not shown %q:\n%s", tt.name, part, shown)
+			}
+		}
+	}
+}
+
+func TestTheJudgingModelDoubtsWhatAGivenTextDoesNotSay(t *testing.T) {
+	t.Parallel()
+	const given = "The survey was made by Ada Brown. The sky over the port is green in March, and the tide is low."
+	for _, tt := range []struct {
+		name, answer, numbers string
+		unsupported           []string
+		confidence            float64
+	}{
+		{"nothing is doubted", "The sky over the port is green in March.", `[]`, nil, 0.9},
+		{"a sentence is", "The sky over the port is green in March. The survey was made by Ada Brown.", `[1]`,
+			[]string{"The sky over the port is green in March."}, 0.4},
+		{"a sentence in another language, which words can't be compared with",
+			"Der Himmel über dem Hafen ist im März nicht grün, und das Wasser ist hoch.", `[1]`,
+			[]string{"Der Himmel über dem Hafen ist im März nicht grün, und das Wasser ist hoch."}, 0},
+		{"only what the rules hold is asked about", "The king keeps dragons. The survey was made by Ada Brown.", `[1]`,
+			[]string{"The king keeps dragons.", "The survey was made by Ada Brown."}, 0},
+	} {
+		model := scripted.New(says(tt.answer), doubts(tt.numbers))
+		req := selfEvaluating("What does the text say?")
+		req.ContextText = given
+		a := newHouse(t, model).answer(req).answer()
+		if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence {
+			t.Errorf("%s: unsupported %q, confidence %v (%s); want %q, %v", tt.name, a.Unsupported, a.Confidence,
+				a.SelfEvaluation, tt.unsupported, tt.confidence)
+		}
+		if shown := shownToTheJudge(t, model); !strings.Contains(shown, given) || !strings.Contains(shown, "\n1. ") {
+			t.Errorf("%s: the model is shown\n%s", tt.name, shown)
+		}
+	}
+}
+
+func TestTheJudgingModelIsNotAskedAboutWhatItDoesNotSee(t *testing.T) {
+	t.Parallel()
+	// the sum rests on what calculate returned, which the judge's prompt does not hold
+	model := scripted.New(calls(call("calculate", `{"expression":"391*17"}`)), says("391 × 17 is 6,647."),
+		doubts(`[1]`))
+	a := newHouse(t, model).answer(selfEvaluating("What is 391 * 17?")).answer()
+	if len(a.Unsupported) > 0 {
+		t.Errorf("unsupported = %q, want nothing", a.Unsupported)
+	}
+	if shown := shownToTheJudge(t, model); strings.Contains(shown, "that you check") {
+		t.Errorf("the model is asked about sentences:\n%s", shown)
+	}
+}
+
+func TestADoubtGoesWithItsAnswer(t *testing.T) {
+	t.Parallel()
+	low := scripted.Reply{Text: `{"evaluation":"The roof is missing.","confidence":0.3,"unsupported":[1]}`}
+	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), low, calls(search("roof renewed")),
+		says(fullAnswer), judges("Complete.", 0.9))
+	if a := newHouse(
+		t, model,
+	).answer(
+		selfEvaluating("How many days of paid holiday are there, and who renewed the roof?"),
+	).answer(); len(a.Unsupported) > 0 || a.Confidence != 0.9 {
+		t.Errorf("the better answer: unsupported %q, confidence %v; want nothing, 0.9", a.Unsupported, a.Confidence)
 	}
 }

@@ -1,12 +1,17 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
+	"math"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
@@ -129,5 +134,206 @@ func TestRowsKeepTheirNumbersOverARestart(t *testing.T) {
 	if len(a.Citations) != 2 || a.Citations[0].Quote != "INV-4 | Harrow | 2026-04-02 | 1,200.25 | no" ||
 		a.Citations[0].Section != "Number | Customer | Due | Amount | Paid" || len(a.Unsupported) > 0 {
 		t.Errorf("after the restart: %+v, unsupported %q", a.Citations, a.Unsupported)
+	}
+}
+
+const mieten = "Wohnung;Mieter;Miete;Bezahlt\nErdgeschoss;Weber;1.234,50 €;ja\nHof;Öztürk;950,00 €;nein\n" +
+	"Dach;Weber;1.000,00 €;nein\n"
+
+// Without a model, a question for something of many rows asks the table, as far as its words name columns and cells.
+func TestOfflineATableIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	h.add("Invoices.csv", invoices)
+	h.add("Mieten.csv", mieten)
+	h.add("Ledger.csv", "Entry,Account,Value\n"+strings.Repeat("Booking,Travel,2.50\nBooking,Rent,100\n", 400))
+	h.hire(offline.New(nil))
+	for _, tt := range []struct {
+		question, total string   // empty: nothing is computed
+		rows            []string // none: the table is not asked
+	}{
+		{"Which invoices has Harrow not paid, and what is the total?", "4,500.25", []string{"INV-3", "INV-4"}},
+		{"What is the total amount of the invoices of Harrow?", "5,700.25", []string{"INV-1", "INV-3", "INV-4"}},
+		{"How many invoices has Harrow paid?", "Count: **1**", []string{"INV-1"}},
+		{"What is the average amount of the invoices of Harrow?", "1,900.083333", []string{"INV-1", "INV-3", "INV-4"}},
+		{"Which invoice of Harrow has the highest amount?", "3,300.00", []string{"INV-3"}},
+		{"Wie hoch ist die Summe der Mieten von Weber?", "2.234,50 €", []string{"Erdgeschoss", "Dach"}},
+		{"Welche Mieten hat Weber nicht bezahlt, und was ist die Summe?", "1.000,00 €", []string{"Dach"}},
+		{"What is the total value of the entries for travel?", "1000.00", slices.Repeat([]string{"Booking"}, 10)},
+		{"What is the total of the green invoices of Harrow?", "", nil},
+		{"Which invoices has Harrow not paid?", "", []string{"INV-3", "INV-4"}},
+		{"Welche Mieten sind nicht bezahlt?", "", []string{"Hof", "Dach"}},
+		{"Which invoices of Harrow are there?", "", nil},
+		{"What is the total weight of the roof?", "", nil},
+	} {
+		got := h.answer(asks(tt.question))
+		a := got.answer()
+		asked := false
+		for _, s := range got.ended() {
+			asked = asked || s.Step == "query_table"
+		}
+		if asked != (tt.rows != nil) {
+			t.Errorf("%s: asked the table: %v; %s", tt.question, asked, a.Markdown)
+			continue
+		}
+		if tt.rows == nil {
+			continue
+		}
+		if !strings.Contains(a.Markdown, tt.total) || len(a.Unsupported) > 0 || len(a.Citations) != len(tt.rows) {
+			t.Errorf("%s: %d footnotes, unsupported %q\n%s", tt.question, len(a.Citations), a.Unsupported, a.Markdown)
+			continue
+		}
+		for i, row := range tt.rows {
+			if !strings.HasPrefix(a.Citations[i].Quote, row+" |") {
+				t.Errorf("%s: footnote %d quotes %q, want %s", tt.question, i+1, a.Citations[i].Quote, row)
+			}
+		}
+	}
+}
+
+// watchedStore tells what is appended before it is, and may refuse it.
+type watchedStore struct {
+	chat.Store
+	feed   *chat.Feed
+	mu     sync.Mutex
+	before func(ps []chat.Payload) error
+}
+
+func (s *watchedStore) Append(ctx context.Context, owner, runID string, ps ...chat.Payload) ([]chat.Event, error) {
+	s.mu.Lock()
+	err := s.before(ps)
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return s.Store.Append(ctx, owner, runID, ps...)
+}
+
+func (s *watchedStore) with(c *Config) {
+	s.Store, s.feed = c.Store, chat.NewFeed(s)
+	c.Store, c.Feed = s, s.feed
+}
+
+func hasStep(ps []chat.Payload, name string, status chat.Status) bool {
+	return slices.ContainsFunc(ps, func(p chat.Payload) bool {
+		s, ok := p.(chat.Step)
+		return ok && s.ToolName == name && s.Status == status
+	})
+}
+
+// A server that dies while a tool works must leave in the log that the call had begun, or the next one makes it again.
+func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, true)
+	store := &watchedStore{}
+	store.before = func(ps []chat.Payload) error {
+		if hasStep(ps, "shop__order", chat.StatusRunning) &&
+			(hasStep(ps, "shop__order", chat.StatusComplete) || s.orders.Load() > 0) {
+			t.Errorf("that it began is stored after %d orders", s.orders.Load())
+		}
+		for _, p := range ps {
+			if step, ok := p.(chat.Step); ok && step.ToolName == "shop__order" && step.Status == chat.StatusRunning &&
+				!step.Begins() {
+				t.Error("that it began may be lost")
+			}
+		}
+		return nil
+	}
+	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
+	h.feed = store.feed
+	if got := h.wait(
+		h.ask(chat.RunRequest{Message: "Please order slates"}).ID,
+	); got.step("shop__order").Status != chat.StatusComplete || s.orders.Load() != 1 {
+		t.Errorf("it ended as %+v after %d orders, want 1", got.done(), s.orders.Load())
+	}
+}
+
+// A step whose end could not be stored does not run for ever.
+func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, true)
+	store := &watchedStore{}
+	refused := false
+	store.before = func(ps []chat.Payload) error {
+		if !refused && hasStep(ps, "shop__order", chat.StatusComplete) {
+			refused = true
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer."}
+		}
+		return nil
+	}
+	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
+	h.feed = store.feed
+	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID)
+	if got.done().Status != chat.RunFailed || got.step("shop__order").Status != chat.StatusCancelled {
+		t.Errorf("it ended as %+v, its step as %+v; want Status %v and %v",
+			got.done(), got.step("shop__order"), chat.RunFailed, chat.StatusCancelled)
+	}
+}
+
+// The writer once took what follows a lone backtick for code, the check of the answer did not, and the run never ended.
+func TestALoneBacktickLosesNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, says2 := range []string{
+		"There are 28` days of paid holiday a year [1]. Unused days may be carried over until 31 March of the " +
+			"following year [1].",
+		"``There are 28 days of paid holiday a year [1]. Unused days may be carried over until 31 March of the " +
+			"following year [1].",
+	} {
+		model := scripted.New(calls(search("holiday")), says(says2))
+		h := newHouse(t, model)
+		got := h.answer(asks("How many days of holiday are there?"))
+		a := got.answer()
+		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown ||
+			!strings.Contains(a.Markdown, "`") {
+			t.Errorf("answer = %+v, shown %q; want 2 citations, Confidence 1, none, %q, %q in it",
+				a, got.text(), a.Markdown, "`")
+		}
+		if n := len(model.Requests()); n != 2 {
+			t.Errorf("the model was asked %d times, want 2", n)
+		}
+	}
+}
+
+func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	model := scripted.New(says("Hello."))
+	h := newHouse(t, model, func(c *Config) {
+		c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}}
+	})
+	d := h.answer(asks("Hello!")).done()
+	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
+		t.Errorf("done = %+v, error = %+v; want Status %v and %q in it", d, d.Error, chat.RunFailed, "can't be stored")
+	}
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
+func TestARunWhoseEndWasNotStoredFailsWithItsReasonAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	h := newHouse(t, offline.New(nil))
+	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
+		chat.Lease{Owner: "dead", Until: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.feed.Append(ctx, "dead", run.ID, chat.RunStarted{}); err != nil {
+		t.Fatal(err)
+	}
+	h.runs.unstored[run.ID] = &chat.Error{
+		Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.",
+	}
+	d := h.carriedOn(run.ID).done()
+	const want = "The answer was written and could not be stored. The disk is full. Free some space and try again."
+	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want ||
+		d.StepsUsed != 0 {
+		t.Errorf("done = %+v, error = %+v; want failed after 0 steps, %q", d, d.Error, want)
+	}
+	if err := h.runs.Stop(ctx); err != nil { // the run's goroutine has ended
+		t.Fatal(err)
+	}
+	if len(h.runs.unstored) != 0 {
+		t.Errorf("remembered still: %v, want none", h.runs.unstored)
 	}
 }

@@ -3,12 +3,18 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/footnote/footnote/agent/ground"
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
@@ -268,6 +274,277 @@ func waitFor(t *testing.T, ok func() bool) {
 		case <-tick.C:
 		case <-late:
 			t.Fatal("waited in vain")
+		}
+	}
+}
+
+func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
+	t.Parallel()
+	var searches atomic.Int64
+	begun, free := make(chan struct{}), make(chan struct{})
+	h := newHouse(t, scripted.New())
+	slowly := func(c *Config) {
+		c.Library = faulty{h.library, func(ctx context.Context) error {
+			if searches.Add(1) == 1 {
+				close(begun)
+				select {
+				case <-free:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		}}
+	}
+	h.hire(scripted.New(calls(search("holiday"))), slowly, among("one"))
+	two := h.another("two", hanging{text: "There"}, slowly)
+	run := h.ask(asks("How many days of holiday are there?"))
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
+	waitFor(t, func() bool { h.runs.mu.Lock(); defer h.runs.mu.Unlock(); return h.runs.stopping })
+	h.works(h.runs, two)
+	close(free) // a call that is under way ends, and counts
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	h.follow(run.ID, isDelta)
+
+	// a text that was begun is taken back, again and again: a stop is no crash
+	servers := []*Runs{
+		two, h.another("three", hanging{text: "There are"}), h.another("four", hanging{text: "There"}),
+		h.another("five", scripted.New(says(goodAnswer))),
+	}
+	for i, r := range servers[:3] {
+		h.works(servers[i+1])
+		if err := r.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		h.follow(run.ID, func(p chat.Payload) bool {
+			switch {
+			case p.Kind() == chat.KindRunStarted:
+				left = 0
+			case isStep("takeover")(p):
+				left++
+			}
+			return left == i+2 && (i == 2 || isDelta(p))
+		})
+	}
+	got := h.wait(run.ID)
+	if a := got.answer(); a.Markdown != goodAnswer || got.text() != goodAnswer {
+		t.Errorf("answer %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
+	}
+	if n := searches.Load(); n != 1 {
+		t.Errorf("it searched %d times, want 1", n)
+	}
+	if s := got.step("search_documents"); s.Status != chat.StatusComplete {
+		t.Errorf("the call that was under way: %+v, want Status %v", s, chat.StatusComplete)
+	}
+	for name, want := range map[string]int{"handover": 4, "takeover": 4, "restart": 0} {
+		n := 0
+		for _, s := range all[chat.Step](got) {
+			if s.Step == name {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d steps %s, want %d", n, name, want)
+		}
+	}
+}
+
+func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
+	t.Parallel()
+	in := newInternet(t)
+	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))),
+		in.withWeb(true), among("one"))
+	two := h.another("two", scripted.New(says(slateAnswer)), in.withWeb(true))
+	run, id := h.waits()
+	if err := h.runs.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // nobody works on it at the moment
+		t.Fatal(err)
+	}
+	h.works(two)
+	got := h.wait(run.ID)
+	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 {
+		t.Errorf("step = %+v, %d searches; want Status %v, CallID %v, 1",
+			s, in.searches.Load(), chat.StatusComplete, id)
+	}
+	if i := slices.IndexFunc(got.ended(), func(s chat.Step) bool { return s.Step == "takeover" }); i < 0 {
+		t.Errorf("nobody took it over: got %v, want at least 0", i)
+	}
+}
+
+func TestAStopIsNoCrash(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
+		chat.Lease{Owner: "stopped"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := []chat.Payload{chat.RunStarted{}}
+	for i, name := range []string{"restart", "restart", "handover"} {
+		log = append(log, chat.Step{
+			CallID: "c" + strconv.Itoa(i+1), Step: name, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+			Details: map[string]any{},
+		})
+	}
+	if err := h.feed.Append(t.Context(), "stopped", run.ID, log...); err != nil {
+		t.Fatal(err)
+	}
+	h.works(h.runs)
+	if a := h.wait(run.ID).answer(); a.Markdown != goodAnswer {
+		t.Errorf("answer = %+v, want Markdown %v", a, goodAnswer)
+	}
+}
+
+// Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It
+// happens once.
+func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
+	t.Parallel()
+	for after := range 12 { // seconds from the others' first look to the death
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+			two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+			ctx, stop := context.WithCancel(t.Context())
+			var working sync.WaitGroup
+			defer working.Wait()
+			defer stop()
+			for _, r := range []*Runs{h.runs, two} {
+				working.Go(func() { r.KeepLeases(ctx) })
+			}
+			time.Sleep(time.Duration(after)*time.Second + time.Millisecond)
+			died := time.Now()
+			dead := chat.Lease{Owner: "dead", Until: died.Add(30 * time.Second)}
+			run, _, err := h.store.StartRun(t.Context(), chat.LocalUser,
+				asks("How many days of holiday are there?"), dead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.feed.Append(t.Context(), dead.Owner, run.ID, chat.RunStarted{}); err != nil {
+				t.Fatal(err)
+			}
+			for run.Status == chat.RunRunning && time.Since(died) < time.Minute {
+				time.Sleep(10 * time.Millisecond)
+				if run, err = h.store.Run(t.Context(), chat.Local, run.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if took := time.Since(died); run.Status != chat.RunCompleted || took < 30*time.Second ||
+				took > 35*time.Second {
+				t.Errorf("%d s after a look: %s after %v; want %s, at least %v, at most %v",
+					after, run.Status, took, chat.RunCompleted, 30*time.Second, 35*time.Second)
+			}
+			times := 0
+			for _, s := range h.wait(run.ID).ended() {
+				if s.Step == "restart" {
+					times++
+				}
+			}
+			if times != 1 {
+				t.Errorf("%d s after a look: taken over %d times, want 1", after, times)
+			}
+		})
+	}
+}
+
+func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New(), among("one"))
+	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
+		h.runs.newLease())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, c := run.NewControl(t.Context(), chat.LocalUser)
+	defer c.Close()
+	c.LeaveAtOnce()
+	h.runs.engine.NewRunner(begun, h.runs.engine.DefaultTools(), c).Execute(ctx, nil, nil)
+	if log := h.log(begun.ID); len(log) != 0 {
+		t.Errorf("log = %s, want none", dump(log))
+	}
+	h.works(two)
+	got := h.wait(begun.ID)
+	if got.log[0].Kind() != chat.KindRunStarted || got.answer().Markdown != goodAnswer {
+		t.Errorf("log:%s", dump(got.log))
+	}
+}
+
+// quotesOnly leads to the quotes that are all the rules have to say about an answer.
+const quotesOnly = "Without a language model I can't put it in other words, only quote again what the last answer " +
+	"rests on:"
+
+func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, scripted.New())
+	session := readBefore(h)
+	const quote = "Every employee is entitled to 28 days of paid holiday a year, including public holidays."
+	for _, message := range []string{
+		"Explain that in simple terms", "shorter please", "as a list", "say that in German", "why?",
+		"what do you mean by that?", "Shorten your last answer",
+	} {
+		h.hire(offline.New(nil))
+		req := asks(message)
+		req.SessionID = session
+		got := h.answer(req)
+		a := got.answer()
+		if want := quotesOnly + "\n\n> " + quote + " [1]"; a.Markdown != want || len(a.Citations) != 1 ||
+			a.Citations[0].Quote != quote || len(a.Unsupported) != 0 {
+			t.Errorf("%s: answer = %q with %d citations, unsupported %q; want %q", message, a.Markdown,
+				len(a.Citations), a.Unsupported, want)
+		}
+		if tools := got.tools(); len(tools) != 0 {
+			t.Errorf("%s: %q were called, want none", message, tools)
+		}
+	}
+	h.hire(offline.New(nil))
+	for _, message := range []string{"shorter please", "why?"} {
+		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
+			t.Errorf("%s, as a first question: %q, want no %q in it", message, a.Markdown, quotesOnly)
+		}
+	}
+}
+
+func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		message string
+		replies []scripted.Reply
+		want    string
+		tools   []string
+	}{
+		{"Explain that in simple terms", []scripted.Reply{says("You get 28 days of paid holiday a year [501].")},
+			"You get 28 days of paid holiday a year [1].", nil},
+		{"Explain that in simple terms", []scripted.Reply{says("You get 28 days of paid holiday a year.")},
+			"You get 28 days of paid holiday a year [1].", nil},
+		{"say that in German", []scripted.Reply{says("Es gibt 28 Tage bezahlten Urlaub im Jahr [501].")},
+			"Es gibt 28 Tage bezahlten Urlaub im Jahr [1].", nil},
+		{"why?", []scripted.Reply{says("Every employee is entitled to it [501].")},
+			"Every employee is entitled to it [1].", nil},
+		{"Explain that in simple terms",
+			[]scripted.Reply{says(ground.RefusalSentence), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
+			[]string{"search_documents"}},
+	} {
+		h := newHouse(t, scripted.New())
+		session := readBefore(h)
+		model := scripted.New(tt.replies...)
+		h.hire(model)
+		req := asks(tt.message)
+		req.SessionID = session
+		got := h.answer(req)
+		a := got.answer()
+		if a.Markdown != tt.want || len(a.Citations) != 1 || !slices.Equal(got.tools(), tt.tools) {
+			t.Errorf("%s: answer = %q with %d citations after %q, want %q after %q", tt.message, a.Markdown,
+				len(a.Citations), got.tools(), tt.want, tt.tools)
+		}
+		if first := model.Requests()[0].Messages[0]; first.Role != llm.RoleSystem ||
+			!strings.Contains(first.Text, "[501] (Staff handbook") {
+			t.Errorf("%s: the model was not told the passages:\n%s", tt.message, first.Text)
 		}
 	}
 }

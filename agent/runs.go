@@ -5,22 +5,24 @@
 // keeps leases and takes over the runs of other servers.
 //
 // What comes in are questions (Start, Enqueue), wishes about runs under way (Cancel, AnswerNow, Approve, Deny) and the
-// ends of leases; what goes out are runs in the store and their logs. The files: runs.go starts them, slots.go says
-// whether there is room, question_limit.go and users.go whether this user may ask, queue.go sends what waits, steer.go
-// and approve.go reach a run wherever it is, lease.go keeps and takes over, stop.go ends, rerun.go and gather.go begin
-// runs of special kinds. The package knows nothing of turns, tools' results and footnotes: that is agent/run. Nothing
-// here may wait for I/O while Runs.mu is held, and no run may be launched without a lease in the store.
+// ends of leases; what goes out are runs in the store and their logs. The package knows nothing of turns, tools'
+// results and footnotes: that is agent/run. Nothing here may wait for I/O while Runs.mu is held, and no run may be
+// launched without a lease in the store.
 package agent
 
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Config wires Runs. Zero limits take their defaults. It is copied once and read without a lock.
@@ -211,4 +213,183 @@ func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log
 		r.sendDeferred(context.WithoutCancel(ctx), begun.User)
 		runner.Wait()
 	})
+}
+
+// acquireSlot takes a slot for a run. If users share the slots, a user may take another slot only while more slots are
+// free than the user already holds. One user alone can get at most half. With n slots free a user who has n already
+// gets no further one, so the last slots go to those who have fewer; with the default of 1,000 one user alone stops at
+// 500.
+func (r *Runs) acquireSlot(user string) error {
+	shared := r.cfg.Shared != nil && r.cfg.Shared()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
+	}
+	free := r.cfg.MaxRuns - len(r.active) - r.begun
+	if free <= 0 || shared && r.slots[user] >= free {
+		return &chat.Error{
+			Code:    chat.CodeTooMany,
+			Message: "Too many questions are being answered right now. Ask again in a few seconds.",
+		}
+	}
+	r.begun++
+	r.slots[user]++
+	return nil
+}
+
+// releaseSlot gives back what acquireSlot took for the time of storing; a run that was launched holds a slot of its
+// own.
+func (r *Runs) releaseSlot(user string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun--
+	r.freeSlot(user)
+}
+
+// freeSlot gives a user's place back. The caller holds r.mu.
+func (r *Runs) freeSlot(user string) {
+	if r.slots[user]--; r.slots[user] <= 0 {
+		delete(r.slots, user)
+	}
+}
+
+// maxDeferred bounds the sessions of one user that are remembered until a place is free; those beyond are found by
+// sendWaiting.
+const maxDeferred = 100
+
+// deferSession remembers that a user's limits hold a session's waiting question back.
+func (r *Runs) deferSession(session chat.SessionKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if list := r.deferred[session.User]; len(list) < maxDeferred && !slices.Contains(list, session.ID) {
+		r.deferred[session.User] = append(list, session.ID)
+	}
+}
+
+// sendDeferred sends a question that the limits of a user held back, once one of the user's runs is over.
+func (r *Runs) sendDeferred(ctx context.Context, user string) {
+	r.mu.Lock()
+	list := r.deferred[user]
+	if len(list) == 0 {
+		r.mu.Unlock()
+		return
+	}
+	next := list[0]
+	if list = list[1:]; len(list) == 0 {
+		delete(r.deferred, user)
+	} else {
+		r.deferred[user] = list
+	}
+	r.mu.Unlock()
+	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})
+}
+
+// countTokens counts what a user's run or search took from models against the user's limit. It comes after the tokens
+// were spent and never refuses: a run under way goes on over the limit, and the next one is not started.
+func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
+	if used.In+used.Out == 0 {
+		return
+	}
+	if err := r.cfg.Store.Charge(ctx, user, chat.ResourceTokens, int64(used.In)+int64(used.Out)); err != nil {
+		r.cfg.Log.ErrorContext(ctx, "tokens could not be counted", "user", user, "error", err)
+	}
+}
+
+// questionLimit is how many questions a session may have with a toolset: the setting, which never raises the limit of a
+// toolset that is made for short conversations.
+func (r *Runs) questionLimit(set tools.Set) int {
+	switch most := r.cfg.MaxQuestions; {
+	case most == 0:
+		return set.MaxQuestions
+	case set.MaxQuestions < r.engine.Registry.Toolsets[tools.DefaultToolset].MaxQuestions:
+		return min(most, set.MaxQuestions)
+	default:
+		return most
+	}
+}
+
+// checkQuestionLimit rejects a further question in a session that is at its limit with those that wait there. Asking an
+// earlier question again, or in other words, takes its place and needs no room. It counts without a lock, so two
+// questions at once may both be let in as the last one, which does no harm.
+func (r *Runs) checkQuestionLimit(
+	ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int,
+) error {
+	if req.SessionID == "" || req.Sibling != "" {
+		return nil
+	}
+	scope := chat.Scope{User: user}
+	session, err := r.cfg.Store.Session(ctx, scope, req.SessionID)
+	switch {
+	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
+		return nil // a new one, or one that StartRun refuses
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil: // the run goes on without what can't be read, and says so
+		r.cfg.Log.ErrorContext(
+			ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err,
+		)
+		return nil
+	case session.TurnCount+waiting < r.questionLimit(set):
+		return nil
+	}
+	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
+		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.",
+		english.Count(r.questionLimit(set), "question"))}
+}
+
+// Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names
+// another, and returns what it found instead of an answer. Nothing is stored. It fails when the model does and there is
+// no fallback; what was found until then comes with the error. It takes a slot like a run, since it asks the model as
+// one, and its tokens count against the user's limit. most bounds the passages that are returned.
+func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (run.Gathered, error) {
+	req, set, err := r.engine.CheckRequest(r.engine.WithToolset(req, "strategy"))
+	if err != nil {
+		return run.Gathered{}, err
+	}
+	var found run.Gathered
+	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+		found, err = r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
+		return found.Spent, err
+	})
+	return found, err
+}
+
+// CheckResults has a language model judge results of a search; see run.Engine.CheckResults. It takes a slot like a run,
+// and its tokens count against the user's limit.
+func (r *Runs) CheckResults(
+	ctx context.Context, user, question string, found []corpus.Result,
+) (checked run.CheckedResults, err error) {
+	req := chat.RunRequest{Message: question}
+	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+		checked, err = r.engine.CheckResults(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, found)
+		return checked.Spent, err
+	})
+	return checked, err
+}
+
+// besideRuns does a user's work that asks models and is no run. It holds a slot meanwhile, fails when the user has no
+// tokens left, and ends the work when the server stops.
+func (r *Runs) besideRuns(
+	ctx context.Context, user string, work func(context.Context) (chat.Spent, error),
+) error {
+	if err := r.cfg.Store.Room(ctx, user, chat.ResourceTokens); err != nil {
+		return err
+	}
+	if err := r.acquireSlot(user); err != nil {
+		return err
+	}
+	defer r.releaseSlot(user)
+	working, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		select {
+		case <-r.stopped:
+			end()
+		case <-working.Done():
+		}
+	}()
+	spent, err := work(working)
+	r.countTokens(context.WithoutCancel(ctx), user, spent.Tokens)
+	return err
 }

@@ -7,7 +7,7 @@
 // Every other package may know this one, and it knows only text and english: it is the vocabulary that the
 // agent, the stores and the server share. What comes in is what users ask (RunRequest) and what runs report (Payload);
 // what goes out are events in one JSON form, which the page, the API and a restarted run read alike. Start with run.go
-// (sessions and runs), payload.go (what an event can say), store.go (what a store promises) and transcript.go (how a
+// (sessions and runs), payload.go (what an event can say), run.go (what a store promises) and transcript.go (how a
 // log is read). The other files have a subject each: questions that wait (waiting), commands to runs under way
 // (command), kept questions and their webhooks (standing, webhook), tables over documents (grid), links to answers
 // (share), answers as files (evidence), addresses in the viewer (link), and logs of older versions (step_import).

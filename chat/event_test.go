@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,5 +169,444 @@ func TestCodesAndMessagesComeFromTheChain(t *testing.T) {
 	if CodeOf(cause) != CodeInternal || strings.Contains(MessageOf(cause), "secret") {
 		t.Errorf("an unknown error: %s, %q; want %s and no %q in it",
 			CodeOf(cause), MessageOf(cause), CodeInternal, "secret")
+	}
+}
+
+func woken(wake <-chan struct{}) bool {
+	select {
+	case <-wake:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestASessionsWatchersHearOfItsRunsAlone(t *testing.T) {
+	f := NewFeed(nil)
+	mine, stopMine := f.WatchSession("anna", "s1")
+	other, stopOther := f.WatchSession("ben", "s1")
+	defer stopOther()
+	one, two := mine(), other()
+	f.Begin(Run{ID: "r1", User: "anna", SessionID: "s1"})
+	if !woken(one) || woken(two) {
+		t.Errorf("after a run of anna's: anna woken %t, ben %t, want true and false", woken(one), woken(two))
+	}
+	if woken(mine()) {
+		t.Error("the next channel is closed before anything else began")
+	}
+	one, two = mine(), other()
+	f.Wake("of another process")
+	if !woken(one) || !woken(two) {
+		t.Errorf("after a run of another process: anna woken %t, ben %t, want both", woken(one), woken(two))
+	}
+	stopMine()
+	stopMine()
+	if n := len(f.sessions.open); n != 1 {
+		t.Errorf("%d sessions are watched after one was left, want 1", n)
+	}
+}
+
+func TestNewIDIsAUUIDv7(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := make(map[string]bool)
+	for range 1000 {
+		id := NewID()
+		if !form.MatchString(id) || seen[id] {
+			t.Fatalf("NewID() = %q: not a UUIDv7, or not the first of its kind", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestNewIDsSortByTheMillisecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.UnixMilli(0x0198_0000_fffe))) // so that a carry is among them
+		last := NewID()
+		for range 1000 {
+			time.Sleep(time.Millisecond)
+			id := NewID()
+			if id <= last {
+				t.Fatalf("%s was made a millisecond before %s, but does not sort before it, want more than %s",
+					last, id, last)
+			}
+			last = id
+		}
+	})
+}
+
+func TestNewIDHoldsTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.UnixMilli(0x0234_5678_9abc))) // in 2047: times of one process only go forward
+		if got := NewID(); !strings.HasPrefix(got, "02345678-9abc-7") {
+			t.Errorf("NewID() = %q, want the time 023456789abc first", got)
+		}
+	})
+}
+
+func TestCheckSessionID(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, id string
+		ok       bool
+	}{
+		{"a UUID", NewID(), true},
+		{"one letter", "a", true},
+		{"every kind of character", "aZ09_-", true},
+		{"128 characters", strings.Repeat("x", 128), true},
+		{"129 characters", strings.Repeat("x", 129), false},
+		{"nothing", "", false},
+		{"a space", "a b", false},
+		{"a letter that is not ASCII", "ü", false},
+		{"a path", "../x", false},
+		{"a line break at the end", "a\n", false},
+		{"a NUL", "a\x00", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := CheckSessionID(tt.id)
+			if tt.ok && err != nil {
+				t.Errorf("CheckSessionID(%q) = %v, want nil", tt.id, err)
+			}
+			if !tt.ok && (err == nil || CodeOf(err) != CodeInvalid) {
+				t.Errorf("CheckSessionID(%q) = %v, want %s", tt.id, err, CodeInvalid)
+			}
+		})
+	}
+}
+
+func TestEachLimitSaysInASentenceWhatIsReachedAndWhenItGoesOn(t *testing.T) {
+	now := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		limit LimitName
+		most  int64
+		until time.Time
+		want  string
+		code  Code
+		wait  time.Duration
+	}{
+		{RunsAtOnce, 4, time.Time{},
+			"You have 4 questions being answered, which is the limit here. Ask again when one is done.", CodeTooMany,
+			5 * time.Second},
+		{RunsAtOnce, 1, time.Time{},
+			"You have 1 question being answered, which is the limit here. Ask again when one is done.", CodeTooMany,
+			5 * time.Second},
+		{QuestionsPerDay, 1, now.Add(time.Hour),
+			"You asked 1 question in 24 hours, which is the limit here. You can ask again at 2026-03-01T23:00:00Z.",
+			CodeTooMany, time.Hour},
+		{SearchesPerMinute, 1, now.Add(500 * time.Millisecond),
+			"You searched 1 time in a minute, which is the limit here. You can search again in a second.", CodeTooMany,
+			time.Second},
+		{QuestionsPerMinute, 20, now.Add(12500 * time.Millisecond),
+			"You asked 20 questions in a minute, which is the limit here. You can ask again in 13 seconds.",
+			CodeTooMany, 12500 * time.Millisecond},
+		{QuestionsPerDay, 100, now.Add(time.Hour),
+			"You asked 100 questions in 24 hours, which is the limit here. You can ask again at 2026-03-01T23:00:00Z.",
+			CodeTooMany, time.Hour},
+		{QuestionsPerDay, 100, now.Add(3 * time.Hour),
+			"You asked 100 questions in 24 hours, which is the limit here. You can ask again at 2026-03-02T01:00:00Z.",
+			CodeTooMany, 3 * time.Hour},
+		{TokensPerDay, 1_000_000, now.Add(3 * time.Hour),
+			"Your answers took 1,000,000 tokens in 24 hours, which is the limit here. You can ask again at " +
+				"2026-03-02T01:00:00Z.", CodeTooMany, 3 * time.Hour},
+		{SearchesPerMinute, 120, now.Add(500 * time.Millisecond),
+			"You searched 120 times in a minute, which is the limit here. You can search again in a second.",
+			CodeTooMany, time.Second},
+		{FilesPerDay, 500, now.Add(3 * time.Hour),
+			"You added 500 files in 24 hours, which is the limit here. You can add more at 2026-03-02T01:00:00Z.",
+			CodeTooMany, 3 * time.Hour},
+		{UploadMiBPerDay, 1024, now.Add(3 * time.Hour),
+			"With this file you would add more than 1,024 MiB in 24 hours, which is the limit here. You can add it " +
+				"at 2026-03-02T01:00:00Z.", CodeTooMany, 3 * time.Hour},
+		{UploadMiBPerDay, 1, time.Time{},
+			"With this file you would add more than 1 MiB in 24 hours, which is the limit here. It is more than the " +
+				"limit allows at all.", CodeTooMany, 5 * time.Second},
+		{DiskMiB, 10_240, time.Time{},
+			"With this file your documents would take more than 10,240 MiB, which is the limit here. Delete " +
+				"some first.", CodeDiskFull, time.Minute},
+		{StreamsAtOnce, 100, time.Time{},
+			"You have 100 live views open, which is the limit here. Close some and try again.", CodeTooMany,
+			5 * time.Second},
+		{DiskReserveMiB, 256, time.Time{},
+			"The server's disk is nearly full: the last 256 MiB are kept for questions and answers. Delete " +
+				"documents, or ask whoever runs the server for more space.", CodeDiskFull, time.Minute},
+	} {
+		err := Limits{tt.limit: tt.most}.Over(tt.limit, now, tt.until)
+		over, ok := errors.AsType[*OverLimit](err)
+		if !ok || err.Message != tt.want || err.Code != tt.code || over.Wait != tt.wait || !over.Until.Equal(tt.until) {
+			t.Errorf("%s until %v:\n got %q, %s, %+v\nwant %q, %s, wait %v", tt.limit, tt.until, err.Message, err.Code,
+				over, tt.want, tt.code, tt.wait)
+		}
+	}
+}
+
+func TestTheTableOfLimitsIsWhole(t *testing.T) {
+	seen := map[LimitName]bool{}
+	for _, l := range AllLimits() {
+		if seen[l.Name] || l.About == "" || l.Default < 0 || l.code == "" || l.over == "" || l.again == "" ||
+			(l.Spends == "") != (l.Span == 0) {
+			t.Errorf("limit %q: %+v; want something, Default at least 0, something, something, something", l.Name, l)
+		}
+		seen[l.Name] = true
+		if most, holds := (Limits{l.Name: 3}).Of(l.Name); !holds || most < 3 || most%3 != 0 {
+			t.Errorf("3 of the limit %s: %d, %v; want at least 3", l.Name, most, holds)
+		}
+		if _, holds := (Limits{}).Of(l.Name); holds {
+			t.Errorf("the limit %s holds without a number", l.Name)
+		}
+	}
+	if (Limits{RunsAtOnce: 1}).For(LocalUser) != nil {
+		t.Error("the local user has limits")
+	}
+}
+
+func TestLinkNamesWhatIsMarkedAndWhereItOpens(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		link Link
+		want string
+	}{
+		{"a document", Link{Document: "d1"}, "/d/d1"},
+		{"a footnote", Link{Document: "d1", Citation: CitationName("run", 3)}, "/d/d1?c=run.3"},
+		{"a passage on a later page", Link{Document: "d1", Passage: "p1", Page: 4}, "/d/d1?p=p1&page=4"},
+		{"a passage at one of its blocks", Link{Document: "d1", Passage: "p1", Fragment: "b7"}, "/d/d1?p=p1#b7"},
+		{"words from the first rune on", Link{Document: "d1", Start: 0, End: 5}, "/d/d1?end=5&start=0"},
+		{"several pieces", Link{Document: "d1", Start: 3, End: 5, Also: Ranges{{7, 9}, {12, 20}}},
+			"/d/d1?also=7-9%2C12-20&end=5&start=3"},
+		{"no words", Link{Document: "d1", Start: 5, End: 5}, "/d/d1"},
+		{"a block", Link{Document: "d1", Block: "b7"}, "/d/d1?b=b7"},
+		{"another part with the same mark", Link{Document: "d1", Passage: "p1", At: "b9", Fragment: "b8"},
+			"/d/d1?at=b9&p=p1#b8"},
+		{"ids that are no words", Link{Document: "a/b?c#d e", Passage: "x&y"}, "/d/a%2Fb%3Fc%23d%20e?p=x%26y"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.link.String(); got != tt.want {
+				t.Errorf("link = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"": true, "7-9": true, "7-9,9-20": true, "0-1": true, "9-7": false, "7-9,8-12": false, "7": false, "x-9": false,
+		"-1-2": false, "7-99999999999": false, "7-9,": false, strings.Repeat("1-2,", 200) + "3-4": false,
+	} {
+		r, got := ReadRanges(text)
+		if got != ok || ok && r.String() != text {
+			t.Errorf("%q: %v, %v; want %v", text, r, got, ok)
+		}
+	}
+}
+
+// testdata/old_steps.json has steps of every tool as a version without results stored them; old_results.json what they
+// came to.
+func TestOldStepsGetAResult(t *testing.T) {
+	t.Parallel()
+	var steps []json.RawMessage
+	readJSON(t, "testdata/old_steps.json", &steps)
+	var want []*StepResult
+	readJSON(t, "testdata/old_results.json", &want)
+	var got []*StepResult
+	for i, body := range steps {
+		payload, err := Event{RunID: "run", Seq: int64(i + 1), Type: KindReasoningStep, Body: body}.Payload()
+		if err != nil {
+			t.Fatalf("step %d: %v, want no error", i, err)
+		}
+		got = append(got, payload.(Step).Result)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
+
+func TestOutputsThatAreNoneOfOursGetAResultToo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, output string
+		want         *StepResult
+	}{
+		{"no object", `"words"`, nil},
+		{"an empty object", `{}`, &StepResult{}},
+		{"fields of other types",
+			`{"documents":7,"passages":{"a":1},"notes":"one","total_found":"x","error":null,"page":"iv"}`,
+			&StepResult{Notes: []string{"one"}, Facts: []Fact{{"page", "iv"}, {"total_found", "x"}}}},
+		{"a list with something else in it",
+			`{"results":[{"title":7},3],"matches":[{"doc_id":"d","block_id":"b2","filename":"a.md","line":"A line"}]}`,
+			&StepResult{Found: 1, Hits: []Hit{{DocumentID: "d", BlockID: "b2", Title: "a.md", Snippet: "A line"}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := Step{ToolName: "foreign", ToolOutput: json.RawMessage(tt.output), Status: StatusComplete}
+			importStep(&s)
+			if diff := cmp.Diff(tt.want, s.Result); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOldStepsGetTheLabelOfTheirCapability(t *testing.T) {
+	t.Parallel()
+	own := Label{Doing: "Seeking", Done: "Sought"}
+	for _, tt := range []struct {
+		step Step
+		want string
+	}{
+		{Step{ToolName: "grep_documents"}, "Searched for"},
+		{Step{ToolName: "unknown", Capability: CapabilityRead}, "Read"},
+		{Step{ToolName: "finish"}, "Finished"},
+		{Step{ToolName: "search_documents", Label: &own}, "Sought"},
+		{Step{ToolName: "weather"}, ""},
+		{Step{Step: "planning"}, ""},
+	} {
+		importStep(&tt.step)
+		var got string
+		if tt.step.Label != nil {
+			got = tt.step.Label.Done
+		}
+		if got != tt.want {
+			t.Errorf("step of %q reads %q, want %q", tt.step.ToolName, got, tt.want)
+		}
+	}
+}
+
+func TestAResultIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 1000)
+	r := StepResult{Text: strings.Repeat("x", 20_000)}
+	for i := range 60 {
+		r.Hits = append(r.Hits, Hit{
+			N: i + 1, DocumentID: "d", ChunkID: "p", Title: "T", Snippet: long, Matches: [][2]int{{0, 4}, {230, 250}},
+		})
+	}
+	got := r.Bounded()
+	first, last := got.Hits[0], got.Hits[59]
+	if n := len([]rune(first.Snippet)); n != MaxSnippet || len(first.Matches) != 1 {
+		t.Errorf("snippet has %d runes and %d matches, want %d and 1", n, len(first.Matches), MaxSnippet)
+	}
+	if want := (Hit{N: 60, DocumentID: "d", ChunkID: "p"}); !cmp.Equal(last, want) {
+		t.Errorf("hit behind the %dth = %+v, want %+v", MaxHits, last, want)
+	}
+	if n := len([]rune(got.Text)); n != maxText {
+		t.Errorf("text has %d runes, want %d", n, maxText)
+	}
+	if len([]rune(r.Hits[0].Snippet)) != 1000 {
+		t.Error("the result that was bounded has changed, want it as it was")
+	}
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatalf("%s: %v, want no error", path, err)
+	}
+}
+
+func TestTitleOf(t *testing.T) {
+	t.Parallel()
+	sixty := strings.Repeat("word ", 11) + "fives" // 55 + 5 runes
+	for _, tt := range []struct{ name, question, want string }{
+		{"a short question is its own title", "What is RRF?", "What is RRF?"},
+		{"white space is collapsed", "  What \t is\u00a0RRF?  ", "What is RRF?"},
+		{"only the first line that is not blank counts", "\n \nFirst\nSecond", "First"},
+		{"exactly 60 runes are kept", sixty, sixty},
+		{"a 61st rune drops its whole word", sixty + "x", strings.Repeat("word ", 10) + "word…"},
+		{"a word that ends at the limit is kept", sixty + " more", sixty + "…"},
+		{"a script without spaces is cut at 60 runes", strings.Repeat("漢", 70), strings.Repeat("漢", 60) + "…"},
+		{"a blank question has no title", " \n\t", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := TitleOf(tt.question); got != tt.want {
+				t.Errorf("TitleOf(%q) = %q, want %q", tt.question, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestARequestIsHeldToItsLimits(t *testing.T) {
+	t.Parallel()
+	names := func(n int) []string { return strings.Fields(strings.Repeat("d ", n)) }
+	for _, tt := range []struct {
+		name string
+		set  func(*RunRequest)
+		want string // a part of the message; empty: it is valid
+	}{
+		{"a question is enough", func(*RunRequest) {}, ""},
+		{"blank", func(r *RunRequest) { r.Message = " \u200b\n" }, "The question is empty."},
+		{"the longest question, in runes", func(r *RunRequest) { r.Message = strings.Repeat("é", MaxQuestion) }, ""},
+		{"a longer question", func(r *RunRequest) { r.Message = strings.Repeat("é", MaxQuestion+1) },
+			"longer than 32,000 characters"},
+		{"the longest given context", func(r *RunRequest) { r.ContextText = strings.Repeat("é", MaxContext) }, ""},
+		{"a longer given context", func(r *RunRequest) { r.ContextText = strings.Repeat("é", MaxContext+1) },
+			"The given context is longer"},
+		{"a longer added context", func(r *RunRequest) { r.AddedContext = strings.Repeat("é", MaxContext+1) },
+			"The context is longer"},
+		{"as many documents as may be", func(r *RunRequest) { r.DocumentIDs = names(MaxDocumentIDs) }, ""},
+		{"more documents", func(r *RunRequest) { r.DocumentIDs = names(MaxDocumentIDs + 1) },
+			"at most 1,000 documents"},
+		{"a document without a name", func(r *RunRequest) { r.DocumentIDs = []string{"d", ""} },
+			"document_ids has an empty entry"},
+		{"a key at the limit", func(r *RunRequest) { r.IdempotencyKey = strings.Repeat("k", MaxIdempotencyKey) }, ""},
+		{"a longer key", func(r *RunRequest) { r.IdempotencyKey = strings.Repeat("k", MaxIdempotencyKey+1) },
+			"at most 255 bytes"},
+		{"a key that is not UTF-8", func(r *RunRequest) { r.IdempotencyKey = "\xff" }, "not UTF-8"},
+		{"a session id with a slash", func(r *RunRequest) { r.SessionID = "a/b" }, "A session id has"},
+		{"a hidden namespace", func(r *RunRequest) { r.Namespace = ".web.r" }, "A namespace has"},
+		{"a namespace with a space", func(r *RunRequest) { r.Namespace = "a b" }, "A namespace has"},
+		{"temperature 2", func(r *RunRequest) { r.Config.Temperature = new(2.0) }, ""},
+		{"a higher temperature", func(r *RunRequest) { r.Config.Temperature = new(2.1) }, "config.temperature"},
+		{"a temperature that is no number", func(r *RunRequest) { r.Config.Temperature = new(math.NaN()) },
+			"config.temperature"},
+		{"no steps", func(r *RunRequest) { r.Config.MaxSteps = new(0) }, "config.max_steps must be between 1 and 50"},
+		{"most calls", func(r *RunRequest) { r.Config.MaxRetrievalCalls = new(MostTurnsOrCalls) }, ""},
+		{"too many passages", func(r *RunRequest) { r.Config.RetrievalTopK = new(MostTurnsOrCalls + 1) },
+			"config.retrieval_top_k"},
+		{"as many tools as may be", func(r *RunRequest) { r.Config.EnabledTools = names(MaxEnabledTools) }, ""},
+		{"more tools", func(r *RunRequest) { r.Config.EnabledTools = names(MaxEnabledTools + 1) },
+			"more than 50 tools"},
+		{"a tool without a name", func(r *RunRequest) { r.Config.EnabledTools = []string{""} },
+			"config.enabled_tools has an empty entry"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := RunRequest{Message: "How deep?"}
+			tt.set(&r)
+			err := r.Validate()
+			if tt.want == "" {
+				if err != nil {
+					t.Errorf("Validate = %v, want no error", err)
+				}
+				return
+			}
+			if err == nil || CodeOf(err) != CodeInvalid || !strings.Contains(MessageOf(err), tt.want) {
+				t.Errorf("Validate = %v, want %s with %q", err, CodeInvalid, tt.want)
+			}
+		})
+	}
+}
+
+func TestWebLink(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.org/book#c1": "https://example.org/book#c1",
+		"http://example.org":          "http://example.org",
+		"javascript:alert(1)":         "",
+		"data:text/html,x":            "",
+		"//example.org/x":             "",
+		"/d/1":                        "",
+		"https://":                    "",
+		"https://a:b@example.org/":    "",
+		"":                            "",
+	} {
+		if got := WebLink(address); got != want {
+			t.Errorf("WebLink(%q) = %q, want %q", address, got, want)
+		}
 	}
 }

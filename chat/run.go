@@ -2,7 +2,11 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -131,4 +135,361 @@ type RunConfig struct {
 	// Who chooses the first tools; none: as the server is set.
 	Selection    string   `json:"selection,omitempty" api:"values=model|rules|auto"`
 	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // Only these tools, from any toolset.
+}
+
+// What every Store answers of the keys that keep a question from being asked twice, and of a queue that is full.
+var (
+	ErrKeyReused = &Error{
+		Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key.",
+	}
+	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
+	ErrQueueFull  = &Error{Code: CodeConflict, Message: fmt.Sprintf(
+		"%d questions wait already. Remove one, or ask this one later.", MaxQueued,
+	)}
+
+	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf(
+		"An Idempotency-Key has 1 to %d bytes.", MaxIdempotencyKey,
+	)}
+)
+
+// Start is a run as a Store writes it down first. Both stores begin with it, so ids, digests and JSON are made in one
+// place.
+type Start struct {
+	Run     Run               // its ParentID and CreatedAt are for the store to set
+	Key     string            // the Idempotency-Key; empty for none
+	Digest  [sha256.Size]byte // see RunRequest.Digest
+	Request []byte            // JSON of Run.Request
+}
+
+// Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid
+// for a key that is too long or a session's name that can't be one. The id of the run is new at each call: a request
+// that is repeated under a key gets the id that the store has, and this one is dropped. The key is stored in a column
+// of its own and not in the request's JSON.
+func (r RunRequest) Start(user string) (s Start, err error) {
+	if len(r.IdempotencyKey) > MaxIdempotencyKey {
+		return s, errLongKey
+	}
+	if s.Digest, err = r.Digest(); err != nil {
+		return s, err
+	}
+	if r.SessionID == "" {
+		r.SessionID = NewID()
+	} else if err := CheckSessionID(r.SessionID); err != nil {
+		return s, err
+	}
+	s.Key, r.IdempotencyKey = r.IdempotencyKey, ""
+	s.Run = Run{ID: NewID(), SessionID: r.SessionID, User: user, Request: r, Status: RunRunning}
+	s.Request, err = json.Marshal(r)
+	return s, err
+}
+
+// Trial makes a question and its first event for Store.CheckWrites. Its session is made up, so its row is in nobody's
+// way, and the store takes everything back.
+func Trial() (asked Start, first Event, err error) {
+	asked, err = RunRequest{Message: "Can a question be stored?"}.Start(LocalUser)
+	if err == nil {
+		first, err = NewEvent(asked.Run.ID, RunStarted{SessionID: asked.Run.SessionID})
+	}
+	return asked, first, err
+}
+
+// Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same. It is
+// the hash of the request's JSON, which leaves the key out. Session ids count, so a client must send the same one
+// again, or none both times.
+func (r RunRequest) Digest() ([sha256.Size]byte, error) {
+	asked, err := json.Marshal(r)
+	return sha256.Sum256(asked), err
+}
+
+// AsQueued makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets
+// one of its own. It fails with CodeInvalid for a key that is too long. The run that it becomes is started under that
+// key, so two servers that send the same question make one run. The key that is made begins with a word and a colon, to
+// be told from those of clients in a database.
+func (r RunRequest) AsQueued(user string) (q Queued, request []byte, err error) {
+	if len(r.IdempotencyKey) > MaxIdempotencyKey {
+		return q, nil, errLongKey
+	}
+	q = Queued{ID: NewID(), SessionID: r.SessionID, User: user, Request: r}
+	q.Request.IdempotencyKey = cmp.Or(r.IdempotencyKey, "queued:"+q.ID)
+	request, err = json.Marshal(r)
+	return q, request, err
+}
+
+// MaxQueued is how many questions can wait in one session.
+const MaxQueued = 10
+
+// Queued is a question that waits until its session's run is over. Its text can still be changed until it is taken; its
+// request is otherwise that of the moment when it was asked.
+type Queued struct {
+	ID        string
+	SessionID string
+	User      string
+	Request   RunRequest // its IdempotencyKey is that of the run which it becomes; never empty
+	Problem   string     // why it could not be sent, for its user; it waits until it is changed
+	CreatedAt time.Time
+}
+
+// SessionKey names a session among those of all users.
+type SessionKey struct{ User, ID string }
+
+// WaitingStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
+// session, starts its run and settles it: when that breaks off in between, the next one takes the same again, and the
+// key makes it one run. No lock is held while a run starts (docs/decisions/replicas.md).
+type WaitingStore interface {
+	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an
+	// IdempotencyKey that one of these has, that one comes back if it asks the same, else it fails with
+	// CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It survives power loss.
+	Enqueue(ctx context.Context, s Scope, req RunRequest) (Queued, error)
+
+	// Queue returns what waits in a session, in the order in which it will be sent.
+	Queue(ctx context.Context, s Scope, sessionID string) ([]Queued, error)
+
+	// EditQueued gives a waiting question other words and clears its Problem. Like the next two it fails with
+	// CodeNotFound for one that is taken.
+	EditQueued(ctx context.Context, s Scope, sessionID, id, message string) error
+
+	// MoveQueuedFirst puts a waiting question before all others and clears its Problem.
+	MoveQueuedFirst(ctx context.Context, s Scope, sessionID, id string) error
+
+	// DropQueued removes a waiting question.
+	DropQueued(ctx context.Context, s Scope, sessionID, id string) error
+
+	// TakeQueued takes the first question of a session to send it; from then on nobody can change it. ok is false
+	// when there is none, when a run of the session is under way, when the session is hidden, and when the first one
+	// has a Problem.
+	TakeQueued(ctx context.Context, session SessionKey) (q Queued, ok bool, err error)
+
+	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.
+	SettleQueued(ctx context.Context, id, problem string) error
+
+	// PutBackQueued ends what TakeQueued began, too early: the question waits as before.
+	PutBackQueued(ctx context.Context, id string) error
+
+	// Waiting returns the sessions that TakeQueued would give a question of, oldest first, at most MaxPage.
+	Waiting(ctx context.Context) ([]SessionKey, error)
+}
+
+// RunStats counts what the runs of one process did since its start. It starts at zero with the process, as counters of
+// Prometheus may; what lasts is in the store.
+type RunStats struct {
+	Running int
+	Ended   map[RunStatus]Took
+	Tools   map[ToolEnd]Took
+	Spent   map[string]Spent // on the turns that called a tool, by tool; calls of one turn share what it took
+	Tokens  Tokens
+	Cost    float64 // of runs whose models all have a price
+}
+
+// Spent is what was taken from models, and what that cost. Cost is nil without a price.
+type Spent struct {
+	Tokens Tokens
+	Cost   *float64
+}
+
+// And is the sum of both. Its cost is of what has a price; nil when nothing has. Neither of the two is changed, and
+// their costs are never shared.
+func (s Spent) And(more Spent) Spent {
+	sum := Spent{Tokens: Tokens{In: s.Tokens.In + more.Tokens.In, Out: s.Tokens.Out + more.Tokens.Out}, Cost: s.Cost}
+	if more.Cost != nil {
+		cost := *more.Cost
+		if s.Cost != nil {
+			cost += *s.Cost
+		}
+		sum.Cost = &cost
+	}
+	return sum
+}
+
+// Share is the part of one of n, of which the first gets what is left over: tokens are whole. The n parts add up to the
+// whole: this divides what a turn of the model took among the tools it called. n must be at least 1 and i in [0, n).
+func (s Spent) Share(i, n int) Spent {
+	part := Spent{Tokens: Tokens{In: s.Tokens.In / n, Out: s.Tokens.Out / n}}
+	if i == 0 {
+		part.Tokens.In, part.Tokens.Out = part.Tokens.In+s.Tokens.In%n, part.Tokens.Out+s.Tokens.Out%n
+	}
+	if s.Cost != nil {
+		cost := *s.Cost / float64(n)
+		part.Cost = &cost
+	}
+	return part
+}
+
+// ToolEnd is a tool and how its calls ended.
+type ToolEnd struct {
+	Tool   string
+	Status Status
+}
+
+// Took is how often something happened, and how long it took in all.
+type Took struct {
+	Times int
+	Time  time.Duration
+}
+
+// And is Took with one more.
+func (t Took) And(d time.Duration) Took { return Took{t.Times + 1, t.Time + d} }
+
+// Limits of the store's pages.
+const (
+	DefaultPage = 200
+	MaxPage     = 1000
+)
+
+// Lease says which server works on a run and until when that holds. Owner is unique to a process's life. A server
+// renews its leases while it lives. Times are taken as distances from the caller's present and put on the database's
+// clock, so servers' clocks need not agree (docs/decisions/replicas.md).
+type Lease struct {
+	Owner string
+	Until time.Time
+}
+
+// SessionQuery selects sessions of a scope's user, newest activity first.
+type SessionQuery struct {
+	Text   string // matched against titles and questions, without case; empty: all
+	Limit  int    // 0: DefaultPage, at most MaxPage
+	Cursor string // from a previous page
+}
+
+// Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and sql/postgres
+// implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method that names
+// something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers can't tell these
+// apart. When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail with
+// CodeUnavailable. The embedded interfaces have files of their own beside this one. Only what both databases can keep
+// is promised, and each sentence has a test there.
+type Store interface {
+	FeedbackStore
+	ShareStore
+	WaitingStore
+	CommandStore
+	LimitStore
+	StandingStore
+	GridStore
+	WebhookStore
+
+	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one
+	// makes a new id), and makes the run the session's head. It returns once that survives power loss. If the same
+	// user used the request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false
+	// when the requests are equal, else it fails with CodeKeyReused. Session ids are unique per user: one that
+	// another user has is unknown. A session that is hidden and a Sibling outside the session fail with CodeNotFound;
+	// a malformed session id or key with CodeInvalid, and more than the user's limits allow with an *OverLimit:
+	// parallel starts get as many runs as there is room for, and no more. The returned Request names the session and
+	// has no key.
+	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
+
+	// HasRuns reports whether a question of the scope's user is being answered. Runs that fill cells of grids do not
+	// count. Work in the background gives way to these runs.
+	HasRuns(ctx context.Context, s Scope) (bool, error)
+
+	// CheckWrites fails when a question could not be stored now: it stores one with its first event, and takes both
+	// back before anybody can see them.
+	CheckWrites(ctx context.Context) error
+
+	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with
+	// CodeNotFound if there is none, and like StartRun for another request under that key.
+	Repeated(ctx context.Context, user string, req RunRequest) (Run, error)
+
+	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It
+	// returns the events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and
+	// Tokens; a RunDone ends the run and survives power loss, as does an Answer. After a RunDone every Append fails
+	// with CodeConflict; so does one by a server that is not the lease's owner. A Reset, or anything behind a
+	// RunDone, fails with CodeInvalid. The runs of a hidden session go on: only Purge ends that, with CodeNotFound.
+	Append(ctx context.Context, owner, runID string, payloads ...Payload) ([]Event, error)
+
+	// Events returns up to limit events of a run with Seq > after, oldest first, and none when there is nothing newer.
+	// A limit of 0 means DefaultPage; more than MaxPage is cut to it. It sees every Append that returned.
+	Events(ctx context.Context, s Scope, runID string, after int64, limit int) ([]Event, error)
+
+	// StepOutput returns the whole output of a step whose event is truncated. It fails with CodeNotFound for any
+	// other step.
+	StepOutput(ctx context.Context, s Scope, runID, callID string) (json.RawMessage, error)
+
+	// Run returns a run. One whose stored request is damaged is Unreadable, here and wherever runs are returned: it
+	// hides no others.
+	Run(ctx context.Context, s Scope, runID string) (Run, error)
+
+	// Runs returns all runs of a session, oldest first: the whole tree.
+	Runs(ctx context.Context, s Scope, sessionID string) ([]Run, error)
+
+	// Renew extends the lease of every run in runIDs that owner holds, and returns the ids it no longer holds.
+	Renew(ctx context.Context, lease Lease, runIDs []string) (lost []string, err error)
+
+	// TakeOver gives lease.Owner every running run whose lease ended before the given time, each to one caller only,
+	// and returns them, oldest first.
+	TakeOver(ctx context.Context, lease Lease, before time.Time) ([]Run, error)
+
+	// Release ends owner's lease of a running run, so that the next TakeOver gives it to its caller, and wakes the
+	// other servers. A run that owner does not hold stays as it is.
+	Release(ctx context.Context, owner, runID string) error
+
+	// Session returns a session.
+	Session(ctx context.Context, s Scope, id string) (Session, error)
+
+	// Sessions returns one page of sessions and the cursor of the next, empty at the end. A cursor it did not give
+	// fails with CodeInvalid. A session's UpdatedAt moves when one of its runs starts or ends.
+	Sessions(ctx context.Context, s Scope, q SessionQuery) ([]Session, string, error)
+
+	// CountSessions returns how many sessions there are, those that are hidden left out.
+	CountSessions(ctx context.Context, s Scope) (int, error)
+
+	// RenameSession sets a title of 1–200 runes; others fail with CodeInvalid.
+	RenameSession(ctx context.Context, s Scope, id, title string) error
+
+	// SetHead shows the branch that ends at runID, which must belong to the session.
+	SetHead(ctx context.Context, s Scope, sessionID, runID string) error
+
+	// DeleteSession hides a session at once; RestoreSession brings it back until Purge removes it for good.
+	DeleteSession(ctx context.Context, s Scope, id string) error
+	RestoreSession(ctx context.Context, s Scope, id string) error
+
+	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle
+	// (zero: never), with all their runs, idempotency keys and spendings older than a day, and commands about runs that
+	// are over. It returns how many sessions went.
+	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
+}
+
+// MaxShares is how many links to answers a user may have at a time.
+const MaxShares = 200
+
+// Share is a link by which anybody reads one answer with its quotes. Its token is told once, when it is made: only the
+// token's hash is kept. It holds no token, so neither a list of links nor a copy of the database opens anything.
+type Share struct {
+	// Its id.
+	ID        string    `json:"id" api:"shared"` // to end it; it opens nothing
+	RunID     string    `json:"run_id"`
+	SessionID string    `json:"session_id"`
+	Question  string    `json:"question"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`         // When it ends.
+	Opens     int64     `json:"opens"`              // How often it was opened.
+	OpenedAt  time.Time `json:"opened_at,omitzero"` // When it was opened last; left out while it never was.
+}
+
+// TokenHash is the SHA-256 of a link's token. Tokens are random and long, so a fast hash without a salt is enough:
+// there is nothing to guess.
+type TokenHash [sha256.Size]byte
+
+// ShareStore keeps the links to answers. Its promises are those of Store. A link of a hidden session's run is hidden
+// with it and goes when it is purged.
+type ShareStore interface {
+	// AddShare stores a link to a run's answer until a time, under a fresh id. It fails with CodeTooMany when the user
+	// has MaxShares, those that are over left out, and with CodeConflict when the hash is known.
+	AddShare(ctx context.Context, s Scope, runID string, hash TokenHash, until time.Time) (Share, error)
+
+	// Shares returns the user's links that are not over at a time, the latest first.
+	Shares(ctx context.Context, s Scope, now time.Time) ([]Share, error)
+
+	// DropShare ends a link.
+	DropShare(ctx context.Context, s Scope, id string) error
+
+	// OpenShare returns the link with a hash and its user, and counts that it was opened at this time. It fails with
+	// CodeNotFound when there is none, when it is over, and when its run is hidden or gone.
+	OpenShare(ctx context.Context, hash TokenHash, now time.Time) (user string, share Share, err error)
+}
+
+// TooManyShares is the error for one link too many.
+func TooManyShares() error {
+	return &Error{
+		Code:    CodeTooMany,
+		Message: "You have shared 200 answers, which is the limit here. End some of these links first.",
+	}
 }

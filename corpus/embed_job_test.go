@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/embed/embedtest"
 	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text"
 )
 
 // measured are documents that note the most passages that were read at once.
@@ -287,5 +291,277 @@ func TestTheSameTextIsEmbeddedOnce(t *testing.T) {
 	hits, err := sh.Search(t.Context(), chat.Scope{User: "ada"}, corpus.Query{Text: "rent", Mode: corpus.ModeSemantic})
 	if err != nil || len(hits.Results) == 0 || !strings.Contains(hits.Results[0].Passage.Text, "950") {
 		t.Errorf("the copy is found by meaning as %+v, %v; want its rent first", hits.Results, err)
+	}
+}
+
+// watchedPassages are documents that close a channel when a user's passages are read.
+type watchedPassages struct {
+	corpus.Documents
+	user string
+	once sync.Once
+	read chan struct{}
+}
+
+// Passages implements corpus.Documents.
+func (w *watchedPassages) Passages(
+	ctx context.Context, s chat.Scope, id string, from, to int,
+) ([]corpus.Passage, error) {
+	if s.User == w.user {
+		w.once.Do(func() { close(w.read) })
+	}
+	return w.Documents.Passages(ctx, s, id, from, to)
+}
+
+func TestALongDocumentTakesTurnsWithAnotherUsers(t *testing.T) {
+	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
+	docs := &watchedPassages{user: "bert", read: make(chan struct{})}
+	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+		docs.Documents = c.Documents
+		c.Documents, c.Vectors, c.Embedder = docs, db.Vectors("hashing"), embedder
+	})
+	sh.start(t)
+	d := sh.add(t, "long.txt", strings.Repeat(longText(), 2))
+	sh.settled(t, d.ID, corpus.StateReady)
+	order := []string{<-embedder.begun}
+	if _, _, err := sh.Add(t.Context(), corpus.Upload{
+		User: "bert", Filename: "short.txt", Body: strings.NewReader("short speaks of the roof."),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-docs.read: // the short document's job has begun beside the long one's
+	case <-t.Context().Done():
+		t.Fatal("the other user's document was not begun")
+	}
+	for range 3 {
+		embedder.goOn <- struct{}{}
+		order = append(order, <-embedder.begun)
+	}
+	embedder.goOn <- struct{}{}
+	at := strings.Index(strings.Join(order, " "), "short.txt")
+	if last := order[len(order)-1]; at < 0 || last != "long.txt" {
+		t.Errorf("batches = %q, want the other user's within the next two, and then the long document's", order)
+	}
+}
+
+// document builds an extraction from lines: "# Title" and "## Title" are headings, "T …" a table with rows divided by
+// "/", everything else a paragraph.
+func document(lines ...string) corpus.Extracted {
+	var e corpus.Extracted
+	var path []string
+	var levels []int
+	var b strings.Builder
+	for i, line := range lines {
+		block := corpus.Block{ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Page: 1 + i/10}
+		if level := len(line) - len(strings.TrimLeft(line, "#")); level > 0 {
+			block.Kind, block.Level, line = corpus.BlockHeading, level, strings.TrimLeft(line, "# ")
+			for len(levels) > 0 && levels[len(levels)-1] >= level {
+				levels, path = levels[:len(levels)-1], path[:len(path)-1]
+			}
+		} else if rest, ok := strings.CutPrefix(line, "T "); ok {
+			block.Kind, line = corpus.BlockTable, strings.ReplaceAll(rest, "/", "\n")
+		}
+		block.Headings = append([]string(nil), path...)
+		if block.Kind == corpus.BlockHeading {
+			path, levels = append(path, line), append(levels, block.Level)
+		}
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		block.Start = len([]rune(b.String()))
+		b.WriteString(line)
+		block.End = len([]rune(b.String()))
+		e.Blocks = append(e.Blocks, block)
+	}
+	e.Text = b.String()
+	return e
+}
+
+// words returns a sentence of about n tokens.
+func words(n int) string { return strings.TrimSpace(strings.Repeat("abc ", n)) + "." }
+
+func TestSplit(t *testing.T) {
+	type shape struct{ First, Last, Section string }
+	long := strings.TrimSpace(strings.Repeat(words(90)+" ", 6))
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  []shape
+	}{
+		{"a heading goes with what is below it", []string{"# A", "## B", words(250), "## C", words(10)},
+			[]shape{{"b1", "b3", "A › B"}, {"b4", "b5", "A › C"}}},
+		{"small blocks of one section are one passage", []string{"# A", words(60), words(60), "### deep", words(60)},
+			[]shape{{"b1", "b5", "A"}}},
+		{"a full passage ends before the next block", []string{words(260), words(260), words(200)},
+			[]shape{{"b1", "b1", ""}, {"b2", "b2", ""}, {"b3", "b3", ""}}},
+		{"a scrap joins the passage before it", []string{words(260), words(20)}, []shape{{"b1", "b2", ""}}},
+		{"a scrap of the next section does not", []string{words(260), "## B", words(20)},
+			[]shape{{"b1", "b1", ""}, {"b2", "b3", "B"}}},
+		{"headings without text are passages", []string{"## A", "## B", words(5)},
+			[]shape{{"b1", "b1", "A"}, {"b2", "b3", "B"}}},
+		{"a long block is cut between sentences", []string{"# A", long}, []shape{{"b1", "b2", "A"}, {"b2", "b2", "A"}}},
+		{"the rest of a table keeps its header", []string{"T Item | Price/" + strings.Repeat("door | 40/", 200)},
+			[]shape{{"b1", "b1", ""}, {"b1", "b1", "Item | Price"}, {"b1", "b1", "Item | Price"}}},
+		{"nothing gives nothing", nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := document(tt.lines...)
+			passages := corpus.Split("doc", "sha", e)
+			var got []shape
+			for _, p := range passages {
+				got = append(got, shape{p.FirstBlock, p.LastBlock, p.Section})
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("passages (-want +got):\n%s", d)
+			}
+			checkPassages(t, e, passages)
+		})
+	}
+}
+
+func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) {
+	t.Helper()
+	runes, ids, end := []rune(e.Text), map[string]bool{}, 0
+	for i, p := range passages {
+		if p.Ordinal != i || p.DocumentID != "doc" || len(p.ID) != 22 || ids[p.ID] {
+			t.Errorf("passage %d is %+v; want Ordinal %v, DocumentID %q, 22", i, p, i, "doc")
+		}
+		ids[p.ID] = true
+		if p.Start < end || p.End > len(runes) || p.Start >= p.End {
+			t.Fatalf("passage %d covers [%d, %d) after %d; want at least %d, at most %d, less than %d",
+				i, p.Start, p.End, end, end, len(runes), p.End)
+		}
+		if strings.TrimSpace(string(runes[end:p.Start])) != "" {
+			t.Errorf("%q is in no passage, want nothing", string(runes[end:p.Start]))
+		}
+		if p.Text != string(runes[p.Start:p.End]) {
+			t.Errorf("passage %d is not the text at its place", i)
+		}
+		if p.Tokens > 490 {
+			t.Errorf("passage %d counts %d tokens, want 490 at most", i, p.Tokens)
+		}
+		if n := text.Tokens(p.Text); n > 500 {
+			t.Errorf("passage %d has %d tokens, want at most 500", i, n)
+		}
+		end = p.End
+	}
+	if strings.TrimSpace(string(runes[end:])) != "" {
+		t.Errorf("%q is in no passage, want nothing", string(runes[end:]))
+	}
+}
+
+func TestSplitAgainIsTheSame(t *testing.T) {
+	e := document("# A", words(250), words(300), "## Ä", "首都。"+words(20))
+	if d := cmp.Diff(corpus.Split("doc", "sha", e), corpus.Split("doc", "sha", e)); d != "" {
+		t.Error(d)
+	}
+	if corpus.Split("doc", "sha", e)[0].ID == corpus.Split("doc", "other", e)[0].ID {
+		t.Error("another version has the same passage ids")
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("# A\nabc. def\n## B\n" + strings.Repeat("x", 3000))
+	f.Add("首都\nT a | b/c | d\n#\n### z\n" + strings.Repeat("ไทย", 900))
+	f.Add("# " + strings.Repeat("x", 1560) + "\n" + strings.Repeat("y", 1560))
+	f.Add("# " + strings.Repeat("x", 1560) + "\n## " + strings.Repeat("y", 1560))
+	f.Add(strings.Repeat("x", 940) + "\n### " + strings.Repeat("y", 1560))
+	f.Fuzz(func(t *testing.T, s string) {
+		var lines []string
+		for _, l := range strings.Split(strings.ToValidUTF8(s, "?"), "\n") {
+			if l = strings.TrimSpace(l); strings.Trim(l, "# T/") != "" &&
+				strings.TrimSpace(strings.TrimLeft(l, "#")) != "" {
+				lines = append(lines, l)
+			}
+		}
+		e := document(lines...)
+		checkPassages(t, e, corpus.Split("doc", "sha", e))
+	})
+}
+
+func BenchmarkSplitAndAnalyse(b *testing.B) {
+	var lines []string
+	for i := range 100 {
+		lines = append(lines, "## Section "+fmt.Sprint(i),
+			strings.Repeat("The surveyor found that the slates on the north slope are sound. ", 16))
+	}
+	e := document(lines...)
+	var n int
+	for b.Loop() {
+		passages := corpus.Split("doc", "sha", e)
+		corpus.AnalysePassages("Title", "en", passages)
+		n += len(passages)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "passages/s")
+}
+
+func TestACapturedPageIsReadAtOnceAndFoundByItsNamespaceOnly(t *testing.T) {
+	t.Parallel()
+	l := openShelf(t, t.TempDir(), nil)
+	page := corpus.Upload{
+		User: chat.LocalUser, Namespace: chat.WebNamespace("r1"), Filename: "example.org-roofs.html",
+		Meta: map[string]any{corpus.MetaURL: "https://example.org/roofs"},
+		Body: strings.NewReader(
+			"<html><title>Roofs</title><body><h1>Roofs</h1><p>Slate lasts a hundred " +
+				"years.</p><script>alert(1)</script></body></html>",
+		),
+	}
+	d, err := l.Capture(t.Context(), page)
+	if err != nil || d.State != corpus.StateReady || d.Meta[corpus.MetaURL] != "https://example.org/roofs" {
+		t.Fatalf("Capture = %+v, %v; want State %v and Meta[corpus.MetaURL] %q",
+			d, err, corpus.StateReady, "https://example.org/roofs")
+	}
+	text, err := l.Text(t.Context(), chat.Local, d.ID)
+	if err != nil || !strings.Contains(text, "Slate lasts") || strings.Contains(text, "alert") {
+		t.Errorf("Text = %q, %v; want %q in it and no %q in it", text, err, "Slate lasts", "alert")
+	}
+	for scope, want := range map[string]int{"": 0, d.Namespace: 1, "default": 0} {
+		got, err := l.Search(t.Context(), chat.Local.In(scope), corpus.Query{Text: "slate"})
+		if err != nil || len(got.Results) != want {
+			t.Errorf("Search in %q = %d results, %v; want %d", scope, len(got.Results), err, want)
+		}
+	}
+	page.Body = strings.NewReader("\x00\x01\x02\x03")
+	if _, err := l.Capture(t.Context(), page); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
+		t.Errorf("a binary page: %v, want %v", err, chat.CodeUnsupported)
+	}
+	page.Body = strings.NewReader("<html><body><script>1</script></body></html>")
+	if _, err := l.Capture(t.Context(), page); err == nil || chat.CodeOf(err) != chat.CodeUnsupported {
+		t.Errorf("a page without text: %v, want %v", err, chat.CodeUnsupported)
+	}
+	if docs, _, err := l.List(t.Context(), chat.Local.In(d.Namespace), corpus.Filter{}); err != nil || len(docs) != 1 {
+		t.Errorf("List = %+v, %v: pages that can't be read are not kept; want 1 doc", docs, err)
+	}
+	page.Namespace = "default"
+	if _, err := l.Capture(t.Context(), page); err == nil {
+		t.Error("a page was captured into a namespace that is searched")
+	}
+}
+
+// Pieces of tables of contents and of indexes are found, but behind every text, whatever their words are worth.
+func TestDirectoriesAreFoundLast(t *testing.T) {
+	sh := openShelf(t, t.TempDir(), nil)
+	sh.start(t)
+	sh.add(t, "contents.md", "Slates on the roof . . . . . . . 3\n\nSlates, how to lay . . . . . . . 4\n\n"+
+		"Slates of the north slope . . . . . . . 5")
+	sh.add(t, "index.txt", "slates, 3 slates broken, 4 slates lost, 5 slates new, 6 slates old, 7 slates red, 8 "+
+		"slates thin, 9 slates wet, 10")
+	sh.add(t, "survey.md", "The survey of the roof took two days. All chimneys were looked at, and none of the "+
+		"slates on the north slope is broken.")
+	sh.wait(t)
+	for _, rerank := range []bool{false, true} {
+		found := sh.search(t, corpus.Query{Text: "slates", Limit: 3, Rerank: rerank})
+		if len(found.Results) != 3 {
+			t.Fatalf("rerank %v: %d results, want 3", rerank, len(found.Results))
+		}
+		if got := found.Results[0].Document.Filename; got != "survey.md" {
+			t.Errorf("rerank %v: the first result is of %s, want survey.md", rerank, got)
+		}
+		for i := 1; i < 3; i++ {
+			if found.Results[i].Score > found.Results[i-1].Score {
+				t.Errorf("rerank %v: result %d has the score %v, more than %v before it", rerank, i+1,
+					found.Results[i].Score, found.Results[i-1].Score)
+			}
+		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/net/html"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
@@ -15,6 +18,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/views"
 )
 
 // form builds an upload: fields and files in the order given, "name=value" or "@path=content".
@@ -393,5 +397,205 @@ func TestATextIsNotCompressed(t *testing.T) {
 	text := b.send("GET", "/documents/"+id+"/text", "", "Accept-Encoding", "gzip")
 	if encoding := text.header.Get("Content-Encoding"); encoding != "" || len(text.body) < 8000 {
 		t.Errorf("the text comes as %d bytes in the encoding %q, want about 9,000 in none", len(text.body), encoding)
+	}
+}
+
+// rows are the titles and states of the list, "Title: state".
+func (b *bench) rows(query string) []string {
+	b.t.Helper()
+	var out []string
+	for _, row := range elements(b.panel("/documents"+query), func(n *html.Node) bool {
+		return attribute(n, "data-testid") == "document"
+	}) {
+		for _, link := range elements(row, func(n *html.Node) bool {
+			return n.Data == "a" && strings.HasPrefix(attribute(n, "href"), "/d/")
+		}) {
+			title := link
+			for title.FirstChild != nil {
+				title = title.FirstChild
+			}
+			out = append(out, title.Data+": "+attribute(row, "data-state"))
+		}
+	}
+	return out
+}
+
+func TestTheListOfDocumentsIsSearchedFilteredAndSorted(t *testing.T) {
+	b := newBench(t)
+	b.added("alpha.md", "# Alpha\n\nOne.\n")
+	b.added("beta.txt", "Beta\n\nTwo.\n")
+	_, res := b.uploadFiles("namespace=east", "@gamma.pdf=%PDF-1.4 broken")
+	if d := b.settled(res.Documents[0].ID); d.State != corpus.StateFailed {
+		t.Fatalf("a broken file is %s, want %s", d.State, corpus.StateFailed)
+	}
+	for query, want := range map[string]string{
+		"":                       "gamma.pdf: failed|beta.txt: ready|Alpha: ready",
+		"?q=ALPH":                "Alpha: ready",
+		"?kind=md":               "Alpha: ready",
+		"?kind=pdf&state=failed": "gamma.pdf: failed",
+		"?state=working":         "",
+		"?namespace=east":        "gamma.pdf: failed",
+		"?sort=oldest":           "Alpha: ready|beta.txt: ready|gamma.pdf: failed",
+		"?sort=title&limit=1":    "Alpha: ready",
+	} {
+		if got := strings.Join(b.rows(query), "|"); got != want {
+			t.Errorf("/documents%s lists %q, want %q", query, got, want)
+		}
+	}
+	page := b.send("GET", "/documents", "", "Accept", "text/html").body
+	for _, want := range []string{"This PDF is damaged", ">east<", "multipart/form-data", "/retry"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
+	for _, query := range []string{"?state=odd", "?kind=odd", "?sort=odd", "?limit=x", "?namespace=a/b"} {
+		if got := b.send("GET", "/documents"+query, "", "Accept", "text/html"); got.status != http.StatusBadRequest {
+			t.Errorf("/documents%s = %d, want 400", query, got.status)
+		}
+	}
+}
+
+func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
+	b := newBench(t)
+	d := b.added("alpha.md", "# Alpha\n\nOne.\n")
+	post := func(what string) reply {
+		return b.send("POST", "/documents/"+d.ID+"/"+what, "", "Accept", "text/html", "Content-Type",
+			"application/x-www-form-urlencoded")
+	}
+	got := post("delete?state=ready&evil=1")
+	if want := "/documents?deleted=" + d.ID + "&state=ready"; got.status != http.StatusSeeOther ||
+		got.header.Get("Location") != want {
+		t.Fatalf("delete = %d to %q, want 303 to %q", got.status, got.header.Get("Location"), want)
+	}
+	if rows := b.rows(""); len(rows) != 0 {
+		t.Errorf("after the delete there is %v, want none", rows)
+	}
+	after := b.send("GET", got.header.Get("Location"), "", "Accept", "text/html").body
+	if !strings.Contains(after, `action="/documents/`+d.ID+`/restore"`) {
+		t.Error("the page offers no way back")
+	}
+	if got := post("restore"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/documents" {
+		t.Errorf("restore = %d to %q; want %d and %q",
+			got.status, got.header.Get("Location"), http.StatusSeeOther, "/documents")
+	}
+	if rows := b.rows(""); len(rows) != 1 {
+		t.Errorf("after the restore there is %v, want 1 row", rows)
+	}
+	if got := post("retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
+		t.Errorf("retry of a ready document = %d, want %d", got.status, http.StatusConflict)
+	}
+	if got := b.send("POST", "/documents/"+d.ID+"/delete", "", "HX-Request",
+		"true"); got.status != http.StatusNoContent {
+		t.Errorf("delete by the script = %d, want 204", got.status)
+	}
+	if got := b.send("POST", "/documents/none/delete", "", "HX-Request", "true"); got.status != http.StatusNotFound {
+		t.Errorf("delete of an unknown document = %d, want 404", got.status)
+	}
+}
+
+func TestARunningDocumentShowsHowFarItIs(t *testing.T) {
+	d := corpus.Document{
+		ID: "d1", Filename: "a.pdf", State: corpus.StateParsing, Namespace: chat.DefaultNamespace,
+		Progress: corpus.Progress{Stage: "parsing", Done: 12, Total: 80},
+	}
+	list := views.DocumentsPage{Documents: []corpus.Document{d}, Counts: corpus.Counts{Documents: 1, Working: 1}}
+	var b strings.Builder
+	if err := views.DocumentsList(list).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Reading page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the list does not hold %q: %s", want, b.String())
+		}
+	}
+}
+
+func TestThePageSaysHowLongVectorsTake(t *testing.T) {
+	d := corpus.Document{
+		ID: "d1", Filename: "a.pdf", State: corpus.StateReady, Semantic: corpus.SemanticPending,
+		Progress: corpus.Progress{Stage: "embedding", Done: 192, Total: 640},
+	}
+	for left, want := range map[time.Duration]string{
+		0:                "Semantic index: 3,180 passages to go<",
+		20 * time.Second: "3,180 passages to go, less than a minute left",
+		time.Minute:      "about 1 minute left",
+		5 * time.Hour:    "about 5 hours left",
+	} {
+		list := views.DocumentsPage{
+			Documents: []corpus.Document{d}, Counts: corpus.Counts{Documents: 1, Ready: 1, Unembedded: 3180},
+			Semantic: true, EmbedTime: left,
+		}
+		var b strings.Builder
+		if err := views.DocumentsList(list).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{want, "Semantic index: 192 of 640 passages"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%v: the list does not hold %q: %s", left, want, b.String())
+			}
+		}
+	}
+}
+
+// The page is in the reader's language: the chosen one, else the browser's. Programs are told in English.
+func TestThePageIsInTheReadersLanguage(t *testing.T) {
+	b := newBench(t)
+	const pseudo = "footnote_language=en-XA"
+	for _, tt := range []struct {
+		path       string
+		header     []string
+		want, none string
+	}{
+		{"/", nil, `<html lang="en" dir="ltr">`, ""},
+		{"/", []string{"Accept-Language", "fr-CH, fr;q=0.9"}, `<html lang="fr" dir="ltr">`, ""},
+		{"/", []string{"Accept-Language", "fr", "Cookie", pseudo}, `<html lang="en-XA" dir="rtl">`, ""},
+		{"/c/none", []string{"Cookie", pseudo}, "⟦There is no such session.", ">There is no such"},
+		{"/docs", []string{"Cookie", pseudo}, `id="api" lang="en" dir="ltr"`, ""},
+		{"/signin", []string{"Accept-Language", "ja"}, `<html lang="ja" dir="ltr">`, ""},
+	} {
+		got := b.send("GET", tt.path, "", append([]string{"Accept", "text/html"}, tt.header...)...)
+		if !strings.Contains(got.body, tt.want) || tt.none != "" && strings.Contains(got.body, tt.none) {
+			t.Errorf("%s %q: no %s, or %s, in %s", tt.path, tt.header, tt.want, tt.none, got.body)
+		}
+		if !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Language") {
+			t.Errorf("%s: Vary is %q", tt.path, got.header.Values("Vary"))
+		}
+	}
+	for _, tt := range []struct{ page, want string }{
+		{"", `"detail":"There is no such run.`}, {"true", `"detail":"⟦There is no such run.`},
+	} {
+		got := b.send(
+			"GET", "/agent/runs/none", "", "Accept", "application/json", "Cookie", pseudo, "Footnote-Page", tt.page,
+		)
+		if got.status != http.StatusNotFound || !strings.Contains(got.body, tt.want) {
+			t.Errorf("for the page %q: %d %s, want %s", tt.page, got.status, got.body, tt.want)
+		}
+	}
+}
+
+func TestALanguageIsChosenWithAForm(t *testing.T) {
+	b := newBench(t)
+	const kind = "application/x-www-form-urlencoded"
+	for _, tt := range []struct {
+		form     string
+		status   int
+		to, kept string
+	}{
+		{
+			"language=de&to=%2Fdocuments%3Fq%3Dx", 303, "/documents?q=x",
+			"footnote_language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax",
+		},
+		{"language=zh-Hans&to=https%3A%2F%2Felsewhere.example", 303, "/", "footnote_language=zh-Hans;"},
+		{"language=&to=%2F", 400, "", ""},
+		{"language=de%0d%0aX: y", 400, "", ""},
+	} {
+		got := b.send("POST", "/language", tt.form, "Content-Type", kind, "Accept", "text/html")
+		to, kept := got.header.Get("Location"), got.header.Get("Set-Cookie")
+		if got.status != tt.status || to != tt.to || !strings.HasPrefix(kept, tt.kept) || tt.kept == "" && kept != "" {
+			t.Errorf("%s: %d to %q, cookie %q; want %d to %q, cookie %q",
+				tt.form, got.status, to, kept, tt.status, tt.to, tt.kept)
+		}
 	}
 }

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +15,9 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources/placestest"
 	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/openapi"
 )
 
 // chosen is what the question box of a page says: what each choice offers, and what is chosen.
@@ -321,6 +327,305 @@ func TestAnAnswerNamesTheModelThatIsNotTheUsual(t *testing.T) {
 			if strings.Contains(body, "Answered by") != (tt.want != "") || !strings.Contains(body, tt.want) {
 				t.Errorf("%s of an answer by %s does not say %q", where, tt.model, tt.want)
 			}
+		}
+	}
+}
+
+var imports = regexp.MustCompile(
+	`(?m)^(?:import|export)\b(?:[^'"\n]*\bfrom)?\s*['"](\.{1,2}/[^'"]+)|\bimport\(['"](\.{1,2}/[^'"]+)`,
+)
+
+// Every script that the page's scripts import is named in the page, so that no browser has to read one to learn of the
+// next; nothing else is, and all of it may be kept for good. The first page with all that it needs is small.
+func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
+	b := newBench(t)
+	b.Server.page.Assets.Script = true
+	page := b.send("GET", "/", "", "Accept", "text/html")
+	preloaded := map[string]bool{}
+	var files, waiting []string
+	for _, n := range elements(parsed(t, page.body), func(n *html.Node) bool {
+		return n.Data == "link" || n.Data == "script"
+	}) {
+		switch {
+		case attribute(n, "rel") == "modulepreload":
+			preloaded[attribute(n, "href")] = true
+		case attribute(n, "type") == "module":
+			waiting = append(waiting, attribute(n, "src"))
+		case n.Data == "script":
+			files = append(files, attribute(n, "src"))
+		case attribute(n, "rel") == "stylesheet", attribute(n, "rel") == "icon":
+			files = append(files, attribute(n, "href"))
+		}
+	}
+	known := map[string]bool{}
+	for len(waiting) > 0 {
+		address := waiting[0]
+		waiting = waiting[1:]
+		if known[address] {
+			continue
+		}
+		known[address] = true
+		files = append(files, address)
+		if !preloaded[address] {
+			t.Errorf("the browser learns of %s from another script only", address)
+		}
+		got := b.send("GET", address, "")
+		if got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d, Cache-Control %q; want 200 and %q in it",
+				address, got.status, got.header.Get("Cache-Control"), "immutable")
+		}
+		for _, m := range imports.FindAllStringSubmatch(got.body, -1) {
+			waiting = append(waiting, path.Join(path.Dir(address), m[1]+m[2]))
+		}
+	}
+	for address := range preloaded {
+		if !known[address] {
+			t.Errorf("%s is fetched and not used", address)
+		}
+	}
+	if len(known) < 2 {
+		t.Errorf("the page has %d scripts, want at least 2", len(known))
+	}
+	size := 0
+	for _, address := range append(files, "/") {
+		size += len(b.send("GET", address, "", "Accept", "text/html", "Accept-Encoding", "gzip").body)
+	}
+	t.Logf("the first page is %d bytes in %d files", size, len(files)+1)
+	if size > 80<<10 {
+		t.Errorf("the first page is %d bytes with all that it needs, want at most %d", size, 80<<10)
+	}
+}
+
+// A page that was drawn before its run began learns from the stream what the run may use.
+func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
+	b := newBench(t)
+	b.Server.page.Assets.Script = true
+	run := b.begin("How is the roof?")
+	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
+	if !strings.Contains(page, `<div id="composer-use"></div>`) {
+		t.Fatal("the page knows the budget before the run began")
+	}
+	b.append(
+		run.ID, chat.RunStarted{
+			SessionID: run.SessionID, Question: "How is the roof?", Budget: chat.Budget{Steps: 7, Seconds: 90},
+		}, chat.RunDone{Status: chat.RunCompleted},
+	)
+	stream := b.send("GET", "/runs/"+run.ID+"/stream", "").body
+	for _, want := range []string{
+		`<div id="composer-use"><dl class="budget"`, `data-use="steps" data-limit="7"`,
+		`data-use="time" data-limit="90"`,
+	} {
+		if !strings.Contains(stream, want) {
+			t.Errorf("%s is not in the stream:\n%s", want, stream)
+		}
+	}
+}
+
+// The server may be a binary, a container or a build from its sources: how a model is connected is told in a form that
+// fits them all.
+func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
+	b := newBench(t, func(*Config) {})
+	b.stage.play = script()
+	run := b.begin("Is the roof sound?")
+	for _, path := range []string{"/model", "/c/" + run.SessionID} {
+		got := b.send("GET", path, "", "Accept", "text/html").body
+		if path == "/model" && !strings.Contains(got, "OPENAI_BASE_URL=") {
+			t.Errorf("%s does not say how a model is connected", path)
+		}
+		if strings.Contains(got, "make run") || strings.Contains(got, "bin/footnote") {
+			t.Errorf("%s names a command that only a build from the sources has", path)
+		}
+	}
+}
+
+// pageSite is a bench that reaches a site with pages.
+func pageSite(t *testing.T) (b *bench, site string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/lease", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<title>The lease</title><p>The lease ends in May.</p>")
+	})
+	mux.HandleFunc("/down", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	site, way := placestest.Serve(t, mux)
+	return newBench(t, func(c *Config) { c.Pages = way }), site
+}
+
+func TestProgramsAddAPage(t *testing.T) {
+	b, site := pageSite(t)
+	var res api.Uploaded
+	got := b.send("POST", "/documents", `{"url":"`+site+`/lease","namespace":"home","meta":{"author":"Zed"}}`)
+	got.decode(t, &res)
+	if got.status != 202 || len(res.Documents) != 1 || len(res.Rejected) != 0 {
+		t.Fatalf("%d %s, want 202 and one document", got.status, got.body)
+	}
+	info := b.settled(res.Documents[0].ID)
+	if info.State != "ready" || info.Title != "The lease" || info.Namespace != "home" || info.Meta["author"] != "Zed" ||
+		info.Meta["source_url"] != site+"/lease" {
+		t.Errorf("document = %+v", info)
+	}
+	b.send("POST", "/documents", `{"url":"`+site+`/lease","namespace":"home"}`).decode(t, &res)
+	if res.Documents[0].DuplicateOf != info.ID {
+		t.Errorf("again = %+v, want a duplicate of %s", res, info.ID)
+	}
+	for _, tt := range []struct {
+		body     string
+		status   int
+		rejected bool
+	}{
+		{`{"url":""}`, 400, false},
+		{`{"url":"x","other":1}`, 400, false},
+		{`{"url":"` + site + `/lease","namespace":".."}`, 400, false},
+		{`{"url":"ftp://example.org"}`, 400, true},
+		{`{"url":"` + site + `/gone"}`, 400, true},
+		{`{"url":"http://169.254.169.254/latest/meta-data/"}`, 400, true},
+		{`{"url":"` + site + `/down"}`, 503, true},
+	} {
+		got := b.send("POST", "/documents", tt.body)
+		var res api.Uploaded
+		if tt.rejected {
+			got.decode(t, &res)
+		}
+		if got.status != tt.status || len(res.Rejected) > 0 != tt.rejected ||
+			!strings.Contains(got.body, `"detail":"`) {
+			t.Errorf("%s: %d %s, want %d, rejected: %v", tt.body, got.status, got.body, tt.status, tt.rejected)
+		}
+	}
+}
+
+func TestTheFormAddsAPage(t *testing.T) {
+	b, site := pageSite(t)
+	html := []string{"Accept", "text/html", "Content-Type", formKind}
+	got := b.send("GET", "/add?title=%3Cb%3E&url="+url.QueryEscape(site+"/lease?a=1&b=<script>"), "", html...)
+	if got.status != 200 || !strings.Contains(got.body, site+"/lease?a=1&amp;b=&lt;script&gt;</code>") ||
+		!strings.Contains(got.body, "&lt;b&gt;") {
+		t.Errorf("the form = %d, want the address and the title as text", got.status)
+	}
+	if docs := b.send("GET", "/documents", ""); !strings.Contains(docs.body, `"documents":[]`) {
+		t.Errorf("documents = %s, want none before the form is sent", docs.body)
+	}
+	got = b.send("POST", "/add", url.Values{"url": {site + "/lease"}}.Encode(), html...)
+	to := got.header.Get("Location")
+	if got.status != 303 || !strings.HasPrefix(to, "/add?added=") {
+		t.Fatalf("%d %s, want 303 to what became of it", got.status, to)
+	}
+	b.settled(strings.TrimPrefix(to, "/add?added="))
+	if got = b.send("GET", to, "", html...); got.status != 200 || !strings.Contains(got.body, "The lease") {
+		t.Errorf("what became of it = %d %.200s", got.status, got.body)
+	}
+	if again := b.send("POST", "/add", url.Values{"url": {site + "/lease"}}.Encode(), html...); again.header.Get(
+		"Location") != to+"&again=true" {
+		t.Errorf("again = %d %s", again.status, again.header.Get("Location"))
+	}
+	for typed, status := range map[string]int{
+		"": 400, "no address": 400, "javascript:alert(1)": 400, site + "/gone": 400, site + "/down": 503,
+		"nowhere.example/a": 400,
+	} {
+		got := b.send("POST", "/add", url.Values{"url": {typed}}.Encode(), html...)
+		if got.status != status || !strings.Contains(got.body, `value="`+typed+`"`) ||
+			!strings.Contains(got.body, `aria-describedby="add-said"`) {
+			t.Errorf("%q: %d, want %d, the sentence and what was typed", typed, got.status, status)
+		}
+	}
+	if got := b.send("GET", "/add?url="+url.QueryEscape("javascript:alert(1)"), "", html...); got.status != 400 ||
+		strings.Contains(got.body, `type="hidden" name="url"`) {
+		t.Errorf("a bookmark of no page = %d, want 400 and no button that adds it", got.status)
+	}
+}
+
+func TestTheBookmarkIsOfTheServersOwnOrigin(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Hosts = []string{"ask.example.org"} })
+	for _, path := range []string{"/add", "/places"} {
+		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto",
+			"https")
+		if want := "https://ask.example.org:8443/add?"; !strings.Contains(got.body, want) {
+			t.Errorf("%s has no bookmark with %s", path, want)
+		}
+	}
+}
+
+func TestASharedLinkLeadsToThePageThatAddsIt(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct {
+		fields []string
+		want   string
+	}{
+		{[]string{"title=The lease", "text=https://example.org/a?b=1", "url="},
+			"/add?title=The+lease&url=https%3A%2F%2Fexample.org%2Fa%3Fb%3D1"},
+		{[]string{"title=Roofs", "text=Roofs", "url=https://example.org/a"},
+			"/add?title=Roofs&url=https%3A%2F%2Fexample.org%2Fa"},
+		{[]string{"text=https://example.org/a", "url=https://example.org/a"},
+			"/add?title=&url=https%3A%2F%2Fexample.org%2Fa"},
+		{[]string{"text=Look at https://example.org/a"}, "/?q=Look+at+https%3A%2F%2Fexample.org%2Fa"},
+		{[]string{"text=“Dry.” https://example.org/b", "url=https://example.org/a"},
+			"/?q=%E2%80%9CDry.%E2%80%9D+https%3A%2F%2Fexample.org%2Fb%0Ahttps%3A%2F%2Fexample.org%2Fa"},
+		{[]string{"text=javascript:alert(1)"}, "/?q=javascript%3Aalert%281%29"},
+		{[]string{"title=", "text="}, "/"},
+	} {
+		body, kind := form(t, tt.fields...)
+		if got := b.send("POST", "/share", body, "Content-Type", kind); got.status != 303 ||
+			got.header.Get("Location") != tt.want {
+			t.Errorf("%q leads to %s, want %s", tt.fields, got.header.Get("Location"), tt.want)
+		}
+	}
+}
+
+// pageEverywhere is a web in which every address has the same page.
+type pageEverywhere struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (pageEverywhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "text/html")
+	_, err := io.WriteString(w, "<title>Terms</title><p>The lease ends in May.</p>")
+	answer := w.Result()
+	answer.Request = r
+	return answer, err
+}
+
+func TestTheAPICanBeReadAsAPage(t *testing.T) {
+	b := newBench(t)
+	got := b.send("GET", "/docs", "", "Accept", "text/html")
+	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("%d %s; want 200 and %q at its beginning", got.status, got.header.Get("Content-Type"), "text/html")
+	}
+	doc, err := html.Parse(strings.NewReader(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, n := range elements(doc, func(n *html.Node) bool { return attribute(n, "id") != "" }) {
+		if id := attribute(n, "id"); ids[id] {
+			t.Errorf("the id %s is there twice", id)
+		} else {
+			ids[id] = true
+		}
+	}
+	for _, op := range openapi.Operations() {
+		if !ids[op.ID()] || !strings.Contains(got.body, ">"+openapi.TemplatePath(op.Path)+"<") {
+			t.Errorf("%s %s is not on the page", op.Method, op.Path)
+		}
+	}
+	for _, a := range elements(doc, func(n *html.Node) bool { return n.Data == "a" }) {
+		if name, ok := strings.CutPrefix(attribute(a, "href"), "#"); ok && name != "" && !ids[name] {
+			t.Errorf("a link to #%s leads nowhere", name)
+		}
+	}
+	for _, n := range elements(doc, func(n *html.Node) bool { return n.Data == "script" }) {
+		if src := attribute(n, "src"); !strings.HasPrefix(src, "/static/") {
+			t.Errorf("a script from %q, want %q at its beginning", src, "/static/")
+		}
+	}
+	if strings.Contains(got.body, "X-API-Key)") {
+		t.Error("a server without keys asks for one")
+	}
+	for _, want := range []string{
+		"curl -X POST " + b.url + "/agent/chat ", "1 to 50; default 5", "list of Citation", "needed",
+		"hybrid, lexical, semantic", `data-try="DELETE"`, "The same as AgentResponse.answer, GroundedResponse.answer.",
+		"curl " + b.url + "/health",
+	} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 }

@@ -2,17 +2,23 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/chat/keys"
 	"github.com/footnote/footnote/corpus/sources/placestore"
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/openapi"
+	"github.com/footnote/footnote/server/page"
+	"github.com/footnote/footnote/server/shares"
 )
 
 // secret is in everything that the owner has: it must not come out to anybody else.
@@ -242,4 +248,384 @@ func mcpAccept(route string) string {
 // leaks reports whether an answer has more of the owner's than the words that were asked with.
 func leaks(body string) bool {
 	return regexp.MustCompile(secret + ` roof|` + secret + `\.md|Where is ` + secret).MatchString(body)
+}
+
+// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
+// nothing of theirs. Then it answers as it would without them.
+type right struct {
+	body   string
+	want   int
+	public bool // no key is needed
+}
+
+const formKind = "application/x-www-form-urlencoded"
+
+// rights has a row for each route. In bodies, {session}, {run}, {doc}, {item} and {call} are the owner's.
+var rights = map[string]right{
+	"POST /chat":                  {body: `{"message":"Why?","session_id":"{session}"}`, want: 202},
+	"POST /agent/chat":            {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/chat/structured": {body: `{"message":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/query":           {body: `{"question":"Why?","session_id":"{session}"}`, want: 200},
+	"POST /agent/retrieve":        {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /mcp":                   {body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, want: 200},
+	"POST /search":                {body: `{"query":"` + secret + `"}`, want: 200},
+	"POST /v1/chat/completions": {
+		body: `{"model":"footnote","messages":[{"role":"user","content":"Why?"}],"session_id":"{session}"}`, want: 200,
+	},
+	"POST /ui/chat": {
+		body: `{"id":"{session}","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`, want: 200,
+	},
+	"GET /ui/chat/:id/stream": {want: 204}, // as for a chat that is not there
+	"POST /ag-ui": {
+		body: `{"threadId":"{session}","runId":"r","messages":[{"role":"user","content":"Why?"}]}`, want: 200,
+	},
+	"POST /ui/chat/:id/stop": {},
+	"POST /v1/responses": {
+		body: `{"model":"footnote","input":"Why?","conversation":"{session}"}`, want: 200,
+	},
+	"GET /v1/responses/:id":                    {},
+	"POST /v1/responses/:id/cancel":            {},
+	"GET /v1/models":                           {want: 200},
+	"GET /v1/models/:model":                    {},
+	"GET /agent/runs/:id":                      {},
+	"GET /agent/runs/:id/events":               {},
+	"POST /agent/runs/:id/cancel":              {},
+	"POST /agent/runs/:id/answer-now":          {},
+	"GET /agent/runs/:id/steps/:call/output":   {},
+	"POST /agent/runs/:id/steps/:call/approve": {body: `{"input":{}}`},
+	"POST /agent/runs/:id/steps/:call/deny":    {},
+	"POST /agent/runs/:id/steps/:call/rerun":   {body: `{"input":{"query":"roof"}}`},
+	"POST /agent/runs/:id/feedback":            {body: `{"rating":"down"}`},
+	"DELETE /agent/runs/:id/feedback":          {},
+	"GET /agent/runs/:id/export":               {},
+	"GET /feedback":                            {want: 200},
+	"POST /agent/runs/:id/shares":              {body: `{"days":7}`},
+	"GET /shares":                              {want: 200},
+	"DELETE /shares/:id":                       {},
+	"POST /evidence/verify":                    {body: `{"file":` + quoted(openapi.EvidenceExample) + `}`, want: 200},
+	"GET /agent/session/:id":                   {},
+	"DELETE /agent/session/:id":                {},
+	"GET /agent/session/:id/export":            {},
+	"GET /sessions":                            {want: 200},
+	"PATCH /sessions/:id":                      {body: `{"title":"Mine"}`},
+	"DELETE /sessions/:id":                     {},
+	"POST /sessions/:id/restore":               {},
+	"POST /sessions/:id/head":                  {body: `{"run_id":"{run}"}`},
+	"GET /sessions/:id/queue":                  {},
+	"POST /sessions/:id/queue":                 {body: `{"message":"Why?"}`},
+	"PATCH /sessions/:id/queue/:item":          {body: `{"message":"Why?"}`},
+	"DELETE /sessions/:id/queue/:item":         {},
+	"POST /sessions/:id/queue/:item/send":      {body: `{"finish":"cancel"}`},
+	"POST /documents":                          {want: 415},
+	"POST /documents/samples":                  {},
+	"GET /documents":                           {want: 200},
+	"GET /documents/:id":                       {},
+	"DELETE /documents/:id":                    {},
+	"GET /documents/:id/text":                  {},
+	"GET /documents/:id/file":                  {},
+	"GET /documents/:id/events":                {},
+	"GET /documents/:id/pages/:page":           {},
+	"POST /documents/:id/cancel":               {},
+	"POST /documents/:id/retry":                {},
+	"POST /documents/:id/restore":              {},
+	"GET /watched":                             {want: 200},
+	"POST /agent/table": {
+		body: `{"columns":[{"name":"Rent"}],"document_ids":["{doc}"]}`, want: 404,
+	},
+	"GET /tables":                             {want: 200},
+	"GET /tables/:id":                         {},
+	"DELETE /tables/:id":                      {},
+	"POST /tables/:id/stop":                   {},
+	"POST /tables/:id/resume":                 {},
+	"GET /tables/:id/events":                  {},
+	"GET /tables/:id/export":                  {},
+	"PATCH /tables/:id/cells/:row/:column":    {body: `{"text":"Mine"}`},
+	"POST /tables/:id/cells/:row/:column/ask": {},
+	"POST /tables":                            {body: "columns=Rent&do=make&namespace=none", want: 404},
+	"GET /tables/:id/cells":                   {},
+	"POST /tables/:id/act":                    {body: "do=delete"},
+	"GET /tables/:id/cells/:row/:column":      {},
+	"POST /tables/:id/cells/:row/:column":     {body: "do=save&text=Mine"},
+	"GET /places":                             {want: 200},
+	"POST /places":                            {body: `{"kind":"none","settings":{}}`, want: 400},
+	"GET /places/kinds":                       {want: 200},
+	"GET /places/:id":                         {},
+	"PATCH /places/:id":                       {body: `{"name":"Mine"}`},
+	"DELETE /places/:id":                      {},
+	"POST /places/:id/look":                   {},
+	"GET /places/:id/items":                   {},
+	"GET /places/new":                         {want: 200},
+	"POST /places/new":                        {body: "kind=none", want: 400},
+	"POST /places/:id/act":                    {body: "do=look"},
+	"PUT /watched":                            {body: `{"folder":"/papers"}`, want: 204},
+	"GET /standing":                           {want: 200},
+	"POST /standing":                          {body: `{"run_id":"{run}"}`},
+	"GET /standing/:id":                       {},
+	"PATCH /standing/:id":                     {body: `{"paused":true,"seen":true}`},
+	"DELETE /standing/:id":                    {},
+	"POST /standing/:id/ask":                  {},
+	"GET /standing/feed/:token":               {public: true},
+	"POST /standing/feed":                     {want: 200},
+	"DELETE /standing/feed":                   {want: 204},
+	"GET /standing/webhook":                   {},
+	"PUT /standing/webhook":                   {body: `{"url":"https://hook.example/in"}`, want: 200},
+	"DELETE /standing/webhook":                {want: 204},
+	"GET /model":                              {want: 200},
+	"PUT /model":                              {body: `{"service":"offline"}`, want: 403},
+	"GET /openapi.json":                       {want: 200},
+	"GET /docs":                               {want: 200},
+	"GET /metrics":                            {want: 200},
+	"GET /health":                             {want: 200, public: true},
+	"GET /readyz":                             {want: 200, public: true},
+
+	"GET /":                             {want: 200},
+	"GET /c/:id":                        {},
+	"POST /c/:id/rename":                {body: "title=Mine"},
+	"POST /c/:id/delete":                {},
+	"POST /c/:id/restore":               {},
+	"POST /c/:id/head":                  {body: "run_id={run}"},
+	"GET /c/:id/next":                   {},
+	"GET /c/:id/events":                 {},
+	"POST /c/:id/queue":                 {body: "message=Why"},
+	"POST /c/:id/queue/:item/edit":      {body: "message=Why"},
+	"POST /c/:id/queue/:item/delete":    {},
+	"POST /c/:id/queue/:item/send":      {body: "finish=cancel"},
+	"GET /find":                         {want: 200},
+	"GET /choose":                       {want: 200},
+	"GET /d/:id":                        {},
+	"GET /documents/events":             {want: 200},
+	"GET /documents/states":             {want: 200},
+	"POST /documents/check":             {want: 415},
+	"POST /share":                       {want: 415},
+	"GET /leave":                        {want: 400},
+	"GET /add":                          {want: 200},
+	"POST /add":                         {body: "url=ftp://x", want: 400},
+	"POST /documents/:id/delete":        {},
+	"GET /runs/:id/stream":              {},
+	"GET /runs/:id/steps/:call/thought": {},
+	"POST /model":                       {body: "service=offline", want: 403},
+	"GET /folders":                      {want: 403},
+	"POST /folders":                     {body: "folder=/tmp", want: 403},
+	"POST /folders/stop":                {body: "folder=/tmp", want: 403},
+	"POST /shares":                      {body: "run={run}&days=7"},
+	"POST /shares/:id/delete":           {},
+	"GET /s/:token":                     {public: true},
+	"POST /standing/:id/pause":          {body: "paused=true"},
+	"POST /standing/:id/delete":         {},
+	"POST /standing/feed/delete":        {want: 303},
+	"POST /standing/webhook":            {body: "url=https://hook.example/in", want: 200},
+	"POST /standing/webhook/delete":     {want: 303},
+	"GET /signin":                       {want: 200, public: true},
+	"POST /language":                    {body: "language=de", want: 303, public: true},
+	"POST /signin":                      {body: "key=x", want: 401, public: true},
+	"POST /signout":                     {want: 303, public: true},
+	"GET /static/:version/*":            {public: true},
+	"GET /oauth/authorize":              {want: 400},
+	"POST /oauth/authorize":             {body: "answer=allow", want: 400},
+	"POST /oauth/register":              {body: `{"redirect_uris":[]}`, want: 400, public: true},
+	"POST /oauth/token":                 {body: "grant_type=refresh_token&refresh_token=x", want: 400, public: true},
+	"POST /oauth/revoke":                {body: "token=x", want: 200, public: true},
+	"GET /connections":                  {want: 200},
+	"POST /connections/end":             {body: "id={grant}"},
+
+	"GET /.well-known/oauth-protected-resource":     {want: 200, public: true},
+	"GET /.well-known/oauth-protected-resource/mcp": {want: 200, public: true},
+	"GET /.well-known/oauth-authorization-server":   {want: 200, public: true},
+	"GET /favicon.ico":                              {want: 303, public: true},
+}
+
+func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {
+	b := newBench(t)
+	got := b.send("POST", "/standing/webhook", "url=https%3A%2F%2Fhook.example%2Fin", "Content-Type", formKind,
+		"Accept", "text/html")
+	if got.status != 200 || !strings.Contains(got.body, "whsec_") ||
+		!strings.Contains(got.body, `value="https://hook.example/in"`) ||
+		got.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the form: %d %v, want the page with the secret", got.status, got.header)
+	}
+	got = b.send("GET", "/standing", "", "Accept", "text/html")
+	if strings.Contains(got.body, "whsec_") || !strings.Contains(got.body, "The first message is on its way.") {
+		t.Error("the secret is shown twice, or the state is missing")
+	}
+	got = b.send("POST", "/standing/webhook", "url=%22%3E%3Cb%3E", "Content-Type", formKind, "Accept", "text/html")
+	if got.status != 400 || !strings.Contains(got.body, "This is no address that changes can be sent to.") ||
+		!strings.Contains(got.body, `value="&#34;&gt;&lt;b&gt;"`) {
+		t.Errorf("what is no address: %d, want it back with the reason", got.status)
+	}
+	var state api.WebhookState
+	b.send("PUT", "/standing/webhook", `{"url":"https://two.example/"}`, "Content-Type", "application/json").
+		decode(t, &state)
+	if state.URL != "https://two.example/" || !strings.HasPrefix(state.Secret, "whsec_") || state.SentAt != nil {
+		t.Errorf("PUT = %+v", state)
+	}
+	for _, body := range []string{`{"url":"file:///etc/passwd"}`, `{"url":"https://a:b@x.example/"}`, `{}`} {
+		if got := b.send("PUT", "/standing/webhook", body, "Content-Type", "application/json"); got.status != 400 {
+			t.Errorf("%s: %d, want 400", body, got.status)
+		}
+	}
+	if h, err := b.store.Webhook(t.Context(), chat.Local); err != nil || h.URL != "https://two.example/" ||
+		!strings.HasPrefix(h.Origin, "http://") || len(h.Secret) != 32 {
+		t.Errorf("stored %+v, %v", h, err)
+	}
+}
+
+// setWebhook gives a user a webhook whose address has the secret.
+func (b *bench) setWebhook(user string) {
+	b.t.Helper()
+	if err := b.store.SetWebhook(b.t.Context(), chat.Scope{User: user}, &chat.Webhook{
+		URL: "https://hook.example/" + secret, Secret: []byte(secret), SetAt: time.Now(),
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// forgetAll takes back what requests of a user made.
+func (b *bench) forgetAll(user string) {
+	b.t.Helper()
+	b.forget(user, "owned")
+	if err := b.store.SetWebhook(b.t.Context(), chat.Scope{User: user}, nil); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {
+	b, _, given := keyed(t, "anna", "bert")
+	fill := b.owned("anna", given["anna"])
+	made := func(body string) reply {
+		return b.send("POST", fill.Replace("/agent/runs/{run}/shares"), body, "Content-Type", "application/json",
+			"X-API-Key", given["anna"])
+	}
+	for body, want := range map[string]int{`{"days":0.5}`: 400, `{"days":-1}`: 400, `{"days":31}`: 400,
+		`{"day":1}`: 400} {
+		if got := made(body); got.status != want {
+			t.Errorf("%s: status = %d, want %d: %s", body, got.status, want, got.body)
+		}
+	}
+	got := made(`{}`)
+	var link shares.SharedLink
+	got.decode(t, &link)
+	left := time.Until(link.ExpiresAt)
+	at, path, ok := strings.Cut(link.URL, "/s/")
+	if got.status != http.StatusCreated || !ok || len(path) != 26 || !strings.HasPrefix(at, "http://") ||
+		left < 167*time.Hour || left > 168*time.Hour || got.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("made: %d %s", got.status, got.body)
+	}
+
+	open := b.send("GET", "/s/"+path, "", "Accept", "text/html")
+	if open.status != 200 || !strings.Contains(open.body, "Where is "+secret) {
+		t.Errorf("opened without a key: %d %s", open.status, open.body)
+	}
+	for _, never := range []string{"/d/", "/c/", "/documents", "/agent", "<script", "<form", link.RunID,
+		link.SessionID} {
+		if strings.Contains(open.body, never) {
+			t.Errorf("the page has %q:\n%s", never, open.body)
+		}
+	}
+	for name, want := range map[string]string{
+		"X-Robots-Tag": "noindex, nofollow, noarchive", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"Content-Type": "text/html; charset=UTF-8",
+	} {
+		if open.header.Get(name) != want {
+			t.Errorf("%s = %q, want %q", name, open.header.Get(name), want)
+		}
+	}
+
+	var list shares.ShareList
+	b.send("GET", "/shares", "", "X-API-Key", given["anna"], "Accept", "application/json").decode(t, &list)
+	if len(list.Shares) != 2 || list.Shares[0].ID != link.ID || list.Shares[0].Opens != 1 {
+		t.Errorf("GET /shares = %+v; want the new one first, opened once", list.Shares)
+	}
+	if page := b.send("GET", "/shares", "", "X-API-Key", given["anna"], "Accept", "text/html"); page.status != 200 ||
+		strings.Contains(page.body, path) || !strings.Contains(page.body, "opened once") {
+		t.Errorf("the page of links: %d %s; want no address and \"opened once\"", page.status, page.body)
+	}
+
+	never := b.send("GET", "/s/"+strings.Repeat("A", 26), "")
+	if got := b.send("DELETE", "/shares/"+link.ID, "", "X-API-Key", given["anna"]); got.status != 204 {
+		t.Errorf("DELETE: %d %s", got.status, got.body)
+	}
+	ended := b.send("GET", "/s/"+path, "")
+	if never.status != 404 || ended.status != 404 {
+		t.Errorf("status of a link that never was = %d, of an ended one = %d, want 404", never.status, ended.status)
+	}
+	if diff := cmp.Diff(never.body, ended.body); diff != "" {
+		t.Errorf("one can tell an ended link from none (-none +ended):\n%s", diff)
+	}
+}
+
+func TestALinkNeedsAnAnswerAndGoesWithItsConversation(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	share := func() reply {
+		return b.send("POST", "/agent/runs/"+run.ID+"/shares", `{}`, "Content-Type", "application/json")
+	}
+	if got := share(); got.status != http.StatusConflict {
+		t.Errorf("while it runs: %d %s, want 409", got.status, got.body)
+	}
+	b.append(run.ID, script()...)
+	var link shares.SharedLink
+	share().decode(t, &link)
+	path := link.URL[strings.Index(link.URL, "/s/"):]
+	status := func() int { return b.send("GET", path, "").status }
+	if got := status(); got != 200 {
+		t.Errorf("opened: status = %d, want 200", got)
+	}
+	if err := b.store.DeleteSession(t.Context(), chat.Local, run.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got != 404 {
+		t.Errorf("opened when its conversation is deleted: status = %d, want 404", got)
+	}
+}
+
+func TestAPersonMakesAndEndsLinks(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	b.append(run.ID, script()...)
+	page := b.send("POST", "/shares", "run="+run.ID+"&days=30", "Content-Type", formKind, "Accept", "text/html")
+	if page.status != http.StatusCreated || !strings.Contains(page.body, "/s/") {
+		t.Errorf("made: %d %s; want 201 with the address", page.status, page.body)
+	}
+	links, err := b.store.Shares(t.Context(), chat.Local, time.Now())
+	if err != nil || len(links) != 1 {
+		t.Fatalf("Shares = %v, %v; want one", links, err)
+	}
+	got := b.send("POST", "/shares/"+links[0].ID+"/delete", "", "Content-Type", formKind, "Accept", "text/html")
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/shares" {
+		t.Errorf("ended: %d %s, want 303 to /shares", got.status, got.header.Get("Location"))
+	}
+	if links, err := b.store.Shares(t.Context(), chat.Local, time.Now()); err != nil || len(links) != 0 {
+		t.Errorf("Shares = %v, %v; want none", links, err)
+	}
+}
+
+func TestWhatIsOpenToOthersClosesWithItsUsersKeys(t *testing.T) {
+	b, path, given := keyed(t, "anna")
+	fill := b.owned("anna", given["anna"])
+	var link shares.SharedLink
+	b.send("POST", fill.Replace("/agent/runs/{run}/shares"), `{}`, "Content-Type", "application/json",
+		"X-API-Key", given["anna"]).decode(t, &link)
+	var feed page.FeedAddress
+	b.send("POST", "/standing/feed", "", "X-API-Key", given["anna"]).decode(t, &feed)
+	status := func() (codes []int) {
+		for _, address := range []string{link.URL, feed.URL} {
+			codes = append(codes, b.send("GET", strings.TrimPrefix(address, b.url), "").status)
+		}
+		return codes
+	}
+	if got := status(); got[0] != 200 || got[1] != 200 {
+		t.Fatalf("before: %v, want both open", got)
+	}
+	if _, err := keys.Revoke(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got[0] != 404 || got[1] != 404 {
+		t.Errorf("when the key is revoked: %v, want neither open", got)
+	}
+	if _, err := keys.New(path, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(); got[0] != 200 || got[1] != 200 {
+		t.Errorf("with another key: %v, want both open", got)
+	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/agent/grid"
 	"github.com/footnote/footnote/agent/standing"
@@ -21,11 +26,16 @@ import (
 	"github.com/footnote/footnote/chat/grants"
 	"github.com/footnote/footnote/chat/keys"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/follow"
 	"github.com/footnote/footnote/corpus/sources/placestore"
 	"github.com/footnote/footnote/corpus/sources/registry"
+	"github.com/footnote/footnote/server/aisdk"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/sql/librarytest"
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
@@ -230,4 +240,417 @@ func (r reply) problem(t testing.TB) httpio.Problem {
 	var p httpio.Problem
 	r.decode(t, &p)
 	return p
+}
+
+// dial opens a connection to a bench and sends the beginning of a request.
+func (b *bench) dial(request string) net.Conn {
+	b.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, request); err != nil {
+		b.t.Fatal(err)
+	}
+	return conn
+}
+
+func TestABodyThatDripsIsCutOff(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 100 * time.Millisecond })
+	for name, head := range map[string]string{
+		"with a length": "Content-Length: 1000000\r\n\r\n{",
+		"in chunks":     "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := b.dial("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + head)
+			drop := " "
+			if strings.HasPrefix(head, "Transfer") {
+				drop = "1\r\n \r\n"
+			}
+			done := make(chan struct{})
+			go func() { // each drop comes long before a single read would time out
+				tick := time.NewTicker(10 * time.Millisecond)
+				defer tick.Stop()
+				for range tick.C {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					if _, err := io.WriteString(conn, drop); err != nil {
+						return
+					}
+				}
+			}()
+			defer close(done)
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("no answer while the body drips: %v, want no error", err)
+			}
+			defer res.Body.Close()
+			if res.StatusCode != http.StatusBadRequest {
+				t.Errorf("status = %d, want 400", res.StatusCode)
+			}
+		})
+	}
+}
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	workertest.BeWorker()
+	os.Exit(m.Run())
+}
+
+// newLibrary is a library at work over a real database and real files, until the test ends.
+func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
+	t.Helper()
+	reader := workertest.Open(t, worker.Config{}) // closed after the library's work has ended
+	library := librarytest.Over(t, db, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+		c.Extractor, c.Renderer = reader, reader
+	})
+	library.Start(t)
+	return library.Library
+}
+
+func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {
+	b := newBench(t)
+	type news struct{ Seen, Documents string }
+	next := func(reader *ssetest.Reader) (n news) {
+		t.Helper()
+		event, err := reader.Next()
+		if err != nil || event.Name != "library" {
+			t.Fatalf("event = %+v, %v, want one with the name library", event, err)
+		}
+		if err := json.Unmarshal([]byte(event.Data), &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	open := func(query string) *ssetest.Reader {
+		t.Helper()
+		res, err := http.Get(b.url + "/documents/events" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return ssetest.NewReader(res.Body)
+	}
+	once := open("")
+	empty := next(once)
+	if empty.Documents != "0" {
+		t.Errorf("without documents it tells of %q, want 0", empty.Documents)
+	}
+	if event, err := once.Next(); err == nil {
+		t.Errorf("without ?seen= there is another event: %+v; want the end", event)
+	}
+	page := open("?seen=" + empty.Seen)
+	_, up := b.uploadFiles("@roof.md=" + survey)
+	now := next(page)
+	for now.Documents != "1" {
+		now = next(page)
+	}
+	one := now.Seen
+	if one == empty.Seen {
+		t.Errorf("one document is seen as %q, as none was; want another word", one)
+	}
+	if got := b.send("DELETE", "/documents/"+up.Documents[0].ID, ""); got.status != http.StatusNoContent {
+		t.Fatalf("delete: %d, want %d", got.status, http.StatusNoContent)
+	}
+	for now.Documents != "0" {
+		now = next(page)
+	}
+	if missed := next(open("?seen=" + one)); missed.Documents != "0" {
+		t.Errorf("a page that missed changes is told of %q documents, want 0", missed.Documents)
+	}
+}
+
+// sdkBody is a body of the AI SDK with one question.
+const sdkBody = `{"id":"chat-1","trigger":"submit-message","messages":[{"id":"m1","role":"user",` +
+	`"parts":[{"type":"text","text":"Why?"}]}]}`
+
+// chunks reads a stream for the AI SDK.
+func chunks(t *testing.T, got reply) []aisdk.Chunk {
+	t.Helper()
+	if got.status != 200 || got.header.Get("X-Vercel-AI-UI-Message-Stream") != "v1" {
+		t.Fatalf("got %d %v %s, want 200 and the stream's header", got.status, got.header, got.body)
+	}
+	if !strings.HasSuffix(got.body, "data: [DONE]\n\n") {
+		t.Errorf("the stream ends in %q, want [DONE]", got.body[max(0, len(got.body)-40):])
+	}
+	var list []aisdk.Chunk
+	for line := range strings.SplitSeq(got.body, "\n") {
+		data, ok := strings.CutPrefix(line, "data: {")
+		if !ok {
+			continue
+		}
+		var chunk aisdk.Chunk
+		if err := json.Unmarshal([]byte("{"+data), &chunk); err != nil {
+			t.Fatalf("%v in %q, want no error", err, data)
+		}
+		list = append(list, chunk)
+	}
+	return list
+}
+
+// inShort is a chunk in a few words.
+func inShort(c aisdk.Chunk) string {
+	waits := ""
+	if c.ToolMetadata != nil && c.ToolMetadata.Status == chat.StatusPending {
+		waits = "waits"
+	}
+	return strings.TrimSpace(strings.Join(strings.Fields(strings.Join([]string{
+		c.Type, c.ID, c.Delta, c.ToolCallID, string(c.Input), string(c.Output), c.ErrorText, c.SourceID,
+		c.Reason, waits,
+	}, " ")), " "))
+}
+
+func TestTheAISDKGetsARunAsParts(t *testing.T) {
+	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a", Quote: "so"}
+	call := func(status chat.Status, step chat.Step) chat.Step {
+		step.CallID, step.ToolName, step.Status, step.ToolStatus = "c", "read", status, status
+		step.Message = "It reads"
+		return step
+	}
+	input := json.RawMessage(`{"a":1}`)
+	running := call(chat.StatusRunning, chat.Step{ToolInput: input})
+	done := call(chat.StatusComplete, chat.Step{ToolOutput: json.RawMessage(`{"b":2}`)})
+	over := chat.RunDone{Status: chat.RunCompleted}
+	answer := chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{cite}}
+	for _, tt := range []struct {
+		name string
+		play []chat.Payload
+		want []string // between start and end
+		end  string
+	}{
+		{"a thought before a call is reasoning, and the call's output follows it",
+			[]chat.Payload{
+				chat.AnswerDelta{Text: "Let me look."}, chat.AnswerReset{CallID: "c"}, running, done, answer, over,
+			},
+			[]string{
+				"reasoning-start thought-c", "reasoning-delta thought-c Let me look.", "reasoning-end thought-c",
+				`tool-input-available c {"a":1}`, `tool-output-available c {"b":2}`,
+				"text-start text-1", "text-delta text-1 Yes [1].", "text-end text-1", "source-url 1", "finish-step",
+			}, "finish"},
+		{"a thought with a footnote stays as a text of its own",
+			[]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "x"}, answer, over},
+			[]string{
+				"text-start text-1", "text-delta text-1 See [1]", "text-end text-1", "text-start text-2",
+				"text-delta text-2 Yes [1].", "text-end text-2", "source-url 1", "finish-step",
+			}, "finish"},
+		{"a call that fails is an error of the tool",
+			[]chat.Payload{
+				running, call(chat.StatusError, chat.Step{Error: &chat.StepError{Message: "No such file."}}),
+				answer, over,
+			},
+			[]string{
+				`tool-input-available c {"a":1}`, "tool-output-error c No such file.", "text-start text-1",
+				"text-delta text-1 Yes [1].", "text-end text-1", "source-url 1", "finish-step",
+			}, "finish"},
+		{"an input that was changed by its approval is told anew",
+			[]chat.Payload{
+				call(chat.StatusPending, chat.Step{ToolInput: input}),
+				call(chat.StatusRunning, chat.Step{ToolInput: json.RawMessage(`{"a":2}`)}), done,
+				chat.RunDone{Status: chat.RunCancelled},
+			},
+			[]string{
+				`tool-input-available c {"a":1} waits`, `tool-input-available c {"a":2}`,
+				`tool-output-available c {"b":2}`,
+				"finish-step", "message-metadata",
+			}, "abort The question was stopped."},
+		{"an approved call no longer waits",
+			[]chat.Payload{
+				call(chat.StatusPending, chat.Step{ToolInput: input}), running, done,
+				chat.RunDone{Status: chat.RunCancelled},
+			},
+			[]string{
+				`tool-input-available c {"a":1} waits`, `tool-input-available c {"a":1}`,
+				`tool-output-available c {"b":2}`, "finish-step", "message-metadata",
+			}, "abort The question was stopped."},
+		{"a stopped run hands over what there is",
+			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}},
+			[]string{
+				"text-start text-1", "text-delta text-1 So far", "text-end text-1", "finish-step", "message-metadata",
+			}, "abort The question was stopped."},
+		{"a run that failed says why",
+			[]chat.Payload{chat.AnswerDelta{Text: "So"}, chat.RunDone{
+				Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "No model."},
+			}}, nil, "error No model."},
+		{"an answer that a guardrail held back is not told",
+			[]chat.Payload{chat.AnswerDelta{Text: "Secret"}, chat.RunDone{
+				Status: chat.RunCitationValidationFailed, Error: &chat.StepError{Message: "Not with footnotes."},
+			}}, nil, "error Not with footnotes."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.stage.play = tt.play
+			list := chunks(t, b.send("POST", "/ui/chat", sdkBody))
+			var got []string
+			for _, chunk := range list {
+				got = append(got, inShort(chunk))
+			}
+			want := append(append([]string{"start", "start-step"}, tt.want...), tt.end)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("chunks: %s; want none", diff)
+			}
+		})
+	}
+}
+
+func TestTheAISDKsChatIsASession(t *testing.T) {
+	b := newBench(t)
+	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
+	send := func(body string, want [][2]string) chat.Run {
+		t.Helper()
+		list := chunks(t, b.send("POST", "/ui/chat", body))
+		run, err := b.store.Run(t.Context(), chat.Local, list[0].MessageID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, run.Request.History); diff != "" || run.SessionID != "chat-1" {
+			t.Errorf("session %q, history %s; want chat-1 and no difference", run.SessionID, diff)
+		}
+		return run
+	}
+	before := `{"id":"x","role":"user","parts":[{"type":"text","text":"Hello?"}]},` +
+		`{"id":"y","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Hello [2]."}]},`
+	first := send(strings.Replace(sdkBody, `"messages":[`, `"messages":[`+before, 1), [][2]string{{"Hello?", "Hello."}})
+	next := strings.Replace(sdkBody, `"messages":[`, `"messages":[`+before+
+		`{"id":"m0","role":"user","parts":[{"type":"text","text":"Why?"}]},`+
+		`{"id":"`+first.ID+`","role":"assistant","parts":[{"type":"text","text":"So."}]},`, 1)
+	if second := send(next, [][2]string{{"Hello?", "Hello."}}); second.ParentID != first.ID {
+		t.Errorf("the second question follows %q, want %q", second.ParentID, first.ID)
+	}
+	system := strings.Replace(sdkBody, `"messages":[`,
+		`"messages":[{"id":"s","role":"system","parts":[{"type":"text","text":"Be brief."}]},`, 1)
+	if third := send(system, nil); third.Request.Instructions != "Be brief." {
+		t.Errorf("instructions = %q, want %q", third.Request.Instructions, "Be brief.")
+	}
+	regenerate := strings.Replace(sdkBody, "submit-message", "regenerate-message", 1)
+	if fourth := send(regenerate, nil); fourth.ParentID != "" {
+		t.Errorf("the first question sdkBody again follows %q, want nothing", fourth.ParentID)
+	}
+}
+
+func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
+	b := newBench(t)
+	for path, want := range map[string]int{"/ui/chat/none/stream": 204, "/ui/chat/a%20b/stream": 400} {
+		if got := b.send("GET", path, ""); got.status != want {
+			t.Errorf("GET %s: %d, want %d", path, got.status, want)
+		}
+	}
+	run := b.begin("Why?") // under way: nothing is played
+	b.append(run.ID, chat.AnswerDelta{Text: "So"})
+	res, events := b.open("/ui/chat/" + run.SessionID + "/stream")
+	if res.StatusCode != 200 {
+		t.Fatalf("status = %d, want 200", res.StatusCode)
+	}
+	if got := b.send("POST", "/ui/chat/"+run.SessionID+"/stop", ""); got.status != 204 {
+		t.Errorf("stop: %d %s, want 204", got.status, got.body)
+	}
+	var all strings.Builder
+	for {
+		event, err := events.Next()
+		if err != nil {
+			break
+		}
+		all.WriteString(event.Data + "\n")
+	}
+	for _, part := range []string{`"messageId":"` + run.ID + `"`, `"delta":"So"`, `"type":"abort"`, "[DONE]"} {
+		if !strings.Contains(all.String(), part) {
+			t.Errorf("the stream has no %s: %s", part, all.String())
+		}
+	}
+	if got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream", ""); got.status != 204 {
+		t.Errorf("after its end: %d, want 204", got.status)
+	}
+	if got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream?after=0", ""); got.status != 200 ||
+		!strings.Contains(got.body, run.ID) {
+		t.Errorf("after its end, from the beginning: %d %s, want 200 and the run", got.status, got.body)
+	}
+}
+
+// A reader who comes back gets the bytes that follow its number, as the first reader got them.
+func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Why?")
+	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
+		chat.AnswerDelta{Text: " [1]"})
+	_, events := b.open("/ui/chat/" + run.SessionID + "/stream")
+	for { // what is appended later is then told live
+		if event, err := events.Next(); err != nil || event.ID == "4" {
+			break
+		}
+	}
+	b.append(run.ID, chat.RunDone{Status: chat.RunCancelled, Tokens: &chat.Tokens{In: 7, Out: 3}})
+	live := ""
+	for event, err := events.Next(); err == nil; event, err = events.Next() {
+		live += event.Data + "\n"
+	}
+	again := func(after string) (data string) {
+		got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream", "", "Last-Event-ID", after)
+		for line := range strings.SplitSeq(got.body, "\n") {
+			if text, ok := strings.CutPrefix(line, "data: "); ok {
+				data += text + "\n"
+			}
+		}
+		return data
+	}
+	if got := again("4"); got != live || !strings.Contains(got, `{"in":7,"out":3}`) {
+		t.Errorf("after 4:\n%s\nwant, as it came live:\n%s", got, live)
+	}
+	whole := again("0")
+	if !strings.HasPrefix(whole, `{"type":"start"`) || !strings.HasSuffix(whole, live) {
+		t.Errorf("from the beginning:\n%s\nwant a start, and at its end:\n%s", whole, live)
+	}
+	if got := again("99"); got != whole {
+		t.Errorf("beyond the end:\n%s\nwant all of it:\n%s", got, whole)
+	}
+}
+
+func TestWholeNumbersOfBodiesMayHaveAPoint(t *testing.T) {
+	b := newBench(t)
+	for body, want := range map[string]int{
+		`{"query":"roof","top_k":5.0}`: 200, `{"query":"roof","top_k":5.5}`: 400, `{"query":"roof","top_k":51e0}`: 400,
+		`{"query":"roof","filters":{"document_ids":[null]}}`: 400,
+	} {
+		if got := b.send("POST", "/search", body); got.status != want {
+			t.Errorf("%s: %d %s, want %d", body, got.status, got.body, want)
+		}
+	}
+}
+
+func TestLeavingNamesTheAddressAndNeverRedirects(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct {
+		name, to, host, link string
+		status               int
+	}{
+		{"a page", "https://example.org/a?b=c&d#e", "example.org", "https://example.org/a?b=c&amp;d#e", 200},
+		{"letters that look like others", "https://b\u0430nk.example/", "xn--bnk-6cd.example", `href="https://`, 200},
+		{"a name before the host", "http://bank.example@evil.example/", "evil.example",
+			"http://bank.example@evil.example/", 200},
+		{"markup in it", `https://example.org/"><script>alert(1)</script>`, "example.org", "%22%3E%3Cscript%3E", 200},
+		{"a script", "javascript:alert(1)", "", "", 400},
+		{"data", "data:text/html,x", "", "", 400},
+		{"a path of ours", "/documents", "", "", 400},
+		{"without a scheme", "//evil.example/", "", "", 400},
+		{"no host", "https:///x", "", "", 400},
+		{"a host with a line end", "https://evil.example%0d%0aX: y/", "", "", 400},
+		{"nothing", "", "", "", 400},
+	} {
+		got := b.send("GET", "/leave?to="+url.QueryEscape(tt.to), "", "Accept", "text/html")
+		if got.status != tt.status || got.header.Get("Location") != "" || got.header.Get("Refresh") != "" {
+			t.Errorf("%s: status %d, want %d, Location %q", tt.name, got.status, tt.status, got.header.Get("Location"))
+		}
+		if !strings.Contains(got.body, tt.host) || !strings.Contains(got.body, tt.link) ||
+			strings.Contains(got.body, "<script>alert") || strings.Contains(got.body, `http-equiv="refresh"`) {
+			t.Errorf("%s: the page does not name %q and %q, or does more: %s; want %q in it, %q in it, no %q in it, "+
+				"no %q in it",
+				tt.name, tt.host, tt.link, got.body, tt.host, tt.link, "<script>alert", `http-equiv="refresh"`)
+		}
+		if strings.Contains(got.header.Get("Content-Security-Policy"), "unsafe") {
+			t.Errorf("%s: policy %s, want no %q in it", tt.name, got.header.Get("Content-Security-Policy"), "unsafe")
+		}
+	}
 }

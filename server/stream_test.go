@@ -1,12 +1,17 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +21,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/sources/follow"
 	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/sql/sqlite"
 )
 
 // hostile is text that would break a stream that took it as it is.
@@ -339,5 +347,261 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 		}
 		expired := time.NewTimer(60 * time.Millisecond) // the deadline of the last write passes
 		<-expired.C
+	}
+}
+
+// One event to 1,000 readers is encoded once: what is allocated for each event and reader is far less than the event.
+func BenchmarkOneRunWithAThousandReaders(b *testing.B) {
+	const readers = 1000
+	bench := newBench(b)
+	run := bench.begin("Is the roof sound?")
+	got := make(chan struct{}, readers)
+	var wg sync.WaitGroup
+	for range readers {
+		body, err := bench.subscribe(run.ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		wg.Go(func() {
+			defer body.Close()
+			buf := make([]byte, 32<<10)
+			for {
+				n, err := body.Read(buf)
+				for range bytes.Count(buf[:n], []byte("\nevent: ")) {
+					got <- struct{}{}
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	text := strings.Repeat("x", 4<<10)
+	b.SetBytes(readers * int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		bench.append(run.ID, chat.AnswerDelta{Text: text})
+		for range readers {
+			<-got
+		}
+	}
+	b.StopTimer()
+	go func() {
+		for range got {
+		}
+	}()
+	bench.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
+	wg.Wait()
+	close(got)
+}
+
+// BenchmarkIdleStreams reports what an open stream without news costs, client's side of the connection left out.
+func BenchmarkIdleStreams(b *testing.B) {
+	bench := newBench(b)
+	run := bench.begin("Is the roof sound?")
+	for b.Loop() {
+		const streams = 2000
+		var before, during runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		conns := make([]net.Conn, streams)
+		for i := range conns {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(bench.url, "http://"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "GET /agent/runs/%s/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+				run.ID); err != nil {
+				b.Fatal(err)
+			}
+			for seen := []byte{}; !bytes.Contains(seen, []byte(": open")); {
+				var buf [512]byte
+				n, err := conn.Read(buf[:])
+				if err != nil {
+					b.Fatal(err)
+				}
+				seen = append(seen, buf[:n]...)
+			}
+			conns[i] = conn
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&during)
+		used := float64(during.HeapInuse+during.StackInuse) - float64(before.HeapInuse+before.StackInuse)
+		b.ReportMetric(used/streams/1024, "KiB/stream")
+		for _, conn := range conns {
+			if err := conn.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for bench.streams.Count() > 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func (b *bench) subscribe(runID string) (io.ReadCloser, error) {
+	res, err := http.Get(b.url + "/agent/runs/" + runID + "/events")
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
+func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	b.append(run.ID, script()[:3]...)
+	_, r := b.open("/agent/runs/" + run.ID + "/events")
+	take(t, r, 3)
+	b.Drain()
+	if events := r.All(t); len(events) != 0 || r.Retry == "" {
+		t.Errorf("at the end: events %q, retry %q; want no events and something", events, r.Retry)
+	}
+	for path, want := range map[string]int{"/readyz": 503, "/agent/runs/" + run.ID: 200} {
+		if got := b.send("GET", path, ""); got.status != want {
+			t.Errorf("%s = %d, want %d", path, got.status, want)
+		}
+	}
+	for _, path := range []string{"/chat", "/agent/chat"} {
+		got := b.send("POST", path, `{"message":"Is the roof sound?"}`)
+		if got.status != 503 || got.header.Get("Retry-After") == "" {
+			t.Errorf("%s = %d %s, want 503", path, got.status, got.body)
+		}
+	}
+}
+
+func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
+	b := newBench(t)
+	answered := make(chan reply)
+	go func() {
+		defer close(answered)
+		answered <- b.send("POST", "/agent/chat", `{"message":"Is the roof sound?","session_id":"s1"}`)
+	}()
+	for { // until the run is stored, the request may be refused instead of waiting
+		if runs, err := b.store.Runs(t.Context(), chat.Local, "s1"); err == nil && len(runs) == 1 {
+			break
+		}
+	}
+	b.Drain()
+	if got := <-answered; got.status != 503 {
+		t.Errorf("got %d %s, want 503", got.status, got.body)
+	}
+}
+
+// A reader that had k events when the server stopped gets the others from the next one, and from the same file.
+func TestAStreamGoesOnAfterARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "footnote.db")
+	all := script()
+	begin := func() (*bench, func()) {
+		db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := db.Chats()
+		feed := chat.NewFeed(store)
+		runs := &stage{store: store, feed: feed}
+		s, err := New(Config{
+			Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs, Places: follow.New(follow.Config{}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(ln) }()
+		return &bench{
+				Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs, store: store, feed: feed,
+			}, func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				if err := s.Shutdown(ctx); err != nil {
+					t.Errorf("shutdown: %v, want no error", err)
+				}
+				if err := <-served; err != nil {
+					t.Errorf("serve: %v, want no error", err)
+				}
+				if _, err := http.Get("http://" + ln.Addr().String() + "/readyz"); err == nil {
+					t.Error("a server that is shut down still answers")
+				}
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+	}
+	b, stop := begin()
+	run := b.begin("Is the roof sound?")
+	b.append(run.ID, all[:5]...)
+	_, r := b.open("/agent/runs/" + run.ID + "/events")
+	before := take(t, r, 5)
+	stop()
+
+	b, stop = begin()
+	b.append(run.ID, all[5:]...)
+	_, r = b.open("/agent/runs/"+run.ID+"/events", "Last-Event-ID", strconv.Itoa(len(before)))
+	after := r.All(t)
+	if diff := cmp.Diff(b.logged(run.ID), append(before, after...)); diff != "" {
+		t.Error(diff)
+	}
+	stop()
+}
+
+// loseAfter takes the end of all logs back, as a crash of the database may.
+func (b *bench) loseAfter(seq int64) {
+	b.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+b.path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(b.t.Context(), `DELETE FROM events WHERE id % (1 << 20) > ?`, seq); err != nil {
+		b.t.Fatal(err)
+	}
+	b.feed.WakeAll() // as when the connection to the database breaks
+}
+
+// A reader whose stream stays open while the database loses what it has seen is told, and gets what comes instead.
+func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	path := "/agent/runs/" + run.ID + "/events"
+	step := func(id, says string) chat.Step {
+		return chat.Step{
+			CallID: id, Step: "analyse", Message: says, Status: chat.StatusComplete, ToolStatus: chat.StatusComplete,
+		}
+	}
+	b.append(run.ID, chat.RunStarted{Question: "Is the roof sound?"}, step("c1", "one"), step("c2", "two"),
+		step("c3", "three"))
+	readers := map[string]*ssetest.Reader{}
+	for _, name := range []string{path, "/runs/" + run.ID + "/stream"} {
+		res, r := b.open(name)
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d, want %d", name, res.StatusCode, http.StatusOK)
+		}
+		take(t, r, 4)
+		readers[name] = r
+	}
+	b.loseAfter(2)
+	for name, r := range readers {
+		if told := take(t, r, 3); told[0].Name != "reset" || told[1].ID != "1" || told[2].ID != "2" {
+			t.Errorf("%s: told %v; want %q, %q, %q", name, told, "reset", "1", "2")
+		}
+	}
+	b.append(run.ID, step("c2", "other words"), step("c3", "and others"), step("c4", "and more"),
+		chat.RunDone{Status: chat.RunCompleted})
+	want := b.logged(run.ID)
+	if diff := cmp.Diff(want[2:], take(t, readers[path], len(want)-2)); diff != "" {
+		t.Errorf("what follows (-want +got):\n%s", diff)
+	}
+	for i, ev := range take(t, readers["/runs/"+run.ID+"/stream"], len(want)-2) {
+		if ev.ID != fmt.Sprint(i+3) {
+			t.Errorf("fragment %d has the number %s", i+3, ev.ID)
+		}
+	}
+	_, late := b.open(path)
+	if diff := cmp.Diff(want, take(t, late, len(want))); diff != "" {
+		t.Errorf("a reader that comes late (-want +got):\n%s", diff)
 	}
 }

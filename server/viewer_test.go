@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -330,5 +331,261 @@ func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
 	}
 	if len(seen) != 3000 {
 		t.Errorf("the parts show %d blocks, want 3000", len(seen))
+	}
+}
+
+func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {
+	b := newBench(t)
+	var long strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&long, "Paragraph number %04d.\n\n", i)
+	}
+	d := b.added("long.md", long.String())
+	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := b.library.Blocks(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := strings.Index(text, "number 2500")
+	for _, tt := range []struct {
+		name  string
+		link  chat.Link
+		class string
+		want  string
+	}{
+		{"words", chat.Link{Start: start, End: start + 11}, "quote", "number 2500"},
+		{"a block", chat.Link{Block: blocks[2500].ID}, "passage", "Paragraph number 2500."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.link.Document = d.ID
+			for _, inPanel := range []string{"false", "true"} {
+				root := parsed(
+					t, b.send("GET", tt.link.String(), "", "Accept", "text/html", "HX-Request", inPanel).body,
+				)
+				if got := marked(root, "mark", tt.class); got != tt.want {
+					t.Errorf("panel %s: marked = %q, want %q", inPanel, got, tt.want)
+				}
+			}
+			page := b.send("GET", tt.link.String(), "", "Accept", "text/html").body
+			if want := `<mark class="` + tt.class + `" id="cited">`; !strings.Contains(page, want) {
+				t.Errorf("the page does not open at its mark: want %s in it", want)
+			}
+		})
+	}
+}
+
+func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
+	b := newBench(t)
+	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := b.added("manual.pdf", string(file))
+	blocks, err := b.library.Blocks(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := blocks[len(blocks)-1]
+	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string([]rune(text)[last.Start : last.Start+5])
+	root := b.panel(chat.Link{Document: d.ID, Start: last.Start, End: last.Start + 5}.String())
+	if got := marked(root, "tspan", "quote"); got != want {
+		t.Errorf("marked words of the last page = %q, want %q", got, want)
+	}
+	root = b.panel(chat.Link{Document: d.ID, Block: last.ID}.String())
+	if got := elements(root, func(n *html.Node) bool {
+		return n.Data == "rect" && hasClass(n, "passage")
+	}); len(got) == 0 {
+		t.Errorf("rectangles on the last block = 0, want some")
+	}
+}
+
+func TestLinksToSeveralRowsMarkThemAll(t *testing.T) {
+	b := newBench(t)
+	d := b.added("rows.csv", "A,B\na1,b1\na2,b2\na3,b3\n")
+	link := chat.Link{Document: d.ID, Start: 6, End: 13, Also: chat.Ranges{{22, 29}}}.String()
+	if got := marked(b.panel(link), "mark", "quote"); got != "a1 | b1a3b3" { // the bar is for copying the first
+		t.Errorf("marked words = %q, want the first and the third row", got)
+	}
+}
+
+func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
+	b := newBench(t)
+	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
+	for _, query := range []string{
+		"b=b99", "start=3&end=999", "start=5&end=5", "start=7&end=3", "p=unknown&start=0&end=5",
+	} {
+		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
+		if want := "Nothing is marked."; body.status != 200 || !strings.Contains(body.body, want) ||
+			strings.Contains(body.body, "<mark") {
+			t.Errorf("?%s: status = %d, want 200 with %q and no mark", query, body.status, want)
+		}
+	}
+	for _, query := range []string{
+		"start=x&end=3", "start=0&end=-1", "page=2", "start=0&end=3&also=x", "start=0&end=3&also=9-7",
+	} {
+		if got := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html").status; got != 400 {
+			t.Errorf("?%s: status = %d, want 400", query, got)
+		}
+	}
+}
+
+func TestAMailIsShownWithItsHeadAndItsFiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	d := b.added("roof.eml", strings.ReplaceAll(`From: Ann <ann@example.org>
+To: Ben <ben@example.org>
+Date: Wed, 04 Mar 2026 10:00:00 +0100
+Subject: Re: Roof
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: text/plain
+
+The slates cost 4,200.
+--x
+Content-Type: text/plain
+Content-Disposition: attachment; filename="terms.txt"
+
+Paid within 30 days.
+--x--
+`, "\n", "\r\n"))
+	fields := func(n *html.Node) (out []string) {
+		inRow := func(n *html.Node) bool { return n.Data == "span" && hasClass(n.Parent, "fields") }
+		for _, f := range elements(n, inRow) {
+			out = append(out, wordsOf(f))
+		}
+		return out
+	}
+	links := func(n *html.Node, test string) (out []string) {
+		for _, p := range elements(n, func(n *html.Node) bool { return attribute(n, "data-testid") == test }) {
+			for _, a := range elements(p, func(n *html.Node) bool { return n.Data == "a" }) {
+				out = append(out, wordsOf(a)+" "+attribute(a, "href"))
+			}
+		}
+		return out
+	}
+	mail := parsed(t, b.send("GET", "/d/"+d.ID, "", "Accept", "text/html").body)
+	want := []string{"From: Ann <ann@example.org>", "To: Ben <ben@example.org>", "Date: Wed, 4 Mar 2026 10:00 +0100",
+		"Subject: Re: Roof", "Attachments: terms.txt"}
+	if got := fields(mail); !slices.Equal(got, want) {
+		t.Errorf("fields %q, want %q", got, want)
+	}
+	inside := links(mail, "inside")
+	if len(inside) != 1 || !strings.HasPrefix(inside[0], "terms.txt /d/") {
+		t.Fatalf("files inside: %q, want terms.txt", inside)
+	}
+	_, address, _ := strings.Cut(inside[0], " ")
+	if got := links(
+		parsed(t, b.send("GET", address, "", "Accept", "text/html").body),
+		"part-of",
+	); !slices.Equal(
+		got,
+		[]string{"Re: Roof /d/" + d.ID},
+	) {
+		t.Errorf("the attachment came with %q, want its mail", got)
+	}
+	quote := "Date: Wed, 4 Mar 2026 10:00 +0100 · Subject: Re: Roof"
+	if got := marked(b.panel(b.cited(d, quote, nil).URL), "mark", "quote"); got != quote {
+		t.Errorf("marked %q, want %q", got, quote)
+	}
+}
+
+// wordsOf is the text of an element.
+func wordsOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// find searches as the page's palette does, with a user's key.
+func (b *bench) find(query, key string) (links []string, text string) {
+	b.t.Helper()
+	got := b.send("GET", "/find?q="+strings.ReplaceAll(query, " ", "+"), "", "HX-Request", "true", "Accept",
+		"text/html", "X-API-Key", key)
+	if got.status != 200 {
+		b.t.Fatalf("find %q: %d %s", query, got.status, got.body)
+	}
+	root := parsed(b.t, got.body)
+	for _, a := range elements(root, func(n *html.Node) bool { return n.Data == "a" }) {
+		links = append(links, attribute(a, "href"))
+	}
+	var words []string
+	for n := range root.Descendants() {
+		if n.Type == html.TextNode {
+			words = append(words, strings.Fields(n.Data)...)
+		}
+	}
+	return links, strings.Join(words, " ")
+}
+
+// owns adds a Markdown document for the owner of a key and waits until it is read in.
+func (b *bench) owns(key, name, body string) string {
+	b.t.Helper()
+	content, kind := form(b.t, "@"+name+"="+body)
+	var res api.Uploaded
+	b.send("POST", "/documents", content, "Content-Type", kind, "X-API-Key", key).decode(b.t, &res)
+	if len(res.Documents) != 1 {
+		b.t.Fatalf("uploading %s: %+v", name, res)
+	}
+	b.send("GET", "/documents/"+res.Documents[0].ID+"/events", "", "X-API-Key", key)
+	return res.Documents[0].ID
+}
+
+func TestTheSearchOfThePageFindsWhatItsUserMaySee(t *testing.T) {
+	b, _, given := keyed(t, "anna", "bert")
+	id := b.owns(given["anna"], "lease.md", "# Lease\n\n## Break clause\n\nThe break clause needs six months.")
+	b.owns(given["bert"], "other.md", "# Other\n\nNothing of interest.")
+	links, text := b.find("break clause", given["anna"])
+	if len(links) != 1 || !strings.HasPrefix(links[0], "/d/"+id+"?end=") || !strings.HasSuffix(links[0], "#cited") ||
+		!strings.Contains(text, "Looked through 0 conversations, 1 document") {
+		t.Errorf("anna finds %q: %s", links, text)
+	}
+	links, text = b.find("break clause", given["bert"])
+	if !slices.Equal(links, []string{"/?q=break+clause"}) || strings.Contains(text, "Lease") ||
+		!strings.Contains(text, "Nothing has “break clause”.") {
+		t.Errorf("bert finds %q: %s; want nothing, and a way to ask", links, text)
+	}
+}
+
+func TestTheSearchOfThePageSaysWhatItCouldNotLookThrough(t *testing.T) {
+	b := newBench(t)
+	links, text := b.find("roof", "")
+	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "There is nothing to search yet.") {
+		t.Errorf("an empty library: %q, %s", links, text)
+	}
+	b.added("roof.md", "# Roof\n\nThe roof is sound.")
+	b.uploadFiles("@empty.md=\n")
+	if _, text = b.find("roof", ""); !strings.Contains(text, "2 documents (1 by name only)") {
+		t.Errorf("a document without text: %s", text)
+	}
+}
+
+func TestTheSearchOfThePageCountsAsOne(t *testing.T) {
+	b, _, given := keyed(t, "anna")
+	b.owns(given["anna"], "roof.md", "# Roof\n\nThe roof is sound.")
+	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 1})
+	b.find("", given["anna"]) // what is newest is no search
+	if _, text := b.find("roof sound", given["anna"]); !strings.Contains(text, "Passages") {
+		t.Errorf("the first search: %s", text)
+	}
+	links, text := b.find("roof", given["anna"])
+	if len(links) != 1 || strings.Contains(text, "Passages") ||
+		!strings.Contains(text, "You searched 1 time in a minute") {
+		t.Errorf("over the limit: %q, %s; want the document by its name, and why there are no passages", links, text)
+	}
+	if got := b.send("POST", "/search", `{"query":"roof"}`, "X-API-Key", given["anna"]); got.status != 429 {
+		t.Errorf("POST /search after it: %d, want 429", got.status)
 	}
 }

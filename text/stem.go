@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -110,4 +111,102 @@ func germanStem(w string) string {
 		return rest
 	}
 	return w
+}
+
+// germanStop reports whether a word says nothing of a German question's subject. Other languages with a list have that
+// of their stemmer's package.
+func germanStop(w string) bool {
+	_, ok := germanStops[w]
+	return ok
+}
+
+var germanStops = wordSet(`aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei ` +
+	`bin ` +
+	`bis bist da damit dann das dass dein
+deine dem den denn der des dessen die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen ` +
+	`einer eines er es etwas euch
+euer für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre im in indem ins ` +
+	`ist jede jedem jeden jeder jedes
+jene jetzt kann kein keine können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts ` +
+	`noch nun nur ob oder ohne sehr
+sein seine seinem seinen seiner sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel ` +
+	`vom von vor war waren warum was
+weil welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen ` +
+	`wurde wurden während würde zu zum
+zur zwar zwischen`)
+
+// asking are words of questions that the stemmers' lists leave out, by language.
+var asking = map[string]map[string]struct{}{
+	"en": wordSet(`could would shall may might must much many also us tell please yes does let show give explain ` +
+		`describe say says said get got
+		according document documents mean`),
+	"fr": wordSet(
+		`quel quelle quels quelles comment quand où pourquoi combien quoi est-ce fait sont plus cette ces cela dont`,
+	),
+	"es": wordSet(`cuál cuáles cómo cuándo dónde quién quiénes cuánto cuánta cuántos cuántas qué hay`),
+	"sv": wordSet(`hur varför vem vilka många mycket`),
+	"no": wordSet(`hvorfor hvordan hvilke mange mye`),
+	"ru": wordSet(`какой какая какие каков сколько который которая которые`),
+}
+
+// grammar are the bigrams and signs of Japanese, Chinese and Thai questions that carry no subject.
+var grammar = wordSet(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
+
+// particles are the most frequent signs of Chinese grammar.
+var particles = wordSet(`的 了 是 吗 嗎 呢 么 麼`)
+
+// wordSet makes a set of words that spaces part.
+func wordSet(words string) map[string]struct{} {
+	m := make(map[string]struct{})
+	for w := range strings.FieldsSeq(words) {
+		m[w] = struct{}{}
+	}
+	return m
+}
+
+// stopGram reports whether a bigram is only grammar: hiragana, or made with a Chinese particle.
+func stopGram(g string) bool {
+	if _, ok := grammar[g]; ok {
+		return true
+	}
+	hiragana := true
+	for _, r := range g {
+		if _, ok := particles[string(r)]; ok {
+			return true
+		}
+		hiragana = hiragana && r >= 0x3041 && r <= 0x309f
+	}
+	return hiragana
+}
+
+// IsStopGram reports whether a bigram of a script without spaces carries no subject.
+func IsStopGram(g string) bool { return stopGram(g) }
+
+// IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
+func IsStop(word, lang string) bool {
+	l, ok := languageOf(lang)
+	return ok && l.isStop(cleanToken(word), lang)
+}
+
+// Stops returns a function that reports whether a word carries no subject in one of some languages (ISO 639-1).
+func Stops(langs ...string) func(word string) bool {
+	var known []func(lower string) bool
+	for _, lang := range langs {
+		if l, ok := languageOf(lang); ok {
+			known = append(known, func(lower string) bool { return l.isStop(lower, lang) })
+		}
+	}
+	return func(word string) bool {
+		word = cleanToken(word)
+		return slices.ContainsFunc(known, func(is func(string) bool) bool { return is(word) })
+	}
+}
+
+// isStop reports whether a cleaned word is a stop word, or one that only asks.
+func (l language) isStop(lower, lang string) bool {
+	if l.stop == nil {
+		return false
+	}
+	_, asks := asking[lang][lower]
+	return asks || l.stop(lower)
 }

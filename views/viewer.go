@@ -2,13 +2,20 @@ package views
 
 import (
 	"context"
+	"fmt"
+	"html"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/a-h/templ"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Span is [Start, End), rune offsets in a document's text. The zero Span is none.
@@ -266,4 +273,326 @@ func (v *Viewer) indent(level int) string {
 		}
 	}
 	return "level-" + strconv.Itoa(min(len(seen)+1, 4))
+}
+
+// Sheet is a page of a document: its image, the words over it, and what is marked.
+//
+// Boxes are fractions of the page; see chat.Box.
+type Sheet struct {
+	Page          int
+	Width, Height float64 // in points
+	Lines         []SheetLine
+	Text          Span // that begins on it
+	Passage       []chat.Box
+	Quote         []chat.Box
+	Eager         bool   // load its image at once
+	Anchor        bool   // the marked words begin here
+	Undrawn       string // why there is no image, in a sentence: its words are shown in its place; empty: there is one
+}
+
+// SheetLine is a line of words with the text that follows it up to the next line.
+type SheetLine struct {
+	corpus.Line
+	Until int // where the next line starts
+}
+
+// lineNodes are what a line counts against MaxBlockNodes: an element and its text. A quote adds some to a few lines.
+const lineNodes = 2
+
+// Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page
+// with more is drawn without them, and its text is shown below it.
+func (s Sheet) Nodes() int {
+	if s.beside() {
+		return plainNodes
+	}
+	return lineNodes * len(s.Lines)
+}
+
+// tooLarge reports whether the page's lines would need more nodes than a page may have.
+func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
+
+// unplaced reports whether it is not known where on the page its words stand.
+func (s Sheet) unplaced() bool { return len(s.Lines) == 0 && s.Text.End > s.Text.Start }
+
+// beside reports whether the page's text is shown below its picture and not over it.
+func (s Sheet) beside() bool { return s.tooLarge() || s.unplaced() }
+
+// ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
+// It is the API's width for a request without one.
+const ImageWidth = 1000
+
+// imageWidths are the widths in pixels that page images come in.
+// They are choices.
+var imageWidths = []int{640, ImageWidth, 1500}
+
+// imageURL is where the image of a page is. The version is in it, and how the page is turned, so that a browser may
+// keep it for ever.
+func imageURL(d corpus.Document, page, width int) string {
+	version, turn := d.SHA256[:min(len(d.SHA256), 12)], ""
+	if quarters := d.TurnOf(page); quarters != 0 {
+		turn = "&turn=" + strconv.Itoa(quarters)
+	}
+	return "/documents/" + url.PathEscape(d.ID) + "/pages/" + strconv.Itoa(page) + ".png?width=" + strconv.Itoa(width) +
+		"&v=" + version + turn
+}
+
+// imageSet offers the image in several widths.
+func imageSet(d corpus.Document, page int) string {
+	var parts []string
+	for _, w := range imageWidths {
+		parts = append(parts, imageURL(d, page, w)+" "+strconv.Itoa(w)+"w")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// imageSizes says how wide a page is shown, so that the browser takes an image of fitting density.
+func imageSizes(panel bool) string {
+	if panel {
+		return "(max-width: 48rem) 92vw, min(38vw, 46rem)"
+	}
+	return "(max-width: 48rem) 92vw, 46rem"
+}
+
+// sheetID is the id of a page, which links lead to.
+func sheetID(page int) string { return "p" + strconv.Itoa(page) }
+
+// drawMarks draws the marked rectangles; the page is 1 by 1.
+func (s Sheet) drawMarks() templ.Component {
+	var b strings.Builder
+	drawRects(&b, "passage", s.Passage, "")
+	id := ""
+	if s.Anchor && !s.beside() {
+		id = "cited"
+	}
+	drawRects(&b, "quote", s.Quote, id)
+	return templ.Raw(b.String())
+}
+
+// drawRects draws boxes a little larger than the words.
+func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
+	for i, box := range boxes {
+		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // of turned words the width is that of a line
+		b.WriteString(`<rect class="` + class + `"`)
+		if i == 0 && id != "" {
+			b.WriteString(` id="` + id + `"`)
+		}
+		writeAttribute(b, "x", box[1]-pad)
+		writeAttribute(b, "y", box[2]-pad)
+		writeAttribute(b, "width", box[3]-box[1]+2*pad)
+		writeAttribute(b, "height", box[4]-box[2]+2*pad)
+		b.WriteString(`/>`)
+	}
+}
+
+// writeAttribute writes a number with four decimals: less than a pixel of any page.
+func writeAttribute(b *strings.Builder, name string, value float64) {
+	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
+}
+
+// drawLines draws the words of a page where they stand, invisible, to be selected, searched and read aloud. The
+// marked words are in elements of class quote.
+func (v *Viewer) drawLines(s Sheet) templ.Component {
+	var b strings.Builder
+	for _, l := range s.Lines {
+		left, top, right, bottom := l.Box[1]*s.Width, l.Box[2]*s.Height, l.Box[3]*s.Width, l.Box[4]*s.Height
+		length, height := right-left, bottom-top
+		if l.Turn%2 != 0 {
+			length, height = height, length
+		}
+		// where the baseline begins
+		begin := [4][2]float64{
+			{left, bottom - height*0.2}, {left + height*0.2, top}, {right, top + height*0.2},
+			{right - height*0.2, bottom},
+		}[l.Turn&3]
+		b.WriteString(`<text`)
+		writeAttribute(&b, "x", begin[0])
+		writeAttribute(&b, "y", begin[1])
+		if l.Turn != 0 {
+			fmt.Fprintf(&b, ` transform="rotate(%d %.4f %.4f)"`, 90*l.Turn, begin[0], begin[1])
+		}
+		writeAttribute(&b, "font-size", height*0.92)
+		writeAttribute(&b, "textLength", length)
+		b.WriteString(` lengthAdjust="spacingAndGlyphs">`)
+		from := l.Start
+		for _, at := range []int{v.Quote.Start, v.Quote.End, l.Until} {
+			at = min(max(at, from), l.Until)
+			v.writeRun(&b, from, at)
+			from = at
+		}
+		b.WriteString(`</text>`)
+	}
+	return templ.Raw(b.String())
+}
+
+// writeRun writes a piece of the text that is either all inside the quote or all outside.
+func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
+	if from >= to {
+		return
+	}
+	text := html.EscapeString(v.textRange(from, to))
+	if v.Quote.holdsPlace(from) {
+		text = `<tspan class="quote">` + text + `</tspan>`
+	}
+	b.WriteString(text)
+}
+
+// pageBox is the page's size in points, as SVG has it.
+func (s Sheet) pageBox() string {
+	return "0 0 " + strconv.FormatFloat(s.Width, 'f', 2, 64) + " " + strconv.FormatFloat(s.Height, 'f', 2, 64)
+}
+
+// pixels is a side of the image for the browser to keep its place before it is loaded.
+//
+// It is 1 at least, since a browser takes 0 for no size.
+func pixels(points float64) string { return strconv.Itoa(max(int(points+0.5), 1)) }
+
+// mapBox is the drawing area of the map's strip: 10 units for each cell.
+func mapBox(cells int) string { return "0 0 " + strconv.Itoa(cells*10-1) + " 4" }
+
+// drawMap draws the strip of a document's pages, the cited ones dark.
+func drawMap(cells []MapCell) templ.Component {
+	var b strings.Builder
+	for i, cell := range cells {
+		class := ""
+		switch {
+		case cell.Now:
+			class = ` class="now"`
+		case cell.Cited:
+			class = ` class="cited"`
+		}
+		b.WriteString(`<rect x="` + strconv.Itoa(i*10) + `" y="0" width="9" height="4"` + class + `/>`)
+	}
+	return templ.Raw(b.String())
+}
+
+const defaultNamespace = chat.DefaultNamespace
+
+// documentFacts are a document's size, date, author and the like, for a line under its title.
+//
+// Author and date are what the document or its user says, cut at 80 characters, which is a choice.
+func documentFacts(ctx context.Context, d corpus.Document) []string {
+	var facts []string
+	if d.Pages > 0 {
+		facts = append(facts, pagesWord(ctx, d))
+	}
+	facts = append(facts, locale.Size(ctx, d.Bytes), addedOn.Say(ctx, locale.Date(ctx, d.CreatedAt)))
+	for _, key := range []string{"author", "date"} {
+		if text := d.MetaText(key); text != "" {
+			facts = append(facts, clipped(text, 80))
+		}
+	}
+	return append(facts, d.Path)
+}
+
+// pagesWord counts the pages of a document: "12 pages", "7 slides".
+func pagesWord(ctx context.Context, d corpus.Document) string {
+	return pageNames[pageWord(d)].counted.Count(ctx, d.Pages)
+}
+
+// pageWord is what a page of a document is called: "page", "slide", "cell".
+func pageWord(d corpus.Document) string {
+	if word := extract.Formats.PageWord(d.MIME, d.Filename); word != "p." {
+		return word
+	}
+	return "page"
+}
+
+// trueWord is a boolean attribute of ARIA.
+func trueWord(is bool) string {
+	if is {
+		return "true"
+	}
+	return "false"
+}
+
+// regionWord names the region of the document for screen readers.
+func regionWord(v *Viewer) locale.Text {
+	if len(v.Sheets) > 0 {
+		return txtPagesRegion
+	}
+	return txtTextRegion
+}
+
+// earlierWord leads to what stands before the part that is shown.
+func earlierWord(v *Viewer) locale.Text {
+	if len(v.Sheets) > 0 {
+		return txtEarlierPages
+	}
+	return txtEarlier
+}
+
+// laterWord leads to what stands behind it.
+func laterWord(v *Viewer) locale.Text {
+	if len(v.Sheets) > 0 {
+		return txtLaterPages
+	}
+	return LaterPart
+}
+
+// itemClass is the class of a list's item, by its level and mark.
+func itemClass(b numberedBlock) string {
+	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
+	switch {
+	case b.Numbered:
+		class += " numbered"
+	// An item without a number of its own gets a point.
+	case b.Ordinal == 0:
+		class += " bullet"
+	}
+	return class
+}
+
+// added is when a document came, for people: "now", "5 min ago", "Today", "12 March", days as dayName has them.
+//
+// now is the server's time, and days are those of UTC.
+func added(ctx context.Context, t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	switch ago := now.Sub(t); {
+	case ago < time.Minute:
+		return justNow.In(ctx)
+	case ago < time.Hour:
+		return minutesAgo.Count(ctx, int(ago.Minutes()))
+	}
+	if day := dayName(ctx, t, now); day == txtToday.In(ctx) || day == txtYesterday.In(ctx) {
+		return day
+	}
+	if t.Year() == now.Year() {
+		return locale.Day(ctx, t)
+	}
+	return locale.ShortDate(ctx, t)
+}
+
+// slide is what stands on one page of a document whose pages are not drawn, such as a presentation's.
+type slide struct {
+	page   int // 0 in a document without pages
+	groups []group
+}
+
+// slides are the blocks shown, page by page.
+//
+// Blocks come in the order of pages, so a page is one slide.
+func (v *Viewer) slides() (all []slide) {
+	for _, g := range v.groups() {
+		page := g.blocks[0].Page
+		if n := len(all); n == 0 || all[n-1].page != page {
+			all = append(all, slide{page: page})
+		}
+		last := &all[len(all)-1]
+		last.groups = append(last.groups, g)
+	}
+	return all
+}
+
+// slideWord names a page of a document: "Slide 3 of 12".
+func (v *Viewer) slideWord(ctx context.Context, page int) string {
+	return pageNames[pageWord(v.Document)].of.Say(ctx, page, v.Document.Pages)
+}
+
+// gridColumns are the columns of a table in its sheet, as many as its longest row has cells.
+func (b numberedBlock) gridColumns() []int {
+	n := 0
+	for _, row := range b.Cells {
+		n = max(n, len(row))
+	}
+	return b.Grid.Columns[:min(n, len(b.Grid.Columns))]
 }

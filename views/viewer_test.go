@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 )
 
@@ -80,5 +81,208 @@ func TestInlineText(t *testing.T) {
 				t.Errorf("inline = %s\nwant     %s", b.String(), tt.want)
 			}
 		})
+	}
+}
+
+// drawnViewer is a part of the viewer's page.
+func drawnViewer(t *testing.T, v *Viewer) string {
+	t.Helper()
+	var b strings.Builder
+	if err := documentContent(v).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestASheetIsAGridWithItsOwnLettersAndNumbers(t *testing.T) {
+	t.Parallel()
+	text := "Number | Amount\n7 | 20.00"
+	page := drawnViewer(t, &Viewer{
+		Text: []rune(text), Quote: Span{Start: 20, End: 25},
+		Blocks: []corpus.Block{
+			{
+				ID:    "b2",
+				Kind:  corpus.BlockTable,
+				End:   len(text),
+				Cells: [][][2]int{{{0, 6}, {9, 15}}, {{16, 17}, {20, 25}}},
+				Grid:  &corpus.Grid{Rows: []int{4, 12}, Columns: []int{2, 28, 30}},
+			},
+		},
+	})
+	for _, want := range []string{
+		`<th scope="col">B</th><th scope="col">AB</th></tr>`, `<th scope="row" class="num">12</th>`,
+		`<mark class="quote" id="cited">20.00</mark>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+}
+
+func TestEachSlideIsACard(t *testing.T) {
+	t.Parallel()
+	text := "One\n\nitem\n\nitem"
+	page := drawnViewer(t, &Viewer{
+		Document: corpus.Document{Filename: "talk.pptx", Pages: 2}, Text: []rune(text),
+		Blocks: []corpus.Block{
+			{ID: "b1", Kind: corpus.BlockHeading, Level: 1, Page: 1, End: 3},
+			{ID: "b2", Kind: corpus.BlockList, Level: 1, Page: 1, Start: 5, End: 9},
+			{ID: "b3", Kind: corpus.BlockList, Level: 1, Page: 2, Start: 11, End: 15},
+		},
+	})
+	if n := strings.Count(page, `<section class="slide"`); n != 2 {
+		t.Errorf("%d slides, want 2 in %s", n, page)
+	}
+	if !strings.Contains(page, "Slide 2 of 2") || strings.Count(page, "<ul") != 2 {
+		t.Errorf("want the slides' numbers and a list on each in %s", page)
+	}
+}
+
+func TestACitationSaysItsPlaceOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		cite       chat.Citation
+		loc, label string
+	}{
+		{chat.Citation{Number: 1, Title: "a", Page: 4, Section: "Roof"}, "p. 4 · Roof", "Source 1: a, page 4"},
+		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "p. 4", Section: "Roof"}, "p. 4 · Roof", "Source 1: " +
+			"a, page 4"},
+		{chat.Citation{Number: 1, Title: "a", Page: 4, Place: "slide 4", Section: "Roof"}, "slide 4 · " +
+			"Roof", "Source 1: a, slide 4"},
+		{chat.Citation{Number: 1, Title: "a", Place: "Invoices, cell B7", Section: "Invoices"}, "Invoices, cell B7",
+			"Source 1: a, Invoices, cell B7"},
+		{chat.Citation{Number: 1, Title: "a", Place: "Rents, row 4", Section: "Rents › Flat | Rent"},
+			"Rents, row 4 · Flat | Rent", "Source 1: a, Rents, row 4"},
+		{chat.Citation{Number: 1, Title: "a", Section: "Roof"}, "Roof", "Source 1: a, Roof"},
+	} {
+		tt.cite.Check = chat.CheckVerified
+		if got := sourcePlace(tt.cite.Title, tt.cite.PlaceWords(), tt.cite.Section); got != tt.loc {
+			t.Errorf("the place of %+v = %q, want %q", tt.cite, got, tt.loc)
+		}
+		if got := citeLabel(t.Context(), tt.cite); got != tt.label {
+			t.Errorf("the label of %+v = %q, want %q", tt.cite, got, tt.label)
+		}
+	}
+}
+
+func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, namespace, url string
+		want                 []string
+	}{
+		{"a page of the web", chat.WebNamespace("r1"), "https://example.org/slate?a=1",
+			[]string{
+				`href="https://example.org/slate?a=1"`,
+				`on <time datetime="2026-11-21T09:30:00Z" data-as="date">21 November 2026, 09:30 UTC</time>`,
+				"noreferrer",
+			}},
+		{"a document that says it is one", "default", "https://example.org/slate", nil},
+		{"an address that is none", chat.WebNamespace("r1"), "javascript:alert(1)", nil},
+	} {
+		var b strings.Builder
+		d := corpus.Document{
+			Namespace: tt.namespace, Meta: map[string]any{
+				corpus.MetaURL: tt.url, corpus.MetaFetchedAt: "2026-11-21T09:30:00Z",
+			},
+		}
+		if err := readOn(d).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %s in %s", tt.name, want, b.String())
+			}
+		}
+		if len(tt.want) == 0 && b.Len() > 0 {
+			t.Errorf("%s: %s", tt.name, b.String())
+		}
+	}
+}
+
+func TestACitationOfThePageNamesItsSite(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Slate", SourceURL: "https://example.org/slate"},
+		false).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), ">example.org</a>") {
+		t.Error(b.String())
+	}
+}
+
+func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://example.org/book": `href="https://example.org/book"`, "javascript:alert(1)": "",
+	} {
+		var b strings.Builder
+		d := corpus.Document{Namespace: "default", Meta: map[string]any{corpus.MetaSourceURL: address}}
+		if err := readOn(d).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("the viewer shows %q for %q, want %q in it", got, address, want)
+		}
+		b.Reset()
+		if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Book", SourceURL: address},
+			false).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); strings.Contains(got, `data-testid="source-url"`) != (want != "") ||
+			strings.Contains(got, "javascript:") {
+			t.Errorf("the list of sources shows %q for %q, want no %q in it", got, address, "javascript:")
+		}
+	}
+}
+
+// The words over the picture of a page run as they do in it: from the corner of their box where they begin, along it.
+func TestTurnedLinesRunAlongTheirBoxes(t *testing.T) {
+	v := &Viewer{Text: []rune("roof")}
+	flat, tall := chat.Box{1, 0.25, 0.5, 0.75, 0.55}, chat.Box{1, 0.5, 0.25, 0.55, 0.75}
+	const size = ` font-size="46.0000" textLength="500.0000" lengthAdjust="spacingAndGlyphs">roof</text>`
+	for _, tt := range []struct {
+		turn int
+		box  chat.Box
+		want string
+	}{
+		{0, flat, `<text x="250.0000" y="540.0000"` + size},
+		{1, tall, `<text x="510.0000" y="250.0000" transform="rotate(90 510.0000 250.0000)"` + size},
+		{2, flat, `<text x="750.0000" y="510.0000" transform="rotate(180 750.0000 510.0000)"` + size},
+		{3, tall, `<text x="540.0000" y="750.0000" transform="rotate(270 540.0000 750.0000)"` + size},
+	} {
+		var b strings.Builder
+		line := SheetLine{Line: corpus.Line{Start: 0, End: 4, Box: tt.box, Turn: tt.turn}, Until: 4}
+		sheet := Sheet{Width: 1000, Height: 1000, Lines: []SheetLine{line}}
+		if err := v.drawLines(sheet).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != tt.want {
+			t.Errorf("a line turned by %d quarters is\n%s, want\n%s", tt.turn, b.String(), tt.want)
+		}
+	}
+}
+
+func TestABlockWithTooManyMarksIsShownAsItsText(t *testing.T) {
+	const words = MaxBlockNodes / 4
+	for _, kind := range []corpus.BlockKind{corpus.BlockParagraph, corpus.BlockList, corpus.BlockHeading} {
+		b := corpus.Block{ID: "b1", Kind: kind, Level: 1, Start: 0, End: 2 * words}
+		for i := range words {
+			b.Marks = append(b.Marks, corpus.Mark{Kind: "strong", Start: 2 * i, End: 2*i + 1})
+		}
+		v := &Viewer{Text: []rune(strings.Repeat("w ", words)), Blocks: []corpus.Block{b}, Quote: Span{2, 5}}
+		var out strings.Builder
+		if err := documentContent(v).Render(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if n := strings.Count(got, "<strong>"); n != 0 || !strings.Contains(got, `data-testid="too-large"`) ||
+			!strings.Contains(got, `<mark class="quote" id="cited">w w</mark>`) {
+			t.Errorf("%s: %d bold words, %.300s; want a notice and plain text with the quote marked", kind, n, got)
+		}
+		if n := BlockNodes(b); n > 10 {
+			t.Errorf("%s: it counts %d nodes, want those of its notice and its text", kind, n)
+		}
 	}
 }

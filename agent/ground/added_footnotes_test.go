@@ -2,6 +2,7 @@ package ground
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -196,6 +197,127 @@ func TestAddedFootnoteCitesTheDocumentThatWasCitedLast(t *testing.T) {
 		last := cites[len(cites)-1]
 		if !last.Added || last.DocumentID != want || last.Quote != sanding {
 			t.Errorf("behind %q: got %+v, want a quote of %s", before, last, want)
+		}
+	}
+}
+
+// BenchmarkAddedFootnotes writes an answer of 10,000 words, without and with
+// added footnotes, with 60 passages that were read. No sentence is copied, or every tenth one.
+func BenchmarkAddedFootnotes(b *testing.B) {
+	s := NewSources()
+	doc := corpus.Document{ID: "d", Title: "Minutes"}
+	var copies []string
+	for i := range 60 {
+		var text strings.Builder
+		for k := range 20 {
+			fmt.Fprintf(&text, "The committee approved item %d of list %d after a long debate about its costs. ", k, i)
+		}
+		copies = append(copies, fmt.Sprintf("The committee approved item 7 of list %d after a long debate about its "+
+			"costs. ", i))
+		s.Number(corpus.Passage{ID: fmt.Sprint("p", i), DocumentID: "d", Start: 10_000 * i, Text: text.String()}, doc)
+	}
+	for _, every := range []int{0, 10} {
+		var answer []string
+		for i := range 600 {
+			said := fmt.Sprintf("Member %d of the council spoke for %d minutes and then moved to close the whole "+
+				"debate. ", i, i%50)
+			if every > 0 && i%every == 0 {
+				said = copies[i/every%len(copies)]
+			}
+			if i%8 == 7 {
+				said = strings.TrimSpace(said) + "\n\n"
+			}
+			answer = append(answer, strings.SplitAfter(said, " ")...)
+		}
+		for _, adds := range []bool{false, true} {
+			b.Run(fmt.Sprintf("copied=%d/adds=%v", every, adds), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					cite := NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r")
+					w := NewWriter(func(context.Context, ...chat.Payload) error { return nil }, cite, false)
+					if adds {
+						w.AddFootnotes(NewEvidence(s, cite, chat.RunRequest{Message: "What did they say?"}))
+					}
+					for _, piece := range answer {
+						if err := w.Write(b.Context(), piece); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if _, err := w.Finish(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestFollowUps(t *testing.T) {
+	const said = "It is done twice a week by the warden, at eight, with a lamp and a book."
+	source := func(n int, section string) Source {
+		return Source{N: n, Document: corpus.Document{ID: "mill", Language: "en", Title: "Rules of the mill"},
+			Passage: corpus.Passage{
+				Ordinal: n, Section: "Rules of the mill › " + section, Text: section + "\n" + said,
+			}}
+	}
+	all := []Source{source(1, "Gates"), source(2, "Lamps"), source(3, "Lamps"), source(4, "Wells")}
+	for _, tt := range []struct {
+		name     string
+		cited    []int
+		question string
+		want     []string
+	}{
+		{"those that were not cited", []int{1}, "When does the warden come?", []string{"What does “Lamps” say?",
+			"What does “Wells” say?"}},
+		{"not what was asked", []int{1}, "what does “Lamps” say?", []string{"What does “Wells” say?"}},
+		{"the next section", []int{1}, "When is it open?", []string{"What does “Lamps” say?"}},
+		{"another language", []int{1}, "Wann ist das Tor geöffnet und wer macht es auf?", nil},
+		{"all were cited: those that were cited last", []int{1, 2, 4}, "", []string{"What does “Wells” say?",
+			"What does “Lamps” say?"}},
+		{"nothing was cited", nil, "When does the warden come?", nil},
+	} {
+		if got := FollowUps(all, tt.cited, tt.question); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestFollowUpsAreAboutTheQuestion(t *testing.T) {
+	source := func(n int, title, section, said string) Source {
+		return Source{N: n, Document: corpus.Document{ID: title, Language: "en", Title: title},
+			Passage: corpus.Passage{Ordinal: 2 * n, Section: title + " › " + section, Text: section + "\n" + said}}
+	}
+	all := []Source{
+		source(1, "Rules of the mill", "Lighting", "The lamps are lit at dusk by the warden, who keeps a book of it."),
+		source(2, "Rules of the mill", "Oil", "The oil of all lamps is filled up every second day, before it is dark."),
+		source(3, "Rules of the mill", "Wells", "The well is covered at night, and opened again by eight o'clock."),
+		source(4, "Lease of the office", "Rent", "The rent of 900 pounds is due on the first day of every month."),
+		source(5, "Lease of the office", "Use", "No lamps with open fire are lit in the rooms of the office."),
+	}
+	want := []string{"What does “Oil” say?"}
+	if got := FollowUps(all, []int{1}, "When are the lamps lit?"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPlacedFootnotesNeedMoreThanNumbers(t *testing.T) {
+	t.Parallel()
+	s := NewSources()
+	doc := corpus.Document{ID: "d", Title: "Letters"}
+	s.Number(corpus.Passage{ID: "p", DocumentID: "d", Text: "The meeting was on 12 February in the town hall."}, doc)
+	s.Number(corpus.Passage{ID: "q", DocumentID: "d", Text: "The flashing has to be replaced within 6 months."}, doc)
+	s.Number(corpus.Passage{
+		ID: "r", DocumentID: "d", Text: "Sent on 12 January. Call the number below for an answer.",
+	}, doc)
+	e := NewEvidence(s, NewCiter(s, nil, ""), chat.RunRequest{})
+	for said, want := range map[string]string{
+		"Calc 12.": "Calc 12.", "Try 6.": "Try 6.", "The number is 12.": "The number is 12.",
+		"The answer is 12.":                     "The answer is 12.",
+		"The meeting was on 12 February.":       "The meeting was on 12 February [1].",
+		"Replace the flashing within 6 months.": "Replace the flashing within 6 months [2].",
+	} {
+		if got, _, _ := e.WithPlacedFootnotes(said); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -5,11 +5,10 @@
 //
 // What comes in are passages (Sources, filled by tools), the model's text (Writer) and what tools returned
 // (ToolResults); what goes out are footnotes with words of the stored text (Citation), the answer's text as deltas, and
-// a judgement of each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go and
-// writer_code.go stream; markdown.go, claims.go, quotation.go and heading.go say what the sentences of an answer are;
-// support.go, factual_claim.go, compare.go, tool_results.go, done.go, code.go and doubt.go say what holds them;
-// placed_footnotes.go and follow_ups.go complete an answer. Whether words hold a claim is
-// corpus/support's to say.
+// a judgement of each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go streams;
+// markdown.go, claims.go, quotation.go and heading.go say what the sentences of an answer are; support.go,
+// factual_claim.go, compare.go, tool_results.go, done.go, code.go and doubt.go say what holds them; placed_footnotes.go
+// and follow_ups.go complete an answer. Whether words hold a claim is corpus/support's to say.
 //
 // A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be judged is
 // counted as such and not as supported.

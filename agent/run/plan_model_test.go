@@ -7,7 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/support"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestReadPlan(t *testing.T) {
@@ -70,4 +75,140 @@ func partsInShort(parts []chat.PlanPart) []string {
 		out = append(out, s)
 	}
 	return out
+}
+
+func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, user string
+		kind       llm.ErrorKind
+		want       string
+	}{
+		{"one of many users", "alice", llm.KindServer,
+			"The model scripted can't answer, because its server failed: ask again in a moment."},
+		{"one of many users, who can't set the key", "alice", llm.KindAuth,
+			"The model scripted can't answer, because its server refused this server's key: tell whoever runs this " +
+				"server."},
+		{"who runs the server too", chat.LocalUser, llm.KindAuth,
+			"The model scripted can't answer, because its server refused this server's key: “footnote doctor” and " +
+				"the server's log say more."},
+		{"who runs the server too, and can wait", chat.LocalUser, llm.KindUnreachable,
+			"The model scripted can't answer, because its server can't be reached: ask again in a moment; “footnote " +
+				"doctor” and the server's log say more."},
+	} {
+		m := &modelCaller{state: &state{knowledge: knowledge{run: chat.Run{User: tt.user}}}, model: scripted.New()}
+		if got := m.explainFor(&llm.Error{
+			Kind: tt.kind, Message: "The provider refused the key. Check OPENAI_API_KEY.",
+		}); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestJudgementsAreRead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		said, text string
+		score      float64 // -1: none
+	}{
+		{`{"evaluation":"Good. Very good. Quite whole. And so on.","confidence":0.7}`,
+			"Good. Very good. Quite whole.", 0.7},
+		{"Here it is:\n```json\n{\"confidence\": \"80%\", \"evaluation\": \"Good.\"}\n```", "Good.", 0.8},
+		{`{"evaluation":"Good.","confidence":"0.5"}`, "Good.", 0.5},
+		{`{"evaluation":"Good.","confidence":-1}`, "Good.", -1},
+		{`{"evaluation":"Good.","confidence":null}`, "Good.", -1},
+		{`{"evaluation":"Good.","confidence":"NaN"}`, "Good.", -1},
+		{`{"confidence":0}`, "The model gave a number only.", 0},
+		{"All is answered.", "All is answered.", -1},
+		{"…", "", -1},
+	} {
+		got := readJudgement(tt.said, nil)
+		score := -1.0
+		if got.score != nil {
+			score = *got.score
+		}
+		if got.text != tt.text || score != tt.score {
+			t.Errorf("readJudgement(%q) = %q, %v, want %q, %v", tt.said, got.text, score, tt.text, tt.score)
+		}
+	}
+}
+
+func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name      string
+		model     *float64
+		found     float64
+		faultless bool
+		cited     bool
+		want      float64
+	}{
+		{"the model doubts", new(0.2), 0.9, false, true, 0.2},
+		{"the passages do not bear it out", new(0.95), 0.4, false, true, 0.4},
+		{"the model is surer", new(0.95), 0.72, true, true, 0.82},
+		{"the model is a little surer", new(0.75), 0.72, true, true, 0.75},
+		{"the model gave no number", nil, 0.9, false, true, 0.9},
+		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, true, false, 0.95},
+		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, true, false, 0.3},
+		{"no sentence carries a footnote", new(0.95), 0.1, false, false, 0.1},
+		{"a sentence is held by nothing, and the rest is", new(0.95), 0.8, false, false, 0.8},
+	} {
+		found := evaluation{confidence: tt.found, explained: "Found.", faultless: tt.faultless}
+		if !tt.faultless {
+			found.unsupported = []string{"It is so."}
+		}
+		if got, _ := (judgement{text: "Said.", score: tt.model}).combineWith(found, tt.cited); got != tt.want {
+			t.Errorf("%s: confidence = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ question, said, want string }{
+		{"What is 2*3?", "2*3 = 7", "“2*3 = 7” is wrong: it is 6."},
+		{"How much is the rent?", "Three months cost 3 × £1,150 = £3,500.",
+			"“3 × £1,150 = £3,500” is wrong: it is 3450."},
+		{"What is 2*3?", "It is 7.", "The sum comes to 6, which the answer does not say."},
+		{"What is 2*3?", "There are 6 dragons.", ""},
+		{"What is 1/3?", "1/3 = 0.33", ""},
+		{"What is 2/3?", "2/3 = 0.7", ""},
+		{"What is 2/3?", "2/3 = 0.5", "“2/3 = 0.5” is wrong: it is 0.666666666666667."},
+		{"What is 2//0?", "It is 7.", "The sum was not calculated, so nothing bears out what the answer says of it."},
+		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
+	} {
+		run := chat.Run{Request: chat.RunRequest{Message: tt.question}}
+		found := &knowledge{
+			run: run, asked: question.Analyse(tt.question, false), evidence: &ground.Evidence{},
+		}
+		got := ""
+		for _, note := range found.sumNotes([]string{tt.said}) {
+			got += note
+		}
+		if got != tt.want {
+			t.Errorf("%s %s: %q, want %q", tt.question, tt.said, got, tt.want)
+		}
+	}
+}
+
+// A judge of an answer is shown a long text that came with the question as far as there is room, first what the answer
+// rests on.
+func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	const first, filler, borne = "The house was painted in spring.",
+		"Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
+	given := first + "\n\n" + filler + "\n\n" + borne
+	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: support.NewJudge()}
+	k := &knowledge{
+		run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req),
+	}
+	const answer = "Anna works 80 percent of full time."
+	for limit, want := range map[int]string{
+		1000: given, estimateTokens(borne) + 1: borne,
+		estimateTokens(borne) + estimateTokens(first) + 2: first + "\n\n" + borne, 3: "", -5: "",
+	} {
+		if got := k.shortenGiven(answer, limit); got != want {
+			t.Errorf("in %d tokens: %q, want %q", limit, got, want)
+		}
+	}
 }

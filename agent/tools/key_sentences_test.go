@@ -1,9 +1,13 @@
 package tools
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 )
 
@@ -49,5 +53,167 @@ func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
 	}}
 	if got := keysOf(list, 2, ""); len(got) != 2 {
 		t.Errorf("the key sentences are %q, want both lines", got)
+	}
+}
+
+// Arguments as small models write them, and what the tool gets; what is not plain stays for the schema to refuse.
+func TestArgumentsAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	box, err := NewRegistry(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := Set{Tools: box.Tools}
+	for _, tt := range []struct{ tool, args, want string }{
+		{"search_documents", `{"query":"roof","max_results":"5"}`, `{"max_results":5,"query":"roof"}`},
+		{"search_documents", `{"q":"roof"}`, `{"max_results":10,"query":"roof"}`},
+		{"search_documents", `{"keywords":["roof","damp"]}`, `{"max_results":10,"query":"roof damp"}`},
+		{"search_documents", `{"query":["roof"]}`, `{"max_results":10,"query":"roof"}`},
+		{"search_documents", `{"query":{"type":"string","value":"roof"}}`, `{"max_results":10,"query":"roof"}`},
+		{"read_multiple_documents", `{"document_ids":"d1"}`, `{"doc_ids":["d1"]`},
+		{"read_multiple_documents", `{"doc_ids":"[\"d1\",\"d2\"]"}`, `{"doc_ids":["d1","d2"]`},
+		{"search_documents", `{"query":[7]}`, ""},
+		{"search_documents", `{"query":"roof","max_results":"many"}`, ""},
+		{"search_documents", `{"query":"roof","q":"damp"}`, ""},
+		{"search_documents", `{}`, ""},
+	} {
+		tool := whole.Find(tt.tool)
+		got, err := tool.Normalise(tool.CoerceArgs(json.RawMessage(tt.args)), nil)
+		if (err == nil) != (tt.want != "") || !strings.HasPrefix(string(got), strings.TrimSuffix(tt.want, "}")) {
+			t.Errorf("%s %s: %s %v, want %s", tt.tool, tt.args, got, err, tt.want)
+		}
+	}
+}
+
+func TestAForeignSchemaThatIsNotUnderstoodChecksNothing(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`, `{"type":"object","required":7}`,
+	} {
+		if err := resolveSchema([]byte(raw)).Validate(map[string]any{"a": 1}); err != nil {
+			t.Errorf("%s: %v, want no error", raw, err)
+		}
+	}
+	if err := resolveSchema([]byte(`{"type":"object","required":["a"]}`)).Validate(map[string]any{}); err == nil {
+		t.Error("a schema that is understood checks nothing")
+	}
+}
+
+func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
+	t.Parallel()
+	const foreign = `{"type":"object","required":["item"],"additionalProperties":false,"properties":{
+		"item":{"type":"string","minLength":2},"count":{"type":"integer","exclusiveMinimum":0},` +
+		`"share":{"type":"number","maximum":1},"gift":{"type":["boolean","null"]},
+		"size":{"enum":["small","large",3]},"tags":{"type":"array","maxItems":2,"items":{"type":"string",` +
+		`"maxLength":3}},"code":{"type":"string","pattern":"^[A-Z]+$"},
+		"to":{"type":"object","required":["street"],"properties":{"street":{"type":"string"},` +
+		`"number":{"type":"integer","minimum":1,"maximum":999}}},
+		"step":{"type":"integer","multipleOf":5},"link":{"$ref":"#/$defs/link"}},"$defs":{"link":{"type":"string",` +
+		`"maxLength":1}}}`
+	tool := &Tool{
+		Name: "shop__order", Verbatim: true, Schema: resolveSchema(json.RawMessage(foreign)),
+		Spec: llm.ToolSpec{Schema: json.RawMessage(foreign)},
+	}
+	for _, tt := range []struct{ input, want string }{
+		{`{}`, `“item” is missing; it must be a text of at least 2 characters`},
+		{`{"item":7}`, `“item” must be a text of at least 2 characters`},
+		{`{"item":"slates","count":0}`, `“count” must be a whole number above 0`},
+		{`{"item":"slates","count":1.5}`, `“count” must be a whole number above 0`},
+		{`{"item":"slates","share":2}`, `“share” must be a number of at most 1`},
+		{`{"item":"slates","gift":"yes"}`, `“gift” must be true or false, or null`},
+		{`{"item":"slates","size":"huge"}`, `“size” must be one of “small”, “large”, 3`},
+		{`{"item":"slates","tags":["a","b","c"]}`, `“tags” must be a list of at most 2 items`},
+		{`{"item":"slates","tags":["a","long"]}`, `“tags[1]” must be a text of at most 3 characters`},
+		{`{"item":"slates","code":"abc"}`, `“code” must be a text of the form ^[A-Z]+$`},
+		{`{"item":"slates","to":{}}`, `“to.street” is missing; it must be a text`},
+		{`{"item":"slates","to":{"street":"Mill","number":0}}`, `“to.number” must be a whole number from 1 to 999`},
+		{`{"item":"slates","to":"Mill"}`, `“to” must be an object with the fields “number”, “street”`},
+		{`{"item":"slates","step":7}`, `“step” must be a whole number divisible by 5`},
+		{`{"item":"slates","colour":"red"}`,
+			`there is no field “colour”; there are “code”, “count”, “gift”, “item”, “link”, “share”, “size”, “step”, ` +
+				`“tags”, “to”`},
+		{`{"item":"slates","link":"far"}`,
+			`it does not fit the fields “code”, “count”, “gift”, “item”, “link”, “share”, “size”, “step”, “tags”, ` +
+				`“to”`},
+		{`[1]`, `it must be a JSON object`},
+	} {
+		if args, err := tool.Normalise(json.RawMessage(tt.input), nil); err == nil || err.Error() != tt.want {
+			t.Errorf("%s is told\n %v, want\n %s (passed as %s)", tt.input, err, tt.want, args)
+		}
+	}
+}
+
+func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
+	t.Parallel()
+	tool, err := generateAnswer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tool.Normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil ||
+		err.Error() != "there is no field “context”; there are none" {
+		t.Errorf("got %v, want %q", err, "there is no field “context”; there are none")
+	}
+}
+
+func TestToolsOfACapabilityStandInForEachOther(t *testing.T) {
+	t.Parallel()
+	all, err := NewRegistry(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ set, names, want string }{
+		{"cursor", "search_documents read_document grep_documents", "search_documents read_document grep_documents"},
+		{"react", "search_documents read_multiple_documents get_document_summary", "retrieve lookup summarize"},
+		{"strategy", "search_documents read_multiple_documents list_documents",
+			"hybrid_search read_document metadata_search"},
+		{"documentation", "search_documents read_document", "retrieve_documentation"},
+		{"strategy", "grep_documents web_search calculate rerank_documents unknown", ""},
+		{"react", "read_document read_multiple_documents", "lookup"},
+	} {
+		got := all.Toolsets[tt.set].Available(strings.Fields(tt.names))
+		if want := strings.Fields(tt.want); !slices.Equal(got, want) {
+			t.Errorf("%s has for %s: %v, want %v", tt.set, tt.names, got, want)
+		}
+	}
+}
+
+// The page, the API and the log of a stored run know a tool by its label alone.
+func TestToolsOfACapabilityHaveALabel(t *testing.T) {
+	t.Parallel()
+	all, err := NewRegistry(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range all.Toolsets {
+		for _, tool := range set.Tools {
+			switch l := tool.Label; {
+			case l == nil:
+				if tool.Capability != "" {
+					t.Errorf("%s: %s has no label, want one", name, tool.Name)
+				}
+			case l.Doing == "" || l.Done == "":
+				t.Errorf("%s: %s has the label %+v, want both tenses", name, tool.Name, *l)
+			case l.Argument != "" && tool.Schema.Schema().Properties[l.Argument] == nil:
+				t.Errorf("%s: %s has no argument %q, want the one of its label", name, tool.Name, l.Argument)
+			case (l.Form == chat.LabelQuote || l.Form == chat.LabelCode) && l.Argument == "":
+				t.Errorf("%s: the label of %s names no argument, want the words it is about", name, tool.Name)
+			}
+		}
+	}
+}
+
+func TestAModelIsNotToldWhereAFileLies(t *testing.T) {
+	d := corpus.Document{Meta: map[string]any{
+		"author": "Ada", corpus.MetaWatched: map[string]any{"folder": "/home/ada", "path": "a.md"},
+	}}
+	told, err := json.Marshal(listedDocuments([]corpus.Document{d}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(told), "/home/ada") || !strings.Contains(string(told), `"author":"Ada"`) {
+		t.Errorf("a model is told %s; want the author and no folder", told)
+	}
+	if len(d.Meta) != 2 {
+		t.Errorf("the document has meta %v, want both keys as before", d.Meta)
 	}
 }

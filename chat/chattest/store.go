@@ -10,9 +10,15 @@
 package chattest
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/chat"
 )
@@ -188,4 +194,267 @@ func oneTo(n int) []int64 {
 		numbers[i] = int64(i) + 1
 	}
 	return numbers
+}
+
+// testDeletes checks both steps of deleting: hiding, which can be undone and leaves runs under way alone, and Purge,
+// after which keys and numbers are free again.
+func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
+	parallel(t, open, "a hidden session and all in it are not found", func(t *testing.T, b bench) {
+		run := b.ask("s", "q")
+		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
+		b.mustHide("s")
+		for what, err := range reads(t, b, anna, "s", run.ID, "c") {
+			wantCode(t, what, err, chat.CodeNotFound)
+		}
+		if sessions, _ := b.mustSessions(chat.SessionQuery{}); len(sessions) != 0 {
+			t.Errorf("the list still has %v", ids(sessions))
+		}
+		wantCode(t, "DeleteSession again", b.DeleteSession(t.Context(), anna, "s"), chat.CodeNotFound)
+		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
+		wantCode(t, "StartRun in it", err, chat.CodeNotFound)
+	})
+	parallel(t, open, "a restored session is as before, and its run went on", func(t *testing.T, b bench) {
+		run := b.ask("s", "q")
+		b.mustHide("s")
+		b.mustAppend(run.ID, deltas(1)...)
+		b.finish(run.ID)
+		if err := b.RestoreSession(t.Context(), anna, "s"); err != nil {
+			t.Fatalf("RestoreSession: %v", err)
+		}
+		if got := len(b.mustEvents(run.ID, 0, 0)); got != 2 || b.mustSession("s").HeadID != run.ID {
+			t.Errorf("%d events, want 2", got)
+		}
+		wantCode(t, "RestoreSession of what is not hidden", b.RestoreSession(t.Context(), anna, "s"), chat.CodeNotFound)
+	})
+	parallel(t, open, "Purge removes what was hidden before, for good", func(t *testing.T, b bench) {
+		kept := b.ask("kept", "q")
+		run := b.ask("s", "q") // the newest: a store may give its number away again
+		b.mustAppend(run.ID, deltas(5)...)
+		b.mustAppend(kept.ID, deltas(5)...)
+		b.mustHide("s")
+		if n, err := b.Purge(t.Context(), time.Now().Add(-time.Minute), time.Time{}); n != 0 || err != nil {
+			t.Fatalf("Purge of older ones = %d, %v; want none", n, err)
+		}
+		if n, err := b.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 1 || err != nil {
+			t.Fatalf("Purge = %d, %v; want one", n, err)
+		}
+		wantCode(t, "RestoreSession", b.RestoreSession(t.Context(), anna, "s"), chat.CodeNotFound)
+		_, err := b.Append(t.Context(), owner, run.ID, deltas(1)...)
+		wantCode(t, "Append", err, chat.CodeNotFound)
+		if got := len(b.mustEvents(kept.ID, 0, 0)); got != 5 {
+			t.Errorf("the other session has %d events left, want 5", got)
+		}
+		if fresh := b.ask("s", "new"); len(b.mustEvents(fresh.ID, 0, 0)) != 0 || b.mustSession("s").TurnCount != 1 {
+			t.Error("a new session under the old id is not empty")
+		}
+	})
+	parallel(t, open, "Purge removes idle sessions, but not while they run", func(t *testing.T, b bench) {
+		b.finish(b.ask("idle", "q").ID)
+		b.ask("running", "q")
+		soon := time.Now().Add(time.Minute)
+		if n, err := b.Purge(t.Context(), time.Time{}, time.Now().Add(-time.Minute)); n != 0 || err != nil {
+			t.Fatalf("Purge of older ones = %d, %v; want none", n, err)
+		}
+		if n, err := b.Purge(t.Context(), time.Time{}, soon); n != 1 || err != nil {
+			t.Fatalf("Purge = %d, %v; want one", n, err)
+		}
+		sessions, _ := b.mustSessions(chat.SessionQuery{})
+		if got := ids(sessions); !slices.Equal(got, []string{"running"}) {
+			t.Errorf("left: %v, want the running one", got)
+		}
+	})
+	parallel(t, open, "Purge counts many, and their keys are free again", func(t *testing.T, b bench) {
+		req := chat.RunRequest{Message: "q", IdempotencyKey: "key"}
+		first, _, err := b.StartRun(t.Context(), anna.User, req, lease())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.mustHide(first.SessionID)
+		for range 49 {
+			b.mustHide(b.ask("", "q").SessionID)
+		}
+		if n, err := b.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 50 || err != nil {
+			t.Errorf("Purge = %d, %v; want 50", n, err)
+		}
+		if run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease()); err != nil || !fresh ||
+			run.ID == first.ID {
+			t.Errorf("StartRun = %s, fresh %v, %v; want a new run", run.ID, fresh, err)
+		}
+	})
+}
+
+// testAppend checks that a log is numbered without gaps whoever appends, that an append is stored as a whole or not at
+// all, and that nothing comes behind a run's end. The concurrent cases are what a store without a lock on the run's row
+// fails.
+func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
+	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		appended := b.mustAppend(
+			run.ID, chat.RunStarted{Question: "<q> \u2028 ü"}, chat.AnswerDelta{Text: "a\r\n\r\nb"},
+		)
+		appended = append(appended, b.mustAppend(run.ID, chat.AnswerReset{CallID: "c"})...)
+		if got := seqs(appended); !slices.Equal(got, oneTo(3)) {
+			t.Errorf("numbers = %v, want 1, 2, 3", got)
+		}
+		if diff := cmp.Diff(appended, b.mustEvents(run.ID, 0, 0)); diff != "" {
+			t.Errorf("Events (-appended +got):\n%s", diff)
+		}
+	})
+	parallel(t, open, "concurrent appends are numbered without gaps", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		var wg sync.WaitGroup
+		for range 40 {
+			wg.Go(func() { b.mustAppend(run.ID, deltas(3)...) })
+		}
+		wg.Wait()
+		if got := seqs(b.mustEvents(run.ID, 0, 0)); !slices.Equal(got, oneTo(120)) {
+			t.Errorf("numbers = %v, want 1 to 120", got)
+		}
+	})
+	parallel(t, open, "runs don't share numbers", func(t *testing.T, b bench) {
+		one, two := b.ask("s", "q"), b.ask("s", "q")
+		var wg sync.WaitGroup
+		for _, run := range []chat.Run{one, two} {
+			wg.Go(func() {
+				for range 10 {
+					b.mustAppend(run.ID, deltas(2)...)
+				}
+			})
+		}
+		wg.Wait()
+		for _, run := range []chat.Run{one, two} {
+			if got := seqs(b.mustEvents(run.ID, 0, 0)); !slices.Equal(got, oneTo(20)) {
+				t.Errorf("numbers = %v, want 1 to 20", got)
+			}
+		}
+	})
+	parallel(t, open, "nothing follows the end of a run", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		_, err := b.Append(
+			t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCompleted}, chat.AnswerDelta{Text: "late"},
+		)
+		wantCode(t, "behind the end in one call", err, chat.CodeInvalid)
+		b.finish(run.ID)
+		_, err = b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "late"})
+		wantCode(t, "a delta after the end", err, chat.CodeConflict)
+		_, err = b.Append(t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunFailed})
+		wantCode(t, "a second end", err, chat.CodeConflict)
+		if got := b.mustEvents(run.ID, 0, 0); len(got) != 1 {
+			t.Errorf("%d events, want the end alone", len(got))
+		}
+	})
+	parallel(t, open, "of many ends one wins", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		won := 0
+		for range 20 {
+			wg.Go(func() {
+				if _, err := b.Append(t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCancelled}); err == nil {
+					mu.Lock()
+					won++
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if events := b.mustEvents(run.ID, 0, 0); won != 1 || len(events) != 1 {
+			t.Errorf("%d ends succeeded and %d are stored, want one", won, len(events))
+		}
+	})
+	parallel(t, open, "a failed append leaves nothing", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		_, err := b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Reset{})
+		wantCode(t, "a reset", err, chat.CodeInvalid)
+		_, err = b.Append(
+			t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Step{Details: map[string]any{"f": func() {}}},
+		)
+		if err == nil {
+			t.Error("a payload that is no JSON was stored")
+		}
+		if got := b.mustEvents(run.ID, 0, 0); len(got) != 0 {
+			t.Errorf("%d events, want none", len(got))
+		}
+	})
+	parallel(t, open, "an append needs the lease and a run", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		_, err := b.Append(t.Context(), "server-2", run.ID, deltas(1)...)
+		wantCode(t, "another server", err, chat.CodeConflict)
+		_, err = b.Append(t.Context(), owner, chat.NewID(), deltas(1)...)
+		wantCode(t, "an unknown run", err, chat.CodeNotFound)
+	})
+	parallel(t, open, "an append of nothing stores nothing", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		if events := b.mustAppend(run.ID); len(events) != 0 || len(b.mustEvents(run.ID, 0, 0)) != 0 {
+			t.Error("there are events")
+		}
+	})
+	parallel(t, open, "the whole output of a cut step is kept beside the log", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		full := json.RawMessage(`{"results": ["a", "ü"]}`)
+		b.mustAppend(run.ID,
+			chat.Step{CallID: "cut", Truncated: true, ToolOutput: json.RawMessage(`{}`), Full: full},
+			chat.Step{CallID: "whole", ToolOutput: json.RawMessage(`{}`)})
+		if got, err := b.StepOutput(t.Context(), anna, run.ID, "cut"); err != nil || string(got) != string(full) {
+			t.Errorf("StepOutput = %s, %v; want %s", got, err, full)
+		}
+		for _, call := range []string{"whole", "unknown"} {
+			_, err := b.StepOutput(t.Context(), anna, run.ID, call)
+			wantCode(t, call, err, chat.CodeNotFound)
+		}
+	})
+}
+
+// testEvents checks reading: every position, before and after a run's end, has exactly the rest behind it. Streams
+// resume by that promise.
+func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
+	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(
+		t *testing.T, b bench,
+	) {
+		const n = 30
+		run := b.ask("", "q")
+		b.mustAppend(run.ID, deltas(n-1)...)
+		check := func(last int) {
+			for k := range last + 1 {
+				if got, want := seqs(b.mustEvents(run.ID, int64(k), 0)), oneTo(last)[k:]; !slices.Equal(got, want) {
+					t.Errorf("after %d: %v, want %v", k, got, want)
+				}
+			}
+		}
+		check(n - 1)
+		b.finish(run.ID)
+		check(n)
+	})
+	parallel(t, open, "positions that can't be have nothing behind them, or everything", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		b.mustAppend(run.ID, deltas(3)...)
+		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // whose events lie next to it
+		for after, want := range map[int64]int{4: 0, 1 << 20: 0, 1<<20 +
+			1: 0, math.MaxInt64: 0, -1: 3, math.MinInt64: 3} {
+			if got := b.mustEvents(run.ID, after, 0); len(got) != want {
+				t.Errorf("after %d: %d events, want %d", after, len(got), want)
+			}
+		}
+	})
+	parallel(t, open, "a page has 200 events unless asked otherwise, and at most 1000", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		b.mustAppend(run.ID, deltas(1001)...)
+		for limit, want := range map[int]int{0: chat.DefaultPage, 1: 1, 999: 999, 1000: 1000, 5000: chat.MaxPage} {
+			if got := seqs(b.mustEvents(run.ID, 0, limit)); !slices.Equal(got, oneTo(want)) {
+				t.Errorf("limit %d: %d events, want the first %d", limit, len(got), want)
+			}
+		}
+	})
+	parallel(t, open, "a run without events has none", func(t *testing.T, b bench) {
+		if got := b.mustEvents(b.ask("", "q").ID, 0, 0); len(got) != 0 {
+			t.Errorf("events = %v", got)
+		}
+	})
+	parallel(t, open, "the time of an event is UTC in whole microseconds", func(t *testing.T, b bench) {
+		run := b.ask("", "q")
+		at := b.mustAppend(run.ID, deltas(1)...)[0].At
+		if at.Location().String() != "UTC" || at.Nanosecond()%1000 != 0 || at.IsZero() {
+			t.Errorf("At = %v", at)
+		}
+	})
 }

@@ -10,13 +10,19 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/net/html"
 
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text"
 )
 
 // healthOf is what GET /health says.
@@ -220,5 +226,401 @@ func TestADamagedSessionStore(t *testing.T) {
 				t.Error("nothing is found any more")
 			}
 		})
+	}
+}
+
+// S3.12, S3.13 · questions that need no choosing: the model is asked for the answer only, and the tools are still used.
+// For talk it is free to call some.
+func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
+	t.Parallel()
+	th := openTheatre(t)
+	const good = "The roof of Highlands is in good condition"
+	before := func(session string) {
+		th.chatted(searchingFor("search_documents", "roof of Highlands", good), "How good is the roof of Highlands?",
+			jsonFields{"session_id": session}, nil)
+	}
+	for i, row := range []struct {
+		path, question string
+		later          bool // behind an answer about the roof
+		says, answer   string
+		tools          string // with what they were given
+	}{
+		{"citation", "What exactly does [1] say?", true, good + " {roof}.", good + " [1].",
+			"read_document " + good + "."},
+		{"citation", "Can you show me more of footnote 1?", true, good + " {roof}.", good + " [1].",
+			"read_document " + good + "."},
+		{"document", "What does survey.md say about the roof?", false, good + " {roof}.", good + " [1].",
+			"search_documents What does survey.md say about the roof?|" +
+				"read_document What does survey.md say about the roof?"},
+		{"document", "What does the building survey say about the roof?", false, good + " {roof}.", good + " [1].",
+			"search_documents What does the building survey say about the roof?|" +
+				"read_document What does the building survey say about the roof?"},
+		{"talk", "Hello there!", false, "Hello! What shall I look for?", "Hello! What shall I look for?", ""},
+		{"talk", "What can you do?", true, "I answer from documents.", "I answer from documents.", ""},
+		{"transform", "Translate the following text into French:\nThe mill is in good condition.", false,
+			"Le moulin est en bon état.", "Le moulin est en bon état.", ""},
+		{"transform", "Shorten your last answer", true, "The roof is in good condition.",
+			"The roof is in good condition [1].", ""},
+		{"transform", "Explain that in simple terms", true, "The roof of Highlands is good.",
+			"The roof of Highlands is good [1].", ""},
+	} {
+		t.Run("S3.12 "+row.path+": "+row.question, func(t *testing.T) {
+			th := th.in(t)
+			session := "short-" + strconv.Itoa(i)
+			if row.later {
+				before(session)
+			}
+			asked := 0
+			got := th.chatted(func(r scripted.Request) scripted.Reply {
+				// what rules take for talk may still be searched for by the model
+				free := row.path == "talk" || row.path == "transform"
+				if asked++; (!r.NoTools && len(r.Tools) > 0) != free {
+					t.Errorf("the model was to choose: %v, want %v", !free, free)
+				}
+				return saying(strings.ReplaceAll(row.says, "{roof}", found(r, good)))
+			}, row.question, jsonFields{"session_id": session}, nil)
+			var calls []string
+			path := ""
+			for _, s := range got.Steps {
+				if p, ok := s.Details["path"].(string); ok {
+					path = p
+				}
+				input := loose[struct {
+					Query string
+					Focus string `json:"focus_query"`
+				}](t, orNothing(s.ToolInput))
+				if s.ToolName != "" {
+					calls = append(calls, s.ToolName+" "+input.Query+input.Focus)
+				}
+				if s.ToolName == "search_documents" && strings.Contains(string(s.ToolOutput), "value-2024.md") {
+					t.Errorf("it searched outside of the document: %s", s.ToolOutput)
+				}
+			}
+			if path != row.path || strings.Join(calls, "|") != row.tools || got.Response != row.answer || asked != 1 {
+				t.Errorf("path %q with %q: %q after %d requests; want %q with %q: %q after one", path, calls,
+					got.Response, asked, row.path, row.tools, row.answer)
+			}
+		})
+	}
+
+	t.Run("S3.13 what is asked to be opened opens, also without a model", func(t *testing.T) {
+		th := th.in(t)
+		before("open")
+		for _, row := range []struct{ question, answer, url string }{
+			{"Open citation 1", "Opened footnote 1: survey.md.", "?c="},
+			{"Open the document robots.md", "Opened robots.md.", "/d/"},
+		} {
+			for _, model := range []string{"scripted", "offline"} {
+				got := th.chatted(scripted.Librarian, row.question, jsonFields{"session_id": "open"},
+					jsonFields{"model": model})
+				var opened struct{ URL string }
+				for _, s := range got.Steps {
+					if s.ActionType == chat.ActionOpening {
+						_ = json.Unmarshal(s.ToolOutput, &opened) // checked below
+					}
+				}
+				if got.Response != row.answer || !strings.Contains(opened.URL, row.url) ||
+					th.send("GET", opened.URL, nil, header{"Accept", "text/html"}).status != http.StatusOK {
+					t.Errorf("%s with the model %s: %q opens %q", row.question, model, got.Response, opened.URL)
+				}
+			}
+		}
+	})
+}
+
+// S0.10 · each setting of a request has an effect that can be seen. What is looked at is said in a word or a few, with
+// and without the setting.
+func TestEverySettingOfARequestIsHeeded(t *testing.T) {
+	t.Parallel()
+	th := openTheatre(t, "FOOTNOTE_AGENT_MODELS_ALLOWED=other")
+	const good, question = "The roof of Highlands is in good condition", "Why is the roof of Highlands good?"
+	told := func(see func(scripted.Request) any) func(askedAnswer, []scripted.Request) any {
+		return func(_ askedAnswer, asked []scripted.Request) any { return see(asked[0]) }
+	}
+	answered := func(see func(askedAnswer) any) func(askedAnswer, []scripted.Request) any {
+		return func(got askedAnswer, _ []scripted.Request) any { return see(got) }
+	}
+	has := func(name string) func(askedAnswer, []scripted.Request) any {
+		return answered(func(got askedAnswer) any { return len(got.stepsNamed(name)) > 0 })
+	}
+	restless := func(r scripted.Request) scripted.Reply {
+		if r.NoTools {
+			return saying(good + " " + found(r, good) + ".")
+		}
+		return calling("retrieve", fmt.Sprintf(`{"query":"roof Highlands %d"}`, r.Turn()))
+	}
+	once := searchingFor("retrieve", "roof Highlands value", good)
+	judging := sidelong("", []string{`{"evaluation":"Good.","confidence":0.9}`}, once)
+	rows := map[string]struct {
+		value any
+		part  scripted.Script
+		see   func(askedAnswer, []scripted.Request) any
+		want  [2]any // without the setting, and with it
+	}{
+		"model": {
+			"other", once, told(func(r scripted.Request) any { return r.Model }), [2]any{"scripted", "other"},
+		},
+		"temperature": {0.7, once, told(func(r scripted.Request) any { return *r.Temperature }), [2]any{0.1, 0.7}},
+		"max_steps":   {2, restless, answered(func(a askedAnswer) any { return a.StepsUsed }), [2]any{6, 2}},
+		"max_retrieval_calls": {
+			2, restless, answered(func(a askedAnswer) any { return a.TotalRetrievalCalls }), [2]any{5, 2},
+		},
+		"retrieval_top_k": {1, once, answered(func(a askedAnswer) any {
+			return strings.Count(string(a.stepsNamed("retrieve")[0].ToolOutput), `"n":`)
+		}), [2]any{3, 1}},
+		"enabled_tools": {[]string{"retrieve", "finish"}, once, told(func(r scripted.Request) any {
+			return len(r.Tools)
+		}), [2]any{7, 2}},
+		"use_agent_mode":             {false, once, has("choose"), [2]any{false, true}},
+		"selection":                  {"rules", once, has("choose"), [2]any{false, true}},
+		"enable_self_evaluation":     {true, judging, has("reflect"), [2]any{false, true}},
+		"enable_query_decomposition": {true, judging, has("plan"), [2]any{false, true}},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			th := th.in(t)
+			for i, config := range []jsonFields{nil, {name: row.value}} {
+				got, seed := th.query(row.part, question, nil, config)
+				if saw := row.see(got, th.told(seed)); saw != row.want[i] {
+					t.Errorf("with %v: %v, want %v; the steps are %q", config, saw, row.want[i], got.names())
+				}
+			}
+		})
+	}
+	t.Run("seed", func(t *testing.T) {
+		th := th.in(t)
+		th.answers(question, once)
+		before := len(th.model.inner.Requests())
+		th.post("/agent/query", 200, jsonFields{"question": question, "config": plain})
+		for _, r := range th.model.inner.Requests()[before:] {
+			if r.Seed != nil {
+				t.Errorf("without one the model is told the seed %d", *r.Seed)
+			}
+		}
+		if _, seed := th.query(once, question, nil, nil); len(th.told(seed)) == 0 {
+			t.Error("the model is not told the seed")
+		}
+	})
+	elsewhere := map[string]bool{ // TestEachSettingOfARequestHasItsEffectAlone
+		"require_citations": true, "rerank_results": true, "verbose_logging": true,
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[chat.RunConfig]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if _, here := rows[name]; !here && !elsewhere[name] && name != "seed" {
+			t.Errorf("no test sees what config.%s does", name)
+		}
+	}
+}
+
+func TestTheHealthCheckOfAContainer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+	for _, addr := range []string{"127.0.0.1:" + port, "0.0.0.0:" + port, ":" + port} {
+		if got := command(t, "", []string{"FOOTNOTE_ADDR=" + addr}, "doctor", "--health"); got.code != 0 ||
+			got.stdout+got.stderr != "" {
+			t.Errorf("%s: %d %s%s, want 0", addr, got.code, got.stdout, got.stderr)
+		}
+	}
+	s.end(os.Interrupt)
+	if got := command(t, "", []string{"FOOTNOTE_ADDR=127.0.0.1:" + port}, "doctor", "--health"); got.code != 1 ||
+		!strings.Contains(got.stderr, "not well") {
+		t.Errorf("without a server: %d %s%s; want 1 and %q in it", got.code, got.stdout, got.stderr, "not well")
+	}
+}
+
+// realFiles are the manuals, files of everyday life in four languages, the handbook, and two tables.
+func realFiles(t testing.TB) []file {
+	t.Helper()
+	files := manuals(t)
+	for _, pattern := range []string{"../../e2e/eval/everyday/open/*", "../../docs/handbook/*.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
+		}
+		for _, name := range names {
+			body, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file{filepath.Base(name), string(body)})
+		}
+	}
+	return append(files,
+		file{"Order.eml", "From: Anna Weir <anna@mill.example>\r\nTo: Tom <tom@mill.example>\r\n" +
+			"Subject: New mill stones\r\nDate: Mon, 4 Mar 2024 09:00:00 +0000\r\nContent-Type: text/plain\r\n\r\n" +
+			"Dear Tom,\r\n\r\nthe new mill stones arrive on 12 April from the quarry in Bath. The crane driver " +
+			"charges 340 pounds for the morning.\r\n\r\nAnna\r\n"},
+		file{"Invoices.csv", "Number,Customer,Amount,Paid on\nINV-101,Harrow Ltd,\"1,200.00\",2024-03-01\n" +
+			"INV-102,Béla Kft,880.50,\nINV-103,Okafor & Sons,\"4,500.00\",\nINV-104,Marsh Dental,310.00,2024-05-12\n"},
+		file{"Rechnungen.csv", "Rechnung;Kunde;Betrag;Bezahlt am\nR-1;Meier GmbH;\"1.200,00\";01.03.2024\n" +
+			"R-2;Schulze AG;880,50;\nR-3;Köhler & Söhne;4.500,00;\n"})
+}
+
+// starters are the questions of the first page, each with the title of its document.
+func (s *server) starters() (questions, titles []string) {
+	s.t.Helper()
+	root, err := html.Parse(strings.NewReader(s.send("GET", "/", nil, header{"Accept", "text/html"}).body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode || n.Data != "button" || !hasClassOf(n, "starter") {
+			continue
+		}
+		var words []string
+		for d := range n.Descendants() {
+			if d.Type == html.TextNode && strings.TrimSpace(d.Data) != "" {
+				words = append(words, strings.TrimSpace(d.Data))
+			}
+		}
+		questions, titles = append(questions, words[0]), append(titles, words[len(words)-1])
+	}
+	return questions, titles
+}
+
+func hasClassOf(n *html.Node, class string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return a.Key == "class" && slices.Contains(strings.Fields(a.Val), class)
+	})
+}
+
+// Each suggestion of the first page, and each under its answer, is asked over manuals, files of everyday life, a mail
+// and tables. None is refused, and nearly all are answered from what they name, in their own document.
+func TestASuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	asked := map[string]bool{}
+	starters, further := tally{}, tally{}
+	for _, f := range realFiles(t) {
+		s.add(f)
+		questions, titles := s.starters()
+		if len(questions) == 0 {
+			t.Errorf("nothing is suggested after %s was added", f.name)
+		}
+		for i, q := range questions {
+			if asked[q] {
+				continue
+			}
+			asked[q] = true
+			log := s.runIn("", q)
+			starters.count(t, log.answer, q, titles[i])
+			if log.answer == nil {
+				continue
+			}
+			for _, next := range log.answer.FollowUps {
+				if !asked[next] {
+					asked[next] = true
+					further.count(t, s.runIn(log.start.SessionID, next).answer, next, "")
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d starters, %d of %d further questions", starters.right, starters.asked, further.right,
+		further.asked)
+	if 10*starters.right < 9*starters.asked || 10*further.right < 8*further.asked || starters.asked < 25 {
+		t.Errorf("want 9 in 10 of 25 starters or more, and 8 in 10 of the others")
+	}
+}
+
+// tally counts questions and those that are answered from what they name.
+type tally struct{ asked, right int }
+
+func (n *tally) count(t *testing.T, a *chat.Answer, question, title string) {
+	n.asked++
+	problem := notAnswered(a, question, title)
+	switch {
+	case a == nil || len(a.Citations) == 0:
+		t.Errorf("%s (%s): %s", question, title, problem)
+	case problem != "":
+		t.Logf("%s (%s): %s", question, title, problem)
+	default:
+		n.right++
+	}
+}
+
+// notAnswered says why an answer does not quote what a question asks about; "" if it does.
+func notAnswered(a *chat.Answer, question, title string) string {
+	if a == nil {
+		return "no answer"
+	}
+	if len(a.Citations) == 0 {
+		return "refused"
+	}
+	c := a.Citations[0]
+	if title != "" && c.Title != title {
+		return "another document: " + c.Title
+	}
+	first, _, _ := strings.Cut(a.Markdown, "[1]")
+	for _, words := range text.Phrases(question) {
+		if !strings.Contains(text.Fold(c.Section+" "+c.Quote+" "+first), text.Fold(words)) {
+			return "section " + c.Section + ", quote " + c.Quote
+		}
+	}
+	return ""
+}
+
+// The settings file names a server of tools; its key comes from the environment and is seen nowhere else.
+func TestToolsOfAServerFromTheSettingsFile(t *testing.T) {
+	t.Parallel()
+	const key = "tool-canary-8861"
+	tools := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)
+	sdk.AddTool(tools, &sdk.Tool{Name: "count"},
+		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+			return &sdk.CallToolResult{
+				Content: []sdk.Content{&sdk.TextContent{Text: "There are 17 slates, says " + key}},
+			}, nil, nil
+		})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Key") != key {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	t.Cleanup(web.CloseClientConnections)
+	model := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+		if r.Turn() == 0 {
+			return scripted.Reply{Calls: []llm.Call{{ID: "x", Name: "stock__count", Arguments: []byte(`{}`)}}}
+		}
+		return scripted.Reply{Text: "There are 17 slates."}
+	}})
+	data := newDir(t)
+	file := filepath.Join(filepath.Dir(data), "footnote.yaml")
+	if err := os.WriteFile(
+		file, []byte(
+			"mcp:\n  servers:\n    stock:\n      url: "+web.URL+
+				"\n      headers: {X-Key: \"${STOCK_KEY}\"}\n      approve: never\n",
+		), 0o600,
+	); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, data, "OPENAI_BASE_URL="+model.url, "OPENAI_API_KEY=x", "OPENAI_MODEL=scripted", "STOCK_KEY="+key,
+		"FOOTNOTE_LOG_LEVEL=debug")
+	var seen strings.Builder
+	for _, ev := range s.run("How many slates are in stock?").raw {
+		seen.WriteString(ev.data)
+	}
+	if !strings.Contains(seen.String(), "17 slates, says [set]") {
+		t.Errorf("the tool was not called:\n%s\n%s", seen.String(), s.log)
+	}
+	s.end(os.Interrupt)
+	if strings.Contains(seen.String()+s.log.String(), key) {
+		t.Error("the key is seen")
+	}
+	for text, says := range map[string]string{
+		`{"a":{"url":"` + web.URL + `","headers":{"X":"${NOT_SET_ANYWHERE}"}}}`: "NOT_SET_ANYWHERE",
+		`{"a":{}}`: "either a command or a url",
+		`{"a":{"command":"x","approve":"sometimes"}}`: "always, never",
+		`{"a":{"command":"x","colour":1}}`:            "colour",
+		key:                                           "not JSON",
+	} {
+		got := command(t, "", []string{"FOOTNOTE_MCP_SERVERS=" + text}, "serve", "--data="+newDir(t),
+			"--addr=127.0.0.1:0")
+		if got.code != 2 || !strings.Contains(got.stderr, says) || strings.Contains(got.stderr, key) {
+			t.Errorf("%s: code %d, %s; want 2, %q in it, no %q in it", text, got.code, got.stderr, says, key)
+		}
 	}
 }

@@ -2,13 +2,22 @@ package main_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
+	"golang.org/x/text/encoding/japanese"
 	_ "modernc.org/sqlite"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 func TestAStartThatCannotBeSaysWhy(t *testing.T) {
@@ -194,5 +203,404 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	if a, b, c := hosts("one.example"), hosts("two.example:80"), hosts("three.example"); fmt.Sprint(a, b,
 		c) != "200 200 403" {
 		t.Errorf("hosts of the file: %d %d %d", a, b, c)
+	}
+}
+
+// What a caller gets wrong about the agent is a sentence and a 4xx, and nothing of it is stored.
+func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	s.add(books[0])
+	for _, row := range []struct{ name, path, body, says string }{
+		{"an unknown toolset", "/agent/query", `{"question":"a","toolset":"axe"}`, "There is no toolset"},
+		{"an unknown tool", "/agent/query", `{"question":"a","config":{"enabled_tools":["axe"]}}`, "There is no tool"},
+		{"a tool that is not set up", "/agent/query", `{"question":"a","config":{"enabled_tools":["web_search"]}}`,
+			"web_search"},
+		{"an empty tool", "/agent/query", `{"question":"a","config":{"enabled_tools":[""]}}`, "enabled_tools"},
+		{"top_k 0", "/agent/query", `{"question":"a","config":{"retrieval_top_k":0}}`, "retrieval_top_k"},
+		{"top_k 51", "/agent/query", `{"question":"a","config":{"retrieval_top_k":51}}`, "retrieval_top_k"},
+		{"no steps", "/agent/query", `{"question":"a","config":{"max_steps":0}}`, "max_steps"},
+		{"too many calls", "/agent/query", `{"question":"a","config":{"max_retrieval_calls":51}}`,
+			"max_retrieval_calls"},
+		{"temperature 3", "/agent/chat", `{"message":"a","config":{"temperature":3}}`, "temperature"},
+		{"temperature -1", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, "temperature"},
+		{"a temperature that is too high for its toolset", "/agent/query",
+			`{"question":"a","toolset":"documentation","config":{"temperature":1.5}}`, "documentation"},
+		{"an empty system prompt", "/agent/chat", `{"message":"a","system_prompt":""}`, "system_prompt"},
+		{"a system prompt of the caller's", "/agent/chat",
+			`{"message":"a","config":{"system_prompt":"You are a pirate"}}`, "system_prompt"},
+		{"a model that is not allowed", "/agent/chat", `{"message":"a","config":{"model":"huge-9"}}`, "not allowed"},
+		{"a selection that does not exist", "/agent/chat", `{"message":"a","config":{"selection":"dice"}}`,
+			"selection"},
+		{"a session id with a slash", "/agent/chat", `{"message":"a","session_id":"a/b"}`, "128"},
+		{"a session id of 10,000 characters", "/agent/chat",
+			`{"message":"a","session_id":"` + strings.Repeat("x", 10_000) + `"}`, "128"},
+		{"a config that is a list", "/agent/chat", `{"message":"a","config":[]}`, "config"},
+		{"a config that is a text", "/agent/query", `{"question":"a","config":"warm"}`, "config"},
+		{"a step count that is a text", "/agent/query", `{"question":"a","config":{"max_steps":"ten"}}`, "max_steps"},
+		{"a history of single texts", "/agent/query", `{"question":"a","history":[["only a question"]]}`, "history"},
+		{"a history of three", "/agent/query", `{"question":"a","history":[["q","a","q"]]}`, "history"},
+		{"a history with an empty answer", "/agent/query", `{"question":"a","history":[["q"," "]]}`, "history"},
+		{"a history of messages", "/agent/query", `{"question":"a","history":[{"role":"user","content":"q"}]}`,
+			"history"},
+		{"a threshold of 1.1", "/agent/retrieve", `{"query":"a","min_score":1.1}`, "min_score"},
+		{"top_k 0 of passages", "/agent/retrieve", `{"query":"a","top_k":0}`, "top_k"},
+		{"an empty query", "/agent/retrieve", `{"query":" "}`, "empty"},
+	} {
+		r := s.send("POST", row.path, row.body)
+		p := loose[problem](t, r.body)
+		if r.status != http.StatusBadRequest || !plainSentence(p.Detail) || !strings.Contains(p.Detail, row.says) {
+			t.Errorf("%s: %d %s, want %d", row.name, r.status, r.body, http.StatusBadRequest)
+		}
+	}
+	if list := s.send("GET", "/sessions", nil); list.status != http.StatusOK || strings.Contains(list.body, `"id"`) {
+		t.Errorf("sessions are left: %s, want no %q in it", list.body, `"id"`)
+	}
+}
+
+// What the model gets wrong it is told, and the run goes on.
+func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000)
+	rows := []struct{ name, args, says string }{
+		{"axe", `{}`, "There is no tool"},
+		{"semantic_search", `{"query":"a","top_k":0}`, "do not fit"},
+		{"retrieve_documentation", `{"query":"a","top_k":21}`, "do not fit"},
+		{"retrieve_documentation", `{"query":"a","similarity_threshold":1.1}`, "do not fit"},
+		{"semantic_search", `{"query":"a","min_score":"high"}`, "do not fit"},
+		{"search_documents", `{"query":""}`, "do not fit"},
+		{"search_documents", `{"words":"roof"}`, "do not fit"},
+		{"read_document", `{"doc_id":"` + strings.Repeat("x", 501) + `"}`, "do not fit"},
+		{"calculate", `{"expression":"9**9**9"}`, "too large"},
+		{"calculate", `{"expression":"` + deep + `"}`, ""},
+		{"calculate", `{"expression":"1/0"}`, ""},
+		{"calculate", `{"expression":"__import__('os')"}`, ""},
+	}
+	const answer = "Every employee is entitled to 28 days of paid holiday a year [1]."
+	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+		var n int
+		if _, err := fmt.Sscanf(r.Question(), "Row %d", &n); err == nil && r.Turn() == 0 {
+			return calling(rows[n].name, rows[n].args)
+		}
+		if r.Turn() == 1 && !r.NoTools {
+			return calling("search_documents", `{"query":"paid holiday"}`)
+		}
+		return saying(answer)
+	}})
+	s := serve(t, newDir(t),
+		append(
+			m.env(),
+			"FOOTNOTE_AGENT_TOOLS=search_documents,read_document,calculate,semantic_search,retrieve_documentation",
+		)...)
+	s.add(file{"handbook.md", holidays})
+	for i, row := range rows {
+		log := s.run(fmt.Sprintf("Row %d: how many days of paid holiday are there?", i))
+		if log.done.Status != chat.RunCompleted || log.answer.Markdown != answer {
+			t.Errorf("%s %.60s: it ended %+v with %+v; want Status %v and Markdown %v",
+				row.name, row.args, log.done, log.answer, chat.RunCompleted, answer)
+		}
+		told := false
+		for _, step := range log.steps {
+			if step.ToolName == row.name && step.Status == chat.StatusError {
+				told = step.Error != nil && strings.Contains(string(step.ToolOutput), "error") &&
+					strings.Contains(string(step.ToolOutput), row.says)
+			}
+		}
+		if !told {
+			t.Errorf("%s %.60s: no step says what was wrong: %.3000v", row.name, row.args, log.raw)
+		}
+	}
+}
+
+// A plan that goes in a circle, or names parts that are not there, is left for the question itself.
+func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
+	t.Parallel()
+	for name, plan := range map[string]string{
+		"circle":    `[{"query":"paid holiday","depends_on":[1]},{"query":"notice","depends_on":[0]}]`,
+		"itself":    `[{"query":"paid holiday","depends_on":[0]}]`,
+		"not there": `[{"query":"paid holiday","depends_on":[7]}]`,
+		"nothing":   `I would rather not.`,
+	} {
+		m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
+			if len(r.Tools) == 0 {
+				return saying(plan)
+			}
+			return saying("Every employee is entitled to 28 days of paid holiday a year [1][2].")
+		}})
+		s := serve(t, newDir(t), m.env()...)
+		s.add(file{"handbook.md", holidays})
+		r := s.send(
+			"POST", "/agent/query",
+			`{"question":"How many days of paid holiday are there, and how long is the notice period?",`+
+				`"config":{"enable_query_decomposition":true}}`,
+		)
+		got := loose[struct {
+			Status string      `json:"status"`
+			Steps  []chat.Step `json:"steps"`
+		}](t, r.body)
+		note := ""
+		for _, step := range got.Steps {
+			if step.Step == "plan" {
+				note, _ = step.Details["note"].(string)
+			}
+		}
+		if got.Status != "success" || !plainSentence(note) {
+			t.Errorf("%s: %s, the plan says %q, want %q", name, got.Status, note, "success")
+		}
+	}
+}
+
+func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t), "FOOTNOTE_MAX_UPLOAD_MIB=1")
+	many := make([]string, 6000)
+	for i := range many {
+		many[i] = "p"
+	}
+	thousands := pdfOf(many...)
+	big := serve(t, newDir(t))
+	rows := []struct {
+		name   string
+		file   file
+		server *server
+		code   string
+		says   string
+		late   bool // taken, and fails while it is read
+	}{
+		{"an empty file", file{"empty.md", ""}, s, "invalid", "empty", false},
+		{"a file over the limit", file{"big.txt", strings.Repeat("many words ", 1<<20/11+1)}, s, "too_large",
+			"Split it", false},
+		{"a ZIP named .pdf", file{"zip.pdf", "PK\x03\x04" + strings.Repeat("x", 100)}, s, "unsupported",
+			"not a PDF", false},
+		{"a picture of another kind", file{"a.gif", "GIF89a" + strings.Repeat("\x00", 100)}, s, "unsupported",
+			"Save it as PNG", false},
+		{"a broken picture", file{"a.png", "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 100)}, s, "broken",
+			"save it again", true},
+		{"a program named .md", file{"a.md", "\x7fELF\x02\x01\x01\x00" + strings.Repeat("\x00\x01\xff", 100)}, s,
+			"unsupported", "is a program, which can't be read", false},
+		{"a file without a name", file{"..", "words"}, s, "invalid", "name", false},
+		{"a broken PDF", file{"broken.pdf", pdfOf("hello")[:60]}, s, "broken", "save it again", true},
+		{"an encrypted PDF", file{"locked.pdf", lockedPDF()}, s, "encrypted", "password", true},
+		{"a scanned PDF", file{"scan.pdf", scannedPDF()}, s, "no_text", "OCR", true},
+		{"a PDF of 6,000 pages", file{"long.pdf", thousands}, big, "too_many_pages", "5,000", true},
+		{"white space alone", file{"blank.txt", " \n\t\n"}, s, "no_text", "no text", true},
+	}
+	for i, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			word := fmt.Sprintf("goodword%c", 'a'+i)
+			r := row.server.upload(row.file, file{word + ".md", "# Good\n\nThis good file says " + word + " once.\n"})
+			if r.status != http.StatusAccepted {
+				t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
+			}
+			answer := decode[uploadAnswer](t, r.body)
+			good := answer.Documents[len(answer.Documents)-1]
+			var code, detail string
+			if row.late {
+				if len(answer.Documents) != 2 {
+					t.Fatalf("upload: %s", r.body)
+				}
+				d := row.server.settled(answer.Documents[0].ID)
+				if d.State != "failed" || d.Error == nil {
+					t.Fatalf("it became %+v, want State %q", d, "failed")
+				}
+				code, detail = d.Error.Code, d.Error.Detail
+			} else {
+				if len(answer.Rejected) != 1 || len(answer.Documents) != 1 {
+					t.Fatalf("upload: %s", r.body)
+				}
+				code, detail = answer.Rejected[0].Code, answer.Rejected[0].Detail
+			}
+			if code != row.code || !strings.Contains(detail, row.says) || !plainSentence(detail) {
+				t.Errorf("%s: %q, want %s with %q", code, detail, row.code, row.says)
+			}
+			if d := row.server.settled(good.ID); d.State != "ready" || !row.server.holds(good.ID, word) {
+				t.Errorf("the good file beside it: %+v, want State %q", d, "ready")
+			}
+		})
+	}
+	left, err := filepath.Glob(filepath.Join(s.dir, "blobs", "incoming", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("refused files left %v, %v; want none", left, err)
+	}
+}
+
+func utf16Text(text string, bigEndian, mark bool) string {
+	var b strings.Builder
+	units := utf16.Encode([]rune(text))
+	if mark {
+		units = append([]uint16{0xfeff}, units...)
+	}
+	for _, u := range units {
+		low, high := byte(u), byte(u>>8)
+		if bigEndian {
+			low, high = high, low
+		}
+		b.WriteByte(low)
+		b.WriteByte(high)
+	}
+	return b.String()
+}
+
+func latin1(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		b.WriteByte(byte(r))
+	}
+	return b.String()
+}
+
+func TestOtherEncodingsAreDecoded(t *testing.T) {
+	t.Parallel()
+	s := serve(t, newDir(t))
+	const german = "Das Mühlenwehr wurde im Frühjahr gründlich überprüft. Die Prüfer fanden größere Schäden an der " +
+		"Böschung.\n"
+	const japaneseText = "水車小屋の屋根は状態が悪い。北側の瓦が数枚なくなっている。修理には三千四百ポンドかかる見込みである。\n"
+	shiftJIS, err := japanese.ShiftJIS.NewEncoder().String(japaneseText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eucJP, err := japanese.EUCJP.NewEncoder().String(japaneseText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range []struct{ name, body, word, text string }{
+		{"UTF-8 with a byte order mark", "\ufeff" + german, "Böschung", german},
+		{"UTF-16 little endian", utf16Text(german, false, true), "Böschung", german},
+		{"UTF-16 big endian", utf16Text(german, true, true), "Böschung", german},
+		{"UTF-16 without a byte order mark", utf16Text(german, false, false), "Böschung", german},
+		{"Latin-1", latin1(german), "Böschung", german},
+		{"Windows-1252", latin1(strings.TrimSpace(german)) + " Sie sagten: \x84Schlimm\x93.\n", "Schlimm",
+			strings.TrimSpace(german) + " Sie sagten: „Schlimm“.\n"},
+		{"Shift-JIS", shiftJIS, "屋根", japaneseText},
+		{"EUC-JP", eucJP, "修理", japaneseText},
+		{"Windows line ends", "The mill\r\nstands by the tarn, where the water is deep enough for a boat.\r\n",
+			"tarn", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			id := s.add(file{row.name + ".txt", row.body})[0]
+			text := s.send("GET", "/documents/"+id+"/text", nil).body
+			if row.text != "" && strings.TrimSpace(text) != strings.TrimSpace(row.text) {
+				t.Errorf("text %q", text)
+			}
+			if strings.ContainsAny(text, "\r\x00\ufeff\ufffd") {
+				t.Errorf("text %q", text)
+			}
+			if !s.holds(id, row.word) {
+				t.Errorf("%q is not found", row.word)
+			}
+			// the next has the same text
+			if r := s.send("DELETE", "/documents/"+id, nil); r.status != http.StatusNoContent {
+				t.Errorf("deleting number %d: %d %s, want %d", i, r.status, r.body, http.StatusNoContent)
+			}
+		})
+	}
+}
+
+// hostileNames are file names that should lead nowhere.
+func hostileNames() []string {
+	names := []string{
+		"../up.md", "../../up.md", "../../../../../../etc/passwd", "..\\..\\up.md", "..\\up.md", "/etc/passwd",
+		"/absolute.md", "//server/share/a.md",
+		"\\\\server\\share\\a.md", "C:\\Windows\\system.ini", "C:/Windows/a.md", "c:a.md", "a/../../b.md", "a/./b.md",
+		"./a.md", "a//b.md", ".../a.md", ". ./a.md",
+		"..", ".", "...", "/", "\\", "", " ", "~", "~/a.md", "$HOME/a.md", "%2e%2e%2fa.md", "..%2f..%2fa.md", "%00.md",
+		"a\x00b.md", "a\x00../b.md", "\x00",
+		"a\nb.md", "a\r\nX-Evil: 1.md", "a\tb.md", "a\x1b[31mred.md", "a\x7fb.md", "\u202ecod.md", "a\u202efdp.md",
+		"a\u2066b\u2069.md", "a\u200bb.md", "\ufeffa.md",
+		"a\u2028b.md", "CON", "con.md", "NUL.txt", "COM1.md", "LPT1", "AUX.md", "a.md.", "a.md ", " a.md", "a:b.md",
+		"a:stream:$DATA", "a*b?.md", "<script>alert(1)</script>.md",
+		"\"><img src=x onerror=alert(1)>.md", "a'b\"c.md", "a;b&c|d.md", "`id`.md", "$(id).md", "-rf.md", "--help",
+		"\xff\xfe.md", "a\xc0\xaeb.md", "\xc0\xae\xc0\xae/a.md",
+		strings.Repeat("x", 5000) + ".md", strings.Repeat("d/", 2000) + "a.md", strings.Repeat("ä", 300) + ".md",
+		strings.Repeat("../", 500) + "a.md",
+	}
+	return names
+}
+
+func TestHostileFileNamesStayNames(t *testing.T) {
+	t.Parallel()
+	names := hostileNames()
+	if len(names) < 60 {
+		t.Fatalf("%d names, want 60", len(names))
+	}
+	dir := newDir(t)
+	s := serve(t, dir)
+	for i, name := range names {
+		word := fmt.Sprintf("hostile%c%c", 'a'+i/26, 'a'+i%26)
+		r := s.upload(file{name, "This file has the word " + word + " in it.\n"})
+		if p := loose[problem](t, r.body); r.status == http.StatusBadRequest &&
+			strings.ContainsFunc(name, unicode.IsControl) && plainSentence(p.Detail) {
+			continue // a form can't have such a name
+		}
+		if r.status != http.StatusAccepted && r.status != http.StatusBadRequest {
+			t.Errorf("%q: %d %s", name, r.status, r.body)
+			continue
+		}
+		answer := decode[uploadAnswer](t, r.body)
+		if len(answer.Rejected) == 1 {
+			if rejected := answer.Rejected[0]; rejected.Code != "invalid" || !plainSentence(rejected.Detail) ||
+				r.status != http.StatusBadRequest {
+				t.Errorf("%q was refused as %+v, want Code %q", name, rejected, "invalid")
+			}
+			continue
+		}
+		d := s.settled(answer.Documents[0].ID)
+		if d.State != "ready" || !s.holds(d.ID, word) {
+			t.Errorf("%q became %+v, want State %q", name, d, "ready")
+		}
+		checkName(t, name, d.Filename, false)
+		checkName(t, name, d.Path, true)
+		got := s.send("GET", "/documents/"+d.ID+"/file", nil)
+		if disposition := got.header.Get("Content-Disposition"); !strings.HasPrefix(disposition, "attachment") ||
+			strings.ContainsAny(disposition, "\r\n\x00") {
+			t.Errorf("%q is offered as %q, want %q at its beginning", name, disposition, "attachment")
+		}
+		page := s.send("GET", "/d/"+d.ID, nil, header{"Accept", "text/html"})
+		if page.status != http.StatusOK || strings.Contains(page.body, "<script>alert(1)") ||
+			strings.Contains(page.body, "<img src=x") {
+			t.Errorf("%q on its page: %d, want %d", name, page.status, http.StatusOK)
+		}
+	}
+	list := s.send("GET", "/documents?limit=1000", nil, header{"Accept", "text/html"})
+	if list.status != http.StatusOK || strings.Contains(list.body, "<script>alert(1)") ||
+		strings.Contains(list.body, "<img src=x") {
+		t.Errorf("the list: %d, or it holds a file's name as markup, want %d", list.status, http.StatusOK)
+	}
+	if err := filepath.WalkDir(filepath.Dir(dir), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || name == filepath.Dir(dir) {
+			return err
+		}
+		inside, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		top, _, _ := strings.Cut(inside, string(os.PathSeparator))
+		switch top {
+		case ".", "blobs", "cache", "lock", "server.json", "footnote.db", "footnote.db-wal", "footnote.db-shm":
+			return nil
+		}
+		t.Errorf("there is a file %s", name)
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func checkName(t *testing.T, given, name string, path bool) {
+	t.Helper()
+	bad := func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
+	}
+	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) || strings.Contains(name, "\\") ||
+		utf8.RuneCountInString(name) > 1000 {
+		t.Errorf("%q became %q; want something and no %q in it", given, name, "\\")
+	}
+	if !path && strings.Contains(name, "/") || strings.HasPrefix(name, "/") {
+		t.Errorf("%q became %q", given, name)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." || part == "." || part == "" {
+			t.Errorf("%q became %q", given, name)
+		}
 	}
 }

@@ -2,13 +2,22 @@ package main_test
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/md5"
+	"crypto/rc4"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
@@ -244,5 +253,287 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 				t.Errorf("on stderr: %s", got.stderr)
 			}
 		})
+	}
+}
+
+// callsThenAnswers calls its tool, if it may, and then says what its result holds.
+func callsThenAnswers(r scripted.Request) scripted.Reply {
+	if len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0 {
+		return scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"holiday"}`)}}}
+	}
+	return scripted.Reply{Text: "Every employee is entitled to 28 days of paid holiday a year [1]."}
+}
+
+// A model of this machine is measured once, when it is used first, unless a setting says what it gets.
+func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, owner, profile string
+		measured, small      bool
+	}{
+		{"little context", "llamacpp", "auto", true, true},
+		{"the setting says small", "llamacpp", "small", false, true},
+		{"the setting says full", "llamacpp", "full", false, false},
+		{"another kind of server", "openai", "auto", false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := newModel(t, scripted.Config{Owner: tt.owner, Room: 4096, Record: 20, Script: callsThenAnswers})
+			s := serve(t, newDir(t), append(m.env(), "FOOTNOTE_AGENT_PROFILE="+tt.profile,
+				"FOOTNOTE_AGENT_CHECK_PASSAGES=off")...)
+			s.add(file{"handbook.md", holidays})
+			for n, measured := range []bool{tt.measured, false} {
+				log := s.run("How many days of paid holiday are there?")
+				if log.answer == nil || len(log.answer.Citations) != 1 {
+					t.Fatalf("answer %+v after %+v, want one with a citation", log.answer, log.done)
+				}
+				if got := slices.ContainsFunc(log.steps, func(s chat.Step) bool {
+					return s.Step == "measure" && strings.Contains(s.Message, "4096")
+				}); got != measured {
+					t.Errorf("run %d measured %v, want %v", n, got, measured)
+				}
+			}
+			asked := m.inner.Requests()
+			if last := asked[len(asked)-1]; (len(last.Tools) == 0) != tt.small {
+				t.Errorf("the answer's request has %d tools; want none %v", len(last.Tools), tt.small)
+			}
+		})
+	}
+}
+
+// pdfMaker writes a PDF object by object.
+type pdfMaker struct {
+	objects []string
+	trailer string
+}
+
+func (m *pdfMaker) add(format string, args ...any) int {
+	m.objects = append(m.objects, fmt.Sprintf(format, args...))
+	return len(m.objects)
+}
+
+// document adds a page for each content stream and returns the file.
+func (m *pdfMaker) document(contents ...string) string {
+	const font = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> >> >>"
+	parent := len(m.objects) + 2*len(contents) + 1
+	var kids strings.Builder
+	for _, content := range contents {
+		stream := m.add("<</Length %d>>\nstream\n%s\nendstream", len(content), content)
+		page := m.add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] /Resources %s /Contents %d 0 R>>", parent,
+			font, stream)
+		fmt.Fprintf(&kids, "%d 0 R ", page)
+	}
+	m.add("<</Type /Pages /Count %d /Kids [%s]>>", len(contents), kids.String())
+	root := m.add("<</Type /Catalog /Pages %d 0 R>>", parent)
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
+	offsets := make([]int, len(m.objects))
+	for i, object := range m.objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	at := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(m.objects)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d /Root %d 0 R %s>>\nstartxref\n%d\n%%%%EOF\n", len(m.objects)+1, root,
+		m.trailer, at)
+	return b.String()
+}
+
+// pdfOf has a page for each line of text.
+func pdfOf(lines ...string) string {
+	pages := make([]string, len(lines))
+	for i, line := range lines {
+		pages[i] = "BT /F 12 Tf 1 0 0 1 50 700 Tm (" + line + ") Tj ET\n"
+	}
+	return new(pdfMaker).document(pages...)
+}
+
+// scannedPDF shows a picture and no text.
+func scannedPDF() string {
+	return new(pdfMaker).document("q 500 0 0 700 50 50 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00\xff\xff\x00 EI Q")
+}
+
+// lockedPDF opens only with the password "secret": the standard handler's revision 2.
+func lockedPDF() string {
+	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A") // a constant
+	padded := append([]byte("secret"), pad[:26]...)
+	lock := func(key, data []byte) []byte {
+		out := make([]byte, len(data))
+		c, _ := rc4.NewCipher(key) // 5 bytes are a good key
+		c.XORKeyStream(out, data)
+		return out
+	}
+	sum := md5.Sum(padded)
+	owner := lock(sum[:5], padded)
+	id := []byte("0123456789abcdef")
+	sum = md5.Sum(bytes.Join([][]byte{padded, owner, {0xfc, 0xff, 0xff, 0xff}, id}, nil))
+	m := pdfMaker{
+		trailer: fmt.Sprintf("/ID [<%x> <%x>] /Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x>>>", id, id,
+			owner, lock(sum[:5], pad)),
+	}
+	return m.document("BT /F 12 Tf 1 0 0 1 50 700 Tm (hidden words) Tj ET\n")
+}
+
+// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is
+// altered is caught.
+func TestExportAndVerify(t *testing.T) {
+	t.Parallel()
+	data := newDir(t)
+	originals := folder(t, books[0], books[1], file{"plan.pdf", pdfOf("The plan of the weir is drawn by Ada Brown.")})
+	run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
+	if got := run("ingest", originals); got.code != 0 {
+		t.Fatalf("ingest: %+v, want code 0", got)
+	}
+	asked := run("ask", "--json", "Who drew the plan of the weir?")
+	id := regexp.MustCompile(`"run_id":"([0-9a-f-]{36})"`).FindStringSubmatch(asked.stdout)
+	if asked.code != 0 || id == nil {
+		t.Fatalf("ask: %+v, want code 0", asked)
+	}
+	out := t.TempDir()
+	for _, format := range []string{"md", "html", "json"} {
+		name := filepath.Join(out, "answer."+format)
+		if got := run("export", id[1], "--format", format, "-o", name); got.code != 0 {
+			t.Fatalf("export: %+v, want code 0", got)
+		}
+		for _, how := range [][]string{{"verify", name}, {"verify", name, "--documents", originals}} {
+			if got := run(how...); got.code != 0 || !strings.Contains(got.stdout, "verified") {
+				t.Errorf("%v: %+v; want code 0 and %q in it", how, got, "verified")
+			}
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		altered := filepath.Join(out, "altered."+format)
+		changed := strings.Replace(string(raw), "Ada Brown", "Eve Brown", 1)
+		if changed == string(raw) {
+			t.Fatalf("%s has no words to alter", format)
+		}
+		if err := os.WriteFile(altered, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run("verify", altered, "--documents", originals); got.code != 1 ||
+			!strings.Contains(got.stdout, "✕") {
+			t.Errorf("%s, altered: %+v; want code 1 and %q in it", format, got, "✕")
+		}
+	}
+	name := filepath.Join(out, "answer.json")
+	s := serve(t, data)
+	// as it is, without anything around it
+	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.send("POST", "/evidence/verify", string(raw))
+		if got.status != 200 || loose[struct{ OK bool }](t, got.body).OK != ok {
+			t.Errorf("%s as a body: %d %s, want 200", file, got.status, got.body)
+		}
+	}
+	s.end(os.Interrupt)
+	none := folder(t, books[0])
+	missing := run("verify", name, "--documents", none, "--json")
+	var report struct {
+		OK        bool
+		Citations []struct{ State string }
+	}
+	if err := json.Unmarshal([]byte(missing.stdout), &report); err != nil || missing.code != 1 || report.OK ||
+		report.Citations[0].State != "missing" {
+		t.Errorf("without the document: %+v, %v; want code 1", missing, err)
+	}
+	if err := os.WriteFile(filepath.Join(none, "plan.pdf"),
+		[]byte(pdfOf("The plan of the weir is drawn by Eve Brown.")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("verify", name, "--documents", none); got.code != 1 || !strings.Contains(got.stdout, "changed") {
+		t.Errorf("with another version: %+v; want code 1 and %q in it", got, "changed")
+	}
+	if got := run("verify", filepath.Join(originals, books[0].name)); got.code != 1 ||
+		!strings.Contains(got.stderr, "no evidence") {
+		t.Errorf("a file without evidence: %+v; want code 1 and %q in it", got, "no evidence")
+	}
+	if got := run("export", "feedback"); got.code != 0 || !strings.HasPrefix(got.stdout, "run_id,") {
+		t.Errorf("export feedback: %+v; want code 0 and %q at its beginning", got, "run_id,")
+	}
+}
+
+// Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in
+// events, answers, or files.
+func TestKeysStaySecret(t *testing.T) {
+	t.Parallel()
+	const canary = "sk-canary-7f3a9e52d1"
+	echo := func(r scripted.Request) scripted.Reply {
+		if strings.Contains(r.Question(), "wrong key") {
+			return scripted.Reply{
+				Fault: scripted.Fault{
+					Status: 401,
+					Body: `{"error":{"message":"Incorrect API key provided: ` + canary + `","type":"x","code":"` +
+						canary + `"}}`,
+				},
+			}
+		}
+		if strings.Contains(r.Question(), "error in the stream") {
+			return scripted.Reply{
+				Text: "one two", Fault: scripted.Fault{Error: "the key " + canary + " is not allowed"},
+			}
+		}
+		return scripted.Librarian(r)
+	}
+	model := newModel(t, scripted.Config{Script: echo})
+	data := newDir(t)
+	s := serve(t, data, "OPENAI_BASE_URL="+model.url, "OPENAI_API_KEY="+canary, "OPENAI_MODEL=scripted",
+		"OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_LOG_LEVEL=debug")
+	s.add(append(books, file{"p.pdf", pdfOf("A page for the worker.")})...)
+	var seen strings.Builder
+	for _, question := range []string{
+		"What is the rent?", "Do you have a wrong key?", "Is there an error in the stream?",
+	} {
+		for _, ev := range s.run(question).raw {
+			seen.WriteString(ev.data)
+		}
+	}
+	s.send("POST", "/chat", `{"message":`)
+	for _, path := range []string{"/", "/health", "/metrics", "/documents", "/sessions", "/readyz"} {
+		r := s.send("GET", path, nil)
+		seen.WriteString(r.body)
+		for name, values := range r.header {
+			seen.WriteString(name + strings.Join(values, " "))
+		}
+	}
+	_ = model.web.Listener.Close()
+	model.web.CloseClientConnections()
+	for _, ev := range s.run("And when the model is gone?").raw {
+		seen.WriteString(ev.data)
+	}
+	doctor := command(t, "", []string{"OPENAI_BASE_URL=" + model.url, "OPENAI_API_KEY=" + canary}, "doctor",
+		"--data="+newDir(t), "--log-level=debug")
+	seen.WriteString(doctor.stdout + doctor.stderr)
+	wrong := command(t, "", []string{"OPENAI_API_KEY=" + canary}, "serve", "--addr=x", "--data="+newDir(t))
+	seen.WriteString(wrong.stdout + wrong.stderr)
+	s.end(os.Interrupt)
+	if !strings.Contains(s.log.String(), "level=DEBUG") {
+		t.Errorf("the log is not at debug level:\n%s", s.log)
+	}
+	if strings.Contains(s.log.String(), canary) {
+		t.Errorf("the key is in the log:\n%s", s.log)
+	}
+	if strings.Contains(seen.String(), canary) {
+		at := strings.Index(seen.String(), canary)
+		t.Errorf("the key was sent out: …%s", seen.String()[max(0, at-200):at])
+	}
+	if err := filepath.WalkDir(data, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(name)
+		if err == nil && strings.Contains(string(raw), canary) {
+			t.Errorf("the key is in the file %s", name)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }

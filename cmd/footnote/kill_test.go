@@ -6,16 +6,23 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/sources/webdav/webdavtest"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
 // faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and
@@ -303,5 +310,327 @@ func copyFiles(t testing.TB, from, to string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// gate passes requests on to a WebDAV server, or holds them while it is shut.
+type gate struct {
+	*httptest.Server
+	shut    atomic.Bool
+	count   atomic.Int64  // requests
+	reached chan struct{} // holds one: a request is held
+}
+
+func newGate(t *testing.T, to string) *gate {
+	t.Helper()
+	at, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, ended := &gate{reached: make(chan struct{}, 1)}, make(chan struct{})
+	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: at.Scheme, Host: at.Host})
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.count.Add(1)
+		if !g.shut.Load() {
+			pass.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case g.reached <- struct{}{}:
+		default:
+		}
+		_, _ = io.Copy(io.Discard, r.Body) // else the end of the client is not seen
+		select {
+		case <-r.Context().Done():
+		case <-ended:
+		}
+	}))
+	t.Cleanup(func() { close(ended); g.Close() })
+	return g
+}
+
+// TestPlaceIsPausedAfterTwoDeaths kills the process twice while it synchronizes a place. At the first death another
+// place is synchronized as well.
+func TestPlaceIsPausedAfterTwoDeaths(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	putFiles(t, folder, map[string]string{"well.md": "# Well\n\nThe well is nine metres deep.\n"})
+	address, _ := webdavtest.Serve(t, folder)
+	deadly, innocent := newGate(t, address), newGate(t, address)
+	s := serve(t, newDir(t))
+	follow := func(name string, g *gate) string {
+		return s.followPlace(fmt.Sprintf(`{"kind":"webdav","name":%q,"schedule":"request","settings":{
+			"url":%q,"username":"ada","password":"secret"}}`, name, g.URL+"/dav"))
+	}
+	deadlyID, innocentID, other := follow("deadly", deadly), follow("innocent", innocent), follow("other", innocent)
+	state := func(s *server, id string) placeState {
+		return loose[placeState](t, s.send("GET", "/places/"+id, nil).body)
+	}
+	begin := func(s *server, id string, g *gate) {
+		g.shut.Store(true)
+		if r := s.send("POST", "/places/"+id+"/look", nil); r.status != http.StatusAccepted {
+			t.Fatalf("look: got %d %s, want %d", r.status, r.body, http.StatusAccepted)
+		}
+		<-g.reached
+	}
+
+	// A server that is stopped in order counts no death.
+	begin(s, deadlyID, deadly)
+	for range 2 {
+		s.end(os.Interrupt)
+		s = s.restart()
+		<-deadly.reached
+	}
+	begin(s, innocentID, innocent)
+	s.kill()
+	innocent.shut.Store(false)
+	s = s.restart()
+	<-deadly.reached
+	s.kill()
+
+	before := deadly.count.Load()
+	s = s.restart()
+	eventually(t, "the other place of the first death is synchronized", func() bool {
+		got := state(s, innocentID)
+		return got.State == "idle" && got.Failure == nil
+	})
+	if got := s.look(other); got.Failure != nil {
+		t.Errorf("another place: got %+v, want no failure", got)
+	}
+	got := state(s, deadlyID)
+	if got.State != "paused" || got.Failure == nil || !strings.Contains(got.Failure.Detail, "ended twice") {
+		t.Errorf("after two deaths: got %+v, want it paused with its reason", got)
+	}
+	page := s.send("GET", "/places", nil, header{"Accept", "text/html"})
+	if !strings.Contains(page.body, "ended twice") {
+		t.Error("the page does not say why the place is paused")
+	}
+	if n := deadly.count.Load() - before; n > 0 {
+		t.Errorf("got %d requests for a paused place, want none", n)
+	}
+	deadly.shut.Store(false)
+	if got := s.look(deadlyID); got.State != "idle" || got.Failure != nil {
+		t.Errorf("after a look on request: got %+v, want it idle", got)
+	}
+}
+
+// tableState holds the fields of a table that a test reads.
+type tableState struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Done  int    `json:"done"`
+}
+
+// A table of a killed process goes on at the next start. Claims last 8 s where other servers may use the database; the
+// bound leaves a busy machine time to start.
+func TestAKilledTableGoesOn(t *testing.T) {
+	t.Parallel()
+	const bound = 30 * time.Second
+	for name, env := range map[string]func(t *testing.T) []string{
+		"SQLite": func(*testing.T) []string { return nil },
+		"PostgreSQL": func(t *testing.T) []string {
+			return []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, settings := newDir(t), env(t)
+			s := serve(t, dir, settings...)
+			var leases []file
+			for i := range 30 {
+				leases = append(leases, file{fmt.Sprintf("lease-%d.md", i), fmt.Sprintf(
+					"# Lease %d\n\nThe rent of the mill is %d euros a month. The notice period is %d months.\n",
+					i, 900+i, i)})
+			}
+			s.add(leases...)
+			columns := ""
+			for i := range 12 {
+				columns += fmt.Sprintf(`,{"name":"Rent %d"}`, i)
+			}
+			made := s.send("POST", "/agent/table", `{"columns":[`+columns[1:]+`]}`)
+			if made.status != http.StatusCreated {
+				t.Fatalf("POST /agent/table: %d %s", made.status, made.body)
+			}
+			id := loose[tableState](t, made.body).ID
+			read := func() tableState {
+				return loose[tableState](t, s.send("GET", "/tables/"+id, nil).body)
+			}
+			eventually(t, "some cells are filled", func() bool { return read().Done >= 4 })
+			s.end(os.Kill)
+			killed := time.Now()
+			s = serve(t, dir, settings...)
+			before := read()
+			if before.State != "filling" {
+				t.Fatalf("the table is %s with %d cells, want it killed in the middle", before.State, before.Done)
+			}
+			eventually(t, "more cells are filled", func() bool { return read().Done > before.Done+4 })
+			if took := time.Since(killed); took > bound {
+				t.Errorf("the table went on after %v, want at most %v", took, bound)
+			} else {
+				t.Logf("the table went on after %v", took)
+			}
+		})
+	}
+}
+
+// chapter is a text of n sections. Its first and last section hold words that no other has.
+func chapter(name string, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", name)
+	for i := range n {
+		word := "ordinary"
+		switch i {
+		case 0:
+			word = name + "begins"
+		case n - 1:
+			word = name + "ends"
+		}
+		fmt.Fprintf(&b,
+			"## Section %d\n\nThis %s section %d tells how the miller, the tenant and the surveyor met at the weir "+
+				"of number %d and what they said.\n\n", i, word, i, i*7)
+	}
+	return b.String()
+}
+
+type searchAnswer struct {
+	TotalResults int `json:"total_results"`
+	Results      []struct {
+		Text     string  `json:"text"`
+		Score    float64 `json:"score"`
+		Metadata struct {
+			DocumentID string `json:"document_id"`
+			Start      int    `json:"start"`
+			End        int    `json:"end"`
+		} `json:"metadata"`
+	} `json:"results"`
+}
+
+func (s *server) search(query string) searchAnswer {
+	s.t.Helper()
+	r := s.send("POST", "/search", `{"query":"`+query+`","mode":"lexical"}`)
+	if r.status != http.StatusOK {
+		s.t.Fatalf("search for %q: %d %s", query, r.status, r.body)
+	}
+	return loose[searchAnswer](s.t, r.body)
+}
+
+// holds reports whether a word is found in a document.
+func (s *server) holds(id, word string) bool {
+	s.t.Helper()
+	for _, hit := range s.search(word).Results {
+		if hit.Metadata.DocumentID == id && strings.Contains(hit.Text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// A process that is killed while it takes documents in leaves each one whole or not yet there, and the next one
+// finishes them.
+func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
+	t.Parallel()
+	template := newDir(t)
+	prepared := serve(t, template)
+	old := prepared.add(file{"book0.md", chapter("oldbook", 4)})[0]
+	prepared.end(os.Interrupt)
+	for i, n := range []int{1, 2, 3, 4, 5, 6, 8} {
+		for seed := range faultSeeds(t) {
+			t.Run(fmt.Sprintf("when state %d was seen, seed %d", n, seed), func(t *testing.T) {
+				dir := newDir(t)
+				copyFiles(t, template, dir)
+				killIngest(t, serve(t, dir), old, n, rand.New(rand.NewPCG(uint64(seed), uint64(i))))
+			})
+		}
+	}
+}
+
+// killIngest replaces one document, adds three, and kills the process when the n-th state of one was seen.
+func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
+	size := 20 + rng.IntN(300)
+	files := []file{
+		{"book0.md", chapter("book0", size)}, {"book1.md", chapter("book1", 2*size)},
+		{"book2.txt", chapter("book2", 10)},
+		{"book3.pdf", pdfOf("The words book3begins and book3ends stand on this page of the survey.",
+			"A second page has other words.")},
+	}
+	r := s.upload(files...)
+	if r.status != http.StatusAccepted {
+		t.Fatalf("upload: %d %s, want %d", r.status, r.body, http.StatusAccepted)
+	}
+	answer := decode[uploadAnswer](t, r.body)
+	if len(answer.Documents) != len(files) || answer.Documents[0].ID != old {
+		t.Fatalf("upload: %s", r.body)
+	}
+	watched := answer.Documents[n%len(files)].ID
+	if st, err := s.open("GET", "/documents/"+watched+"/events", nil); err == nil {
+		for range n {
+			if _, err := st.next(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		st.close()
+	}
+	s.kill()
+
+	again := s.restart()
+	for i, doc := range answer.Documents {
+		name := fmt.Sprintf("book%d", i)
+		again.whole(t, doc.ID, name, false)
+		if state := again.settled(doc.ID); state.State != "ready" {
+			t.Errorf("%s became %+v, want State %q", name, state, "ready")
+		}
+		again.whole(t, doc.ID, name, true)
+	}
+	if again.holds(old, "oldbookbegins") {
+		t.Error("the replaced text is still found")
+	}
+}
+
+// whole fails when only one end of a document is found, or when it must be there and is not.
+func (s *server) whole(t *testing.T, id, name string, must bool) {
+	t.Helper()
+	begins := s.holds(id, name+"begins")
+	ends := s.holds(id, name+"ends")
+	if begins && !ends || must && !(begins && ends) {
+		t.Errorf("%s: its beginning is found: %v, its end: %v", name, begins, ends)
+	}
+}
+
+// A numbered item is found by its number, and is quoted by itself with that number, in each format.
+func TestANumberedItemIsFoundAndQuotedByItsNumber(t *testing.T) {
+	t.Parallel()
+	rules := []string{
+		"Visitors sign the book at the gate.", "Dogs are kept on a lead.", "No fire is lit in the yard.",
+		"The well is covered at night.",
+	}
+	var lines, items []string
+	for i, rule := range rules {
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, rule))
+		items = append(items, "<li>"+rule)
+	}
+	list := strings.Join(lines, "\n")
+	for _, f := range []file{
+		{"rules.md", "# Rules of the mill\n\n" + list + "\n"},
+		{"rules.txt", "Rules of the mill\n=================\n\n" + list + "\n"},
+		{"rules.html", "<!doctype html><title>Rules of the mill</title><h1>Rules of the mill</h1><ol>" +
+			strings.Join(items, "") + "</ol>"},
+		{"rules.pdf", string(pdftest.Document("", pdftest.Sheet{
+			Content: pdftest.At(50, 740, 24, "F", "Rules of the mill") + pdftest.Para(50, 700, lines...),
+		}))},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, newDir(t))
+			s.add(f)
+			r := s.send("POST", "/agent/chat", `{"message":"What does rule 3 say?","citation_style":"numeric"}`)
+			const want = "> 3. No fire is lit in the yard. [1]"
+			got := loose[struct{ Response string }](t, r.body)
+			if r.status != http.StatusOK || !strings.Contains(got.Response, want) {
+				t.Errorf("%d %q; want %d and %q in it", r.status, got.Response, http.StatusOK, want)
+			}
+		})
 	}
 }

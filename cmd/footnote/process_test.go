@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -360,4 +361,260 @@ func (s *server) request(method, path string, body any, headers ...header) (*htt
 		req.Header.Set(h[0], h[1])
 	}
 	return req, nil
+}
+
+// The first minute is one command: it serves, adds a folder, and opens the page. A second one finds the first.
+func TestUpServesAFolderAndOpensThePage(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the browser is a script that Linux would start")
+	}
+	bin, papers, data := t.TempDir(), t.TempDir(), ""
+	opened := filepath.Join(bin, "opened")
+	script := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + opened + "\n"
+	browser := filepath.Join(bin, "xdg-open")
+	if err := os.WriteFile(browser, []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(papers, "roof.md"), []byte("# Roof\n\nIt is sound."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// what is Footnote's own is no document, wherever it lies
+	data = filepath.Join(papers, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shareCompiled(t, data)
+	settings := filepath.Join(papers, "footnote.yaml")
+	const own = "openai_api_key: secret\nopenai_base_url: http://localhost:1/v1\nmodel: offline\n"
+	if err := os.WriteFile(settings, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start := func(args ...string) (*exec.Cmd, *output) {
+		usual := []string{"up", "--data=" + data, "--addr=127.0.0.1:0", "--config=" + settings}
+		cmd := exec.Command(binary, append(usual, args...)...)
+		out := &output{}
+		cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment(nil), t.TempDir(), out, out
+		cmd.Env = append(cmd.Env, "DISPLAY=:0", "PATH="+bin+":"+os.Getenv("PATH"))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() }) // it may have ended
+		return cmd, out
+	}
+	wait := func(what string, done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("still not: %s", what)
+			}
+		}
+	}
+	pages := func() []string {
+		raw, _ := os.ReadFile(opened) // not there yet: none
+		return strings.Fields(string(raw))
+	}
+	first, said := start(papers)
+	wait("the page is opened", func() bool { return len(pages()) == 1 })
+	url := pages()[0]
+	wait("the folder's document is there", func() bool {
+		res, err := http.Get(url + "/documents")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		buf := make([]byte, 64<<10)
+		n, _ := res.Body.Read(buf) // an end is one of the ways it ends
+		list := string(buf[:n])
+		if strings.Contains(list, "footnote.yaml") || strings.Contains(list, "server.json") {
+			t.Errorf("Footnote's own files are documents: %s", list)
+		}
+		return strings.Contains(list, "roof.md")
+	})
+	if err := os.WriteFile(filepath.Join(papers, "cellar.md"), []byte("# Cellar\n\nIt is dry."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second, again := start()
+	wait("the page is opened again", func() bool { return len(pages()) == 2 })
+	if err := second.Wait(); err != nil || pages()[1] != url || !strings.Contains(again.String(), "already") {
+		t.Errorf("%v, %v opened, %s; want the page of the server that runs", err, pages(), again)
+	}
+	if err := first.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	got := command(t, "", nil, "up", "--data="+data, filepath.Join(papers, "none"))
+	if got.code != 1 || !strings.Contains(got.stderr, "none") {
+		t.Errorf("a folder that is not there: %d %s, want 1 and its name", got.code, got.stderr)
+	}
+}
+
+// A command that is interrupted ends by itself, gives the directory up, and loses nothing that it had stored.
+func TestAnInterruptedCommandEndsCleanly(t *testing.T) {
+	t.Parallel()
+	model := slow(t)
+	data := newDir(t)
+	cmd := exec.Command(binary, "ask", "Tell me about the roof.", "--data="+data)
+	shown := &output{}
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = environment(model.env()), t.TempDir(), shown, shown
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	eventually(t, "the model is asked", func() bool { return len(model.asked()) > 0 })
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		_ = cmd.Process.Kill() // the failure is reported
+		t.Fatalf("it goes on after an interrupt:\n%s", shown)
+	}
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(shown.String(), "stopped before the answer was done") {
+		t.Errorf("code %d:\n%s", cmd.ProcessState.ExitCode(), shown)
+	}
+	s := serve(t, data)
+	sessions := loose[struct {
+		Sessions []struct {
+			Running bool `json:"running"`
+		} `json:"sessions"`
+	}](t, s.send("GET", "/sessions", nil).body)
+	if len(sessions.Sessions) != 1 || sessions.Sessions[0].Running {
+		t.Fatalf("sessions: %+v; want 1 session and Sessions[0].Running false", sessions)
+	}
+}
+
+// newKey makes a key of a user with 'footnote key new'.
+func newKey(t testing.TB, dir, name string, env ...string) string {
+	t.Helper()
+	made := command(t, "", env, "key", "new", name, "--data="+dir)
+	if made.code != 0 {
+		t.Fatalf("key new: exit code %d: %s, want 0", made.code, made.stderr)
+	}
+	return strings.TrimSpace(made.stdout)
+}
+
+// networkAddrs are ways to write an address, without its port, that other machines can reach.
+func networkAddrs(t *testing.T) []string {
+	t.Helper()
+	all := []string{"0.0.0.0", "", "[::]", "[::ffff:0.0.0.0]"}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range addrs {
+		if ip, ok := addr.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
+			all = append(all, ip.IP.String())
+			break
+		}
+	}
+	return all
+}
+
+func TestWithoutKeysTheNetworkIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, host := range networkAddrs(t) {
+		dir := newDir(t)
+		for _, name := range []string{"serve", "doctor"} {
+			got := command(t, "", nil, name, "--data="+dir, "--addr="+host+":0")
+			text := got.stdout + got.stderr
+			if got.code != 1 {
+				t.Errorf("%s on %q: exit code %d, want 1:\n%s", name, host, got.code, text)
+			}
+			for _, want := range []string{
+				"footnote key new", "FOOTNOTE_OPEN_TO_NETWORK=true", "--addr 127.0.0.1:8080",
+			} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s on %q does not say %q:\n%s", name, host, want, text)
+				}
+			}
+		}
+	}
+	for _, host := range []string{"127.0.0.1", "[::1]", "localhost", "127.8.8.8", "[::ffff:127.0.0.1]"} {
+		ln, err := net.Listen("tcp", host+":0")
+		if err != nil {
+			t.Logf("%s can't be bound here: %v", host, err)
+			continue
+		}
+		_ = ln.Close()
+		s := serveAt(t, host+":0", newDir(t))
+		if strings.Contains(s.log.String(), "WARN") {
+			t.Errorf("on %s it warns:\n%s", host, s.log)
+		}
+	}
+}
+
+func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
+	t.Parallel()
+	env := []string{"FOOTNOTE_OPEN_TO_NETWORK=true", "FOOTNOTE_ALLOWED_HOSTS=Intranet.example"}
+	dir := newDir(t)
+	s := serveAt(t, "0.0.0.0:0", dir, env...)
+	if log := s.log.String(); !strings.Contains(log, "FOOTNOTE_OPEN_TO_NETWORK") ||
+		!strings.Contains(log, "level=WARN") {
+		t.Errorf("it does not warn:\n%s", log)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(host string) int { return s.send("GET", "/documents", nil, header{"Host", host}).status }
+	for host, want := range map[string]int{
+		"localhost:" + port: 200, "127.0.0.1": 200, "intranet.example:" + port: 200, "intranet.example.": 200,
+		"evil.example": 403, "10.255.254.253": 403, "localhost.evil.example": 403, "0.0.0.0:" + port: 403,
+	} {
+		if got := status(host); got != want {
+			t.Errorf("Host %s: status = %d, want %d", host, got, want)
+		}
+	}
+	for _, host := range networkAddrs(t)[4:] { // this machine's own address, reached by it
+		own := *s
+		own.url = "http://" + net.JoinHostPort(host, port)
+		if got := own.send("GET", "/documents", nil); got.status != 200 {
+			t.Errorf("at its own address %s: status = %d, want 200", host, got.status)
+		}
+	}
+	if got := command(t, "", append(env, "FOOTNOTE_ADDR=0.0.0.0:"+port), "doctor", "--data="+dir); got.code != 0 ||
+		!strings.Contains(got.stdout, "everyone who reaches") {
+		t.Errorf("doctor: exit code %d:\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	key := newKey(t, dir, "anna")
+	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"}); got.status != 401 {
+		t.Errorf("with the first key made, a request without one: status = %d, want 401", got.status)
+	}
+	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"},
+		header{"X-API-Key", key}); got.status != 200 {
+		t.Errorf("with the first key: status = %d, want 200", got.status)
+	}
+}
+
+func TestAServerWithAKeysFileStartsLocked(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	env := []string{"FOOTNOTE_KEYS=" + filepath.Join(t.TempDir(), "keys")}
+	s := serveAt(t, "0.0.0.0:0", dir, env...)
+	if log := s.log.String(); !strings.Contains(log, "footnote key new NAME") {
+		t.Errorf("it does not say how to make the first key:\n%s", log)
+	}
+	for path, want := range map[string]int{"/documents": 401, "/": 401, "/health": 200, "/readyz": 200} {
+		if got := s.send("GET", path, nil); got.status != want {
+			t.Errorf("%s before the first key: status = %d, want %d", path, got.status, want)
+		}
+	}
+	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 1 ||
+		!strings.Contains(got.stdout, "nobody has one") {
+		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
+	}
+	key := newKey(t, dir, "anna", env...)
+	if got := s.send("GET", "/documents", nil, header{"X-API-Key", key},
+		header{"Host", "any.example"}); got.status != 200 {
+		t.Errorf("with the first key: status = %d, want 200", got.status)
+	}
+	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 0 ||
+		!strings.Contains(got.stdout, "a key is needed; 1 can be used") {
+		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
+	}
 }

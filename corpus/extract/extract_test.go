@@ -2,15 +2,21 @@ package extract
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
@@ -358,5 +364,252 @@ func TestAPlaceholderOfAPageIsNoTitle(t *testing.T) {
 		if x := mustExtract(t, "a.html", page); x.Title != "" {
 			t.Errorf("a page without a heading that calls itself %q has the title %q, want none", stated, x.Title)
 		}
+	}
+}
+
+// What a browser shows is read wherever it stands in the file; what it does not show is read where there is no other
+// text.
+func TestHiddenPartsOfHTMLStandInForAPageWithoutText(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"the text for browsers without frames", "<html><head><title>Manual</title></head><frameset cols='20%,*'>" +
+			"<frame src=left.html><frame src=right.html><noframes><body><h1>Roof</h1><p>It is <b>new</b>.</body>" +
+			"</noframes></frameset></html>",
+			[]string{"heading1: Roof", "paragraph in Roof: It is new. {strong new}"}},
+		{"the text for browsers without scripts", "<body><div id=app></div><noscript><p>The roof is new.</noscript>" +
+			"<script src=a.js></script>", []string{"paragraph: The roof is new."}},
+		{"beside other text that is left out", "<p>Seen.<noscript>no script</noscript><noframes>no frame</noframes>" +
+			"<iframe>no inner frame</iframe><noembed>no player</noembed><template>later</template><img alt=roof>",
+			[]string{"paragraph: Seen."}},
+		{"the text for browsers without players", "<object data=a.swf><p>The roof in words.</object>",
+			[]string{"paragraph: The roof in words."}},
+		{"the text of an inner frame for old browsers", "<iframe src=a.html><p>See the roof.</iframe>",
+			[]string{"paragraph: See the roof."}},
+		{"the document of an inner frame", "<p>Above.<iframe srcdoc='&lt;p&gt;The roof is &lt;i&gt;new&lt;/i&gt;." +
+			"'>old</iframe><iframe hidden srcdoc=hidden></iframe><p>Below.",
+			[]string{"paragraph: Above.", "paragraph: The roof is new. {em new}", "paragraph: Below."}},
+		{"a shadow tree with its slots filled", "<house-card><template shadowrootmode=open><style>b{}</style>" +
+			"<h2><slot name=title>Untitled</slot></h2><slot></slot><p>Owner: <slot name=owner>nobody</slot>." +
+			"</template><p>Dry walls.</p><b slot=title>Mill Lane</b><p slot=cellar>not shown</p></house-card>",
+			[]string{"heading2: Mill Lane {strong Mill Lane}", "paragraph in Mill Lane: Dry walls.",
+				"paragraph in Mill Lane: Owner: nobody."}},
+		{"a shadow tree inside another", "<x-a><template shadowrootmode=open><x-b><template shadowrootmode=closed>" +
+			"<p>Inner: <slot></slot></template><i><slot></slot></i></x-b></template>roof</x-a>",
+			[]string{"paragraph: Inner: roof {em roof}"}},
+		{"hidden elements", "<div style='display:none'><p>The roof is new.</div><script>show()</script>",
+			[]string{"paragraph: The roof is new."}},
+		{"a template", "<template><p>The roof is new.</template>", []string{"paragraph: The roof is new."}},
+		{"a page of links", "<nav><ul><li><a href=roof.html>Roof</a><li>Cellar</ul></nav>",
+			[]string{"list1: Roof", "list1: Cellar"}},
+		{"a field", "<form><textarea>The roof is new.</textarea><input value=x></form>",
+			[]string{"paragraph: The roof is new."}},
+		{"a drawing", "<svg><style>a{}</style><g><text>Roof</text><text>Cellar</text></g></svg>",
+			[]string{"paragraph: Roof", "paragraph: Cellar"}},
+		{"pictures", "<p><img src=a.png alt='The roof is new.'><img src=b.png title='A cellar'><img src=c.png>",
+			[]string{"paragraph: The roof is new.", "paragraph: A cellar"}},
+		{"what can be unfolded is always read", "<p>Seen.<details><summary>Roof</summary>It is new.</details>",
+			[]string{"paragraph: Seen.", "paragraph: Roof", "paragraph: It is new."}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, describe(mustExtract(t, "a.html", tt.src))); diff != "" {
+				t.Errorf("blocks of %q (-want +got):\n%s", tt.src, diff)
+			}
+		})
+	}
+}
+
+func TestAPageWithoutTextSaysWhatToDo(t *testing.T) {
+	for _, tt := range []struct{ name, src, says string }{
+		{"frames", "<title>Manual</title><frameset><frame src=left.html><frame src=left.html><frame src=b/right.html>" +
+			"</frameset>", "This page only shows other pages in frames. Add left.html, b/right.html."},
+		{"scripts", "<title>App</title><div id=root></div><img src=logo.png><script src=a.js></script>",
+			"Scripts put the text into this page, and they are not run. Open it in a browser, save it as PDF"},
+		{"pictures", "<img src=a.png>", "This page shows pictures without text. Save it as PDF, run text recognition"},
+		{"nothing", "<title>Manual</title><p> </p>", "This file holds no text."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := extractBytes(t, "a.html", "text/html", []byte(tt.src))
+			f, ok := errors.AsType[*corpus.Failure](err)
+			if !ok || f.Code != "no_text" || !strings.HasPrefix(f.Detail, tt.says) {
+				t.Errorf("error of %q = %v, want no_text and %q", tt.src, err, tt.says)
+			}
+		})
+	}
+}
+
+// The reader that keeps only text finds the same parts.
+func TestHiddenPartsStandInWithoutMarkupToo(t *testing.T) {
+	for src, want := range map[string]string{
+		"<frameset><frame src=a.html><noframes><h1>Roof</h1><p>It is <b>new</b>.</noframes></frameset>": "Roof\n\n" +
+			"It is new.",
+		"<p>Seen.<noscript>no script</noscript>": "Seen.",
+		"<nav>Roof</nav><script>a()</script>":    "Roof",
+	} {
+		path := filepath.Join(t.TempDir(), "original")
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file := corpus.File{Path: path, Filename: "a.html", MIME: "text/html", Bytes: int64(len(src))}
+		if x, err := New(noPDF{}, noPDF{}).ExtractPlain(t.Context(), file, nil); err != nil || x.Text != want {
+			t.Errorf("text of %q = %q, %v; want %q", src, x.Text, err, want)
+		}
+	}
+}
+
+// logOf is a log of so many lines.
+func logOf(lines int) string {
+	var b strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&b, "2026-03-01 12:%02d:%02d worker %d stored register %d\n", i/60%60, i%60, i%7, i)
+	}
+	return b.String()
+}
+
+// noise is what compressed data looks like.
+func noise(n int) string {
+	random, b := rand.New(rand.NewPCG(1, 2)), make([]byte, n)
+	for i := range b {
+		b[i] = byte(random.Uint32())
+	}
+	return string(b)
+}
+
+// numbers are n numbers of four bytes each.
+func numbers(n int, value func(i int) uint32) string {
+	var b []byte
+	for i := range n {
+		b = binary.LittleEndian.AppendUint32(b, value(i))
+	}
+	return string(b)
+}
+
+func encoded(t *testing.T, enc interface{ String(string) (string, error) }, s string) string {
+	t.Helper()
+	out, err := enc.String(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A text is read although it has bytes that are none, whatever it is called, and without them.
+func TestWhatIsMostlyTextIsRead(t *testing.T) {
+	russian := strings.Repeat("Крыша дома была осмотрена, стены сухие.\n", 40)
+	for _, tt := range []struct{ name, file, data, want string }{
+		{"a log with stray zero bytes", "a.log", strings.ReplaceAll(logOf(200), "worker", "wor\x00ker"+
+			"\x00"), logOf(200)},
+		{"zero bytes at its beginning", "a.log", "\x00\x00\x00" + logOf(3), logOf(3)},
+		{"a zero in its first word", "a.log", "ERR\x00OR: the disk is full\nretried\n", "ERROR: the disk is " +
+			"full\nretried\n"},
+		{"a row of zeros ahead of it", "app.out", strings.Repeat("\x00", 9000) + logOf(50), logOf(50)},
+		{"a row of zeros inside", "app", logOf(50) + strings.Repeat("\x00", 1<<20) + logOf(50), logOf(50) + logOf(50)},
+		{"a row of zeros inside a legacy encoding", "a.txt",
+			encoded(t, charmap.Windows1251.NewEncoder(), russian+"!!!") + strings.Repeat("\x00", 4096) +
+				encoded(t, charmap.Windows1251.NewEncoder(), russian), russian + "!!!" + russian},
+		{"more stray control characters than one in a hundred", "a.dat",
+			strings.ReplaceAll(logOf(200), "stored", "\x01stored\x02"), logOf(200)},
+		{"stray control characters of all kinds", "a.log", func() string {
+			var b strings.Builder
+			for i, r := range logOf(400) {
+				if b.WriteRune(r); i%79 == 0 {
+					b.WriteByte(byte(i / 79 % 9))
+				}
+			}
+			return b.String()
+		}(), logOf(400)},
+		{"colours and titles of a terminal", "ci.log",
+			"\x1b]0;build\x07\x1b[1;31mERROR\x1b[0m the \x1b[4mroof\x1b[24m leaks\x1b(B\n" + logOf(3),
+			"ERROR the roof leaks\n" + logOf(3)},
+		{"bold and underlined words of a manual page", "ls.txt", "N\bNA\bAM\bME\bE\n\n" +
+			strings.Repeat("list _\bf_\bi_\bl_\be_\bs of größe\be\n", 30), "NAME\n\n" +
+			strings.Repeat("list files of größe\n", 30)},
+		{"a binary end", "a.log", logOf(400) + noise(8000), logOf(400)},
+		{"a binary part inside", "a.log", logOf(400) + noise(8000) + "\n" + logOf(400), logOf(400) + logOf(400)},
+		{"a few bytes that are no UTF-8", "a.log", strings.Repeat("größe ", 40) + "caf\xe9 " + "\x00" + "ende",
+			strings.Repeat("größe ", 40) + "café ende"},
+		{"UTF-16 without a " +
+			"mark", "a.log", encoded(t, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder(),
+			logOf(20)), logOf(20)},
+		{"the first letters of a picture", "a.txt", "BM25 scores words.", "BM25 scores words."},
+		{"the first letters of a font", "a.txt", "OTTO VON BISMARCK", "OTTO VON BISMARCK"},
+		{"the first letters of a song", "a.md", "ID3 tags name songs.", "ID3 tags name songs."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]
+			if _, err := Formats.Sniff([]byte(head), tt.file); err != nil {
+				t.Errorf("Sniff fails with %q, want no error", chat.MessageOf(err))
+			}
+			decoded, err := decodeText([]byte(tt.data), "")
+			got := strings.Map(func(r rune) rune {
+				if doctext.Dropped(r) {
+					return -1
+				}
+				return r
+			}, decoded)
+			// a few bytes between binary data may look like a text
+			if !holdsLines(got, tt.want) || len(got) > len(tt.want)+len(tt.want)/100+200 || err != nil {
+				t.Errorf("decode(%.80q) = %.300q (%d bytes), %v; want %.300q (%d bytes)", tt.data, got, len(got), err,
+					tt.want, len(tt.want))
+			}
+			if strings.ContainsRune(decoded, 0) {
+				t.Errorf("the text holds zeros")
+			}
+		})
+	}
+}
+
+// holdsLines reports whether a text has the lines of another one, in their order, with at most some between them.
+func holdsLines(text, lines string) bool {
+	for line := range strings.Lines(lines) {
+		_, after, ok := strings.Cut(text, line)
+		if !ok {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+// What is mostly no text is refused in the same words when it comes in and when it is read.
+func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
+	const notText = "holds binary data, not text. Save it as PDF and add that."
+	for _, tt := range []struct{ name, file, data, says string }{
+		{"compressed data", "a.log", noise(9000), notText},
+		{"a text behind more binary data", "a.txt", noise(9000) + logOf(100), notText},
+		{"numbers", "a.dat", numbers(3000, func(i int) uint32 { return math.Float32bits(float32(i)) }), notText},
+		{"small numbers", "a", numbers(3000, func(i int) uint32 { return uint32(i % 127) }), notText},
+		{"letters between control characters", "a.txt", strings.Repeat("ab\x00\x01cd", 50), notText},
+		{"a song", "a.txt", "ID3\x03\x00\x00" + noise(5000),
+			"is a sound recording, which can't be read. Add documents only."},
+		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture of another kind, which can't " +
+			"be read. Save it as PNG or JPEG"},
+		{"a video", "a.mp4", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + noise(5000),
+			"is a video, which can't be"},
+		{"a TAR archive", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x0000" + logOf(9),
+			"is a TAR archive, which"},
+		{"PostScript", "a.ps", "%!PS-Adobe-3.0\n%%Title: a\n", "is a PostScript file, which can't be read. Save it " +
+			"as PDF"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]
+			_, err := Formats.Sniff([]byte(head), tt.file)
+			if want := "“" + tt.file + "” " + tt.says; err == nil || !strings.HasPrefix(chat.MessageOf(err), want) {
+				t.Errorf("Sniff fails with %v, want %q", err, want)
+			}
+			_, err = extractBytes(t, tt.file, "text/plain", []byte(tt.data))
+			f, ok := errors.AsType[*corpus.Failure](err)
+			if want := "This file " + tt.says; !ok || f.Code != "unsupported" || !strings.HasPrefix(f.Detail, want) {
+				t.Errorf("Extract fails with %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestAFileOfZerosHoldsNoText(t *testing.T) {
+	_, err := extractBytes(t, "a.log", "text/plain", make([]byte, 1<<20))
+	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != "no_text" {
+		t.Errorf("error = %v, want no_text", err)
 	}
 }

@@ -5,9 +5,9 @@
 // sweep makes it again.
 //
 // store.go is the Store and its settings; dial.go and call.go reach the server and decide how long it may take;
-// collection.go, create.go and alias.go choose and make the collection; write.go, written.go, search.go, stored.go and
-// count.go are the methods of corpus.Vectors; filter.go writes the expressions that select. Milvus knows documents,
-// users and namespaces only as strings of a vector: what exists is the database's to know.
+// collection.go and alias.go choose and make the collection; write.go, written.go, search.go, stored.go and count.go
+// are the methods of corpus.Vectors. Milvus knows documents, users and namespaces only as strings of a vector: what
+// exists is the database's to know.
 //
 // Two things about Milvus shape the code. It is eventually consistent, so that each read says how much it must see: its
 // own session's writes, or everybody's. And its client answers late or never when the server is away, so that every

@@ -47,3 +47,71 @@ func TestFuse(t *testing.T) {
 		})
 	}
 }
+
+func TestNonsenseKeepsTheShapeOfAText(t *testing.T) {
+	for text, want := range map[string]string{
+		"Rent of mill 12?": "Sfou pg njmm 12?", "ZZ zz": "YY yy", "мель": "нжмэ", "磨坊": "磩坋",
+		"2024-05": "2024-05", "": "",
+	} {
+		if got := Nonsense(text); got != want {
+			t.Errorf("Nonsense(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestDoubtRisesWithTheNearnessOfNonsense(t *testing.T) {
+	s := Scale{far: 0.1, near: 0.5, middle: 0.3, slope: 20}
+	for cosine, want := range map[float64]float64{-1: 0, 0.1: 0.018, 0.3: 0.5, 0.5: 0.982, 1: 1} {
+		if got := s.Doubt(cosine); got < want-1e-3 || got > want+1e-3 {
+			t.Errorf("Doubt(%v) = %v, want %v", cosine, got, want)
+		}
+	}
+}
+
+func TestDoubtLeavesTheOrderToTheWords(t *testing.T) {
+	fits := []Fit{{ID: "near", Words: 0.2, Meaning: 1.5}, {ID: "worded", Words: 0.8, Meaning: 0.5}}
+	for doubt, want := range map[float64]string{0: "near", 1: "worded"} {
+		if got := Fuse(fits, doubt); got[0].ID != want {
+			t.Errorf("with a doubt of %v %q is first, want %q", doubt, got[0].ID, want)
+		}
+	}
+	far, near := -0.5, 0.9
+	if WithMeaning(0.5, &far, 1) != 0.5 || WithMeaning(0.5, &near, 1) != 0.5 {
+		t.Error("the cosine counts although it says nothing")
+	}
+}
+
+func TestTyposCountsSwapsOnce(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  string
+		limit int
+		want  int
+	}{
+		{"roof", "roof", 2, 0}, {"roof", "rofo", 2, 1}, {"roof", "rof", 2, 1}, {"roof", "proof", 2, 1},
+		{"elefant", "elephant", 2, 2}, {"roof", "cellar", 2, 3}, {"", "ab", 2, 2}, {"首都", "首部", 2, 1},
+	} {
+		if got := Typos(tt.a, tt.b, tt.limit); got != tt.want && (got <= tt.limit || tt.want <= tt.limit) {
+			t.Errorf("Typos(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestErrorsOfTheFingersAreToldFromOtherWords(t *testing.T) {
+	for _, tt := range []struct {
+		typed, word string
+		want        Meant
+	}{
+		{"rihgts", "rights", SurelyMeant}, {"rofo", "roof", SurelyMeant}, {"lemmon", "lemon", SurelyMeant},
+		{"boiller", "boiler", SurelyMeant}, {"accomodate", "accommodate", SurelyMeant}, {"rpof", "roof", MaybeMeant},
+		{"repaird", "repairs", SurelyMeant}, {"seperate", "separate", SurelyMeant}, {"tenent", "tenant", SurelyMeant},
+		{"maintainance", "maintenance", SurelyMeant}, {"elefant", "elephant", SurelyMeant},
+		{"крыпа", "крыша", NotMeant}, {"крвша", "крыша", MaybeMeant},
+		{"clau", "claus", MaybeMeant}, {"planet", "plant", MaybeMeant}, {"plugh", "plug", MaybeMeant},
+		{"world", "would", NotMeant}, {"bread", "break", NotMeant}, {"weather", "washer", NotMeant},
+		{"flibber", "flicker", NotMeant}, {"wireguard", "wiregauge", NotMeant}, {"totp", "toto", MaybeMeant},
+	} {
+		if got, _ := MeantBy(tt.typed, tt.word); got != tt.want {
+			t.Errorf("%q is meant by %q: got %d, want %d", tt.word, tt.typed, got, tt.want)
+		}
+	}
+}

@@ -17,13 +17,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -170,3 +174,74 @@ const (
 	// CallTime is how long a server may take to begin its reply, and to send anything more of it.
 	CallTime = 30 * time.Second
 )
+
+// A way is a path below the root of a place: names that are parted by slashes. Of a name only what would be mistaken is
+// escaped: slashes, percent signs, controls and what is no UTF-8. So it is the same however a server writes it.
+
+// LongWay begins the key of a way that is too long to be one; no way begins so.
+const LongWay = "%:"
+
+// KeyOf is the key of a way: the way itself, or a hash where that is too long. The hash has 66 bytes with its mark and
+// can't be turned back, so a kind keeps the long ways of its last list.
+func KeyOf(way string) string {
+	if len(way) <= MaxKey {
+		return way
+	}
+	sum := sha256.Sum256([]byte(way))
+	return LongWay + hex.EncodeToString(sum[:])
+}
+
+// EscapeName is a name as it is in a way. Percent signs are escaped as well, so that unescaping gives back the name
+// whatever it was.
+func EscapeName(name string) string {
+	var b strings.Builder
+	for len(name) > 0 {
+		r, size := utf8.DecodeRuneInString(name)
+		if r == '%' || r == '/' || r < ' ' || r == 0x7f || r == utf8.RuneError && size == 1 {
+			_, _ = fmt.Fprintf(&b, "%%%02X", name[0])
+		} else {
+			b.WriteString(name[:size])
+		}
+		name = name[size:]
+	}
+	return b.String()
+}
+
+// inName takes out of a name what no name can have. It is for showing alone: two names may become one.
+var inName = strings.NewReplacer("/", "-", "\x00", "")
+
+// ReadableWay is a way as people read it.
+func ReadableWay(way string) string {
+	names := strings.Split(way, "/")
+	for i, name := range names {
+		if plain, err := url.PathUnescape(name); err == nil {
+			names[i] = strings.ToValidUTF8(inName.Replace(plain), "\ufffd")
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// maxKept is how many bytes of text one listing may keep at once. A hundred thousand paths of 600 bytes fit.
+const maxKept = 64 << 20
+
+// ErrTooLarge ends a listing that would take more memory than one may.
+var ErrTooLarge = &chat.Error{
+	Code: chat.CodeTooLarge,
+	Message: "What the server lists is too large to be read safely. Choose a smaller part of it, or ask who runs the " +
+		"server.",
+}
+
+// Kept counts the text that a listing keeps until it ends, such as the keys that were seen. It is used by one
+// goroutine.
+type Kept int
+
+// Add counts texts that are kept from now on. It fails with ErrTooLarge beyond 64 MiB.
+func (k *Kept) Add(texts ...string) error {
+	for _, text := range texts {
+		*k += Kept(len(text))
+	}
+	if *k > maxKept {
+		return ErrTooLarge
+	}
+	return nil
+}

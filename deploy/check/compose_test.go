@@ -3,11 +3,23 @@
 package check
 
 import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 const root = "../.."
@@ -91,5 +103,144 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 		!proxy.Volumes[0].ReadOnly || !strings.HasSuffix(proxy.Volumes[0].Source, "/deploy/nginx.conf") {
 		t.Errorf("the proxy: %+v; want 1 port, 1 volume, Volumes[0].ReadOnly true, %q at its end",
 			proxy, "/deploy/nginx.conf")
+	}
+}
+
+// objects reads the manifests into the types of Kubernetes: a field that is unknown, twice there or of another type is
+// a mistake.
+func objects(t *testing.T) (list []runtime.Object) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme,
+		json.SerializerOptions{Yaml: true, Strict: true})
+	files, err := filepath.Glob(root + "/deploy/kubernetes/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		documents := yaml.NewYAMLReader(bufio.NewReader(file))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			object, kind, err := decoder.Decode(document, nil, nil)
+			if err != nil {
+				t.Errorf("%s: %v: %v, want no error", name, kind, err)
+				continue
+			}
+			list = append(list, object)
+		}
+	}
+	return list
+}
+
+func TestKubernetesTakesTheManifests(t *testing.T) {
+	t.Parallel()
+	var (
+		deployment *appsv1.Deployment
+		service    *corev1.Service
+		claim      *corev1.PersistentVolumeClaim
+		ingress    *networkingv1.Ingress
+		budget     *policyv1.PodDisruptionBudget
+	)
+	for _, object := range objects(t) {
+		switch o := object.(type) {
+		case *appsv1.Deployment:
+			deployment = o
+		case *corev1.Service:
+			service = o
+		case *corev1.PersistentVolumeClaim:
+			claim = o
+		case *networkingv1.Ingress:
+			ingress = o
+		case *policyv1.PodDisruptionBudget:
+			budget = o
+		default:
+			t.Errorf("a %T", object)
+		}
+	}
+	if deployment == nil || service == nil || claim == nil || ingress == nil || budget == nil {
+		t.Fatalf("something is missing: %v %v %v %v %v", deployment, service, claim, ingress, budget)
+	}
+	pod := deployment.Spec.Template.Spec
+	container := pod.Containers[0]
+	if *deployment.Spec.Replicas < 2 || int32(budget.Spec.MinAvailable.IntValue()) >= *deployment.Spec.Replicas {
+		t.Errorf("%d replicas, of which %v must be there, want at least 2",
+			*deployment.Spec.Replicas, budget.Spec.MinAvailable)
+	}
+	if !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser != 65532 ||
+		!*container.SecurityContext.ReadOnlyRootFilesystem || *container.SecurityContext.AllowPrivilegeEscalation {
+		t.Errorf("the pod may do too much: %+v %+v", pod.SecurityContext, container.SecurityContext)
+	}
+	if pause := container.Lifecycle.PreStop.Sleep; pause == nil ||
+		*pod.TerminationGracePeriodSeconds < pause.Seconds+30 {
+		t.Errorf("a pod has %d seconds to end, after %v, want at least %d",
+			*pod.TerminationGracePeriodSeconds, pause, pause.Seconds+30)
+	}
+	volumes := map[string]bool{}
+	for _, volume := range pod.Volumes {
+		volumes[volume.Name] = true
+		if volume.PersistentVolumeClaim != nil && volume.PersistentVolumeClaim.ClaimName != claim.Name {
+			t.Errorf("the pod wants the claim %s", volume.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	shared := ""
+	for _, mount := range container.VolumeMounts {
+		if !volumes[mount.Name] {
+			t.Errorf("%s mounts no volume", mount.MountPath)
+		}
+		if mount.Name == "shared" {
+			shared = mount.MountPath + "/"
+		}
+	}
+	kept := 0
+	for _, env := range container.Env {
+		if shared != "" && (env.Name == "FOOTNOTE_BLOBS" || env.Name == "FOOTNOTE_KEYS") &&
+			strings.HasPrefix(strings.TrimPrefix(env.Value, "file://"), shared) {
+			kept++
+		}
+	}
+	if kept != 2 {
+		t.Errorf("originals and keys do not lie in the volume at %q: %v", shared, container.Env)
+	}
+	if len(claim.Spec.AccessModes) != 1 || claim.Spec.AccessModes[0] != corev1.ReadWriteMany {
+		t.Errorf("replicas can't share a volume that is %v; want 1 access mode and %v",
+			claim.Spec.AccessModes, corev1.ReadWriteMany)
+	}
+	port := container.Ports[0].Name
+	for name, probe := range map[string]*corev1.Probe{
+		"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
+	} {
+		if probe.HTTPGet.Port.StrVal != port {
+			t.Errorf("the probe of %s asks port %v, want StrVal %v", name, probe.HTTPGet.Port, port)
+		}
+	}
+	backend := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
+	if service.Spec.Ports[0].TargetPort.StrVal != port || backend.Name != service.Name ||
+		backend.Port.Name != service.Spec.Ports[0].Name {
+		t.Errorf("the way from %v over %v to %s is broken; want %v, Name %v, Port.Name %v",
+			backend, service.Spec.Ports, port, port, service.Name, service.Spec.Ports[0].Name)
+	}
+	for key, value := range service.Spec.Selector {
+		if deployment.Spec.Template.Labels[key] != value || deployment.Spec.Selector.MatchLabels[key] != value ||
+			budget.Spec.Selector.MatchLabels[key] != value {
+			t.Errorf("the service wants %s=%s", key, value)
+		}
 	}
 }

@@ -11,17 +11,22 @@
 // packed are the programs that goreleaser wrote into dist. It prints nothing and exits with 0 when all is written;
 // otherwise it says what is wrong and exits with 1, and what it had written stays.
 //
-// dist.go reads what was built, modules.go finds the works of others, archive.go packs; notices.go, bill.go, npm.go,
-// wheel.go, bundle.go and model.go make one kind each. It never builds the program, and never publishes anything.
+// It never builds the program, and never publishes anything.
 package main
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -116,4 +121,291 @@ func madeAt(epoch string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, want the seconds of the commit", epoch)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// launcher starts the program of the package for this system.
+//
+//go:embed launcher.cjs
+var launcher []byte
+
+// npmScope is before the names of the packages with the programs. One scope needs one owner. Registries would let
+// others publish under another one.
+const npmScope = "@footnote/"
+
+// npmSystems and npmProcessors are Node's names (process.platform, process.arch).
+var (
+	npmSystems    = map[string]string{"darwin": "darwin", "linux": "linux", "windows": "win32"}
+	npmProcessors = map[string]string{"amd64": "x64", "arm64": "arm64"}
+)
+
+// manifest is a package.json. OS and CPU have npm install it only there. PreferUnplug has Yarn unpack it, for a
+// program can't be started inside an archive.
+type manifest struct {
+	Name         string            `json:"name"`
+	Version      string            `json:"version"`
+	Description  string            `json:"description"`
+	License      string            `json:"license"`
+	Homepage     string            `json:"homepage"`
+	Repository   map[string]string `json:"repository"`
+	Bin          map[string]string `json:"bin,omitempty"`
+	Files        []string          `json:"files"`
+	OS           []string          `json:"os,omitempty"`
+	CPU          []string          `json:"cpu,omitempty"`
+	PreferUnplug bool              `json:"preferUnplugged,omitempty"`
+	Engines      map[string]string `json:"engines,omitempty"`
+	Optional     map[string]string `json:"optionalDependencies,omitempty"`
+}
+
+// makeNPM writes a package for each platform, of which npm installs the one that fits, and the package footnote, which
+// starts it. Nothing runs or is fetched after the installation.
+//
+// The programs' packages are optional dependencies of the package footnote, with exactly its version, so npm leaves
+// out those for other systems. Node 18 is the oldest that it may be installed with.
+func makeNPM(root, notices, dist, out string, about product) error {
+	programs, with, err := contents(root, notices, dist, about)
+	if err != nil {
+		return err
+	}
+	main := newManifest("footnote", about)
+	main.Bin, main.Files = map[string]string{"footnote": "launcher.cjs"}, []string{"launcher.cjs"}
+	main.Engines, main.Optional = map[string]string{"node": ">=18"}, map[string]string{}
+	for _, p := range programs {
+		system, processor := npmSystems[p.system], npmProcessors[p.processor]
+		m := newManifest(npmScope+system+"-"+processor, about)
+		m.OS, m.CPU, m.Files, m.PreferUnplug = []string{system}, []string{processor}, []string{p.name()}, true
+		main.Optional[m.Name] = about.version
+		if err := writeNPM(out, m, append(with, entry{p.name(), p.content, true}), about); err != nil {
+			return err
+		}
+	}
+	return writeNPM(out, main, append(with, entry{"README.md", []byte(about.readme("npx footnote")), false},
+		entry{"launcher.cjs", launcher, true}), about)
+}
+
+// newManifest is what all packages say alike.
+func newManifest(name string, about product) manifest {
+	return manifest{
+		Name: name, Version: about.version, Description: summary, License: licence, Homepage: about.homepage(),
+		Repository: map[string]string{"type": "git", "url": "git+https://" + about.repository + ".git"},
+	}
+}
+
+// writeNPM packs what npm pack would. All files lie below package/, which is where npm looks. The file's name has no @
+// and no slash.
+func writeNPM(out string, m manifest, files []entry, about product) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(m); err != nil {
+		return err
+	}
+	packed := []entry{{name: "package/package.json", content: text.Bytes()}}
+	for _, e := range files {
+		e.name = "package/" + e.name
+		packed = append(packed, e)
+	}
+	name := strings.NewReplacer("@", "", "/", "-").Replace(m.Name) + "-" + m.Version + ".tgz"
+	return writeTarball(filepath.Join(out, name), packed, about.made)
+}
+
+// bundle is the manifest.json of a bundle that chat programs on a desktop install (MCPB, version 0.3).
+//
+// The fields are those of that format, of which only what is used is here. about's check has passed when one is made.
+type bundle struct {
+	ManifestVersion string                 `json:"manifest_version"`
+	Name            string                 `json:"name"`
+	DisplayName     string                 `json:"display_name"`
+	Version         string                 `json:"version"`
+	Description     string                 `json:"description"`
+	LongDescription string                 `json:"long_description"`
+	Author          map[string]string      `json:"author"`
+	Repository      map[string]string      `json:"repository"`
+	Homepage        string                 `json:"homepage"`
+	License         string                 `json:"license"`
+	Keywords        []string               `json:"keywords"`
+	Server          bundleServer           `json:"server"`
+	Tools           []map[string]string    `json:"tools"`
+	UserConfig      map[string]bundleField `json:"user_config"`
+	Compatibility   map[string]any         `json:"compatibility"`
+}
+
+// bundleServer says how the program is started.
+type bundleServer struct {
+	Type       string        `json:"type"`
+	EntryPoint string        `json:"entry_point"`
+	Config     bundleCommand `json:"mcp_config"`
+}
+
+// Env may name what the person entered at the installation, as ${user_config.NAME}.
+type bundleCommand struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+}
+
+// bundleField is what a person is asked for at the installation. Sensitive has the chat program keep it apart from its
+// settings.
+type bundleField struct {
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
+	Default     string `json:"default"`
+	Sensitive   bool   `json:"sensitive,omitempty"`
+}
+
+// makeBundles writes a bundle for each platform: the program, started as "footnote mcp". It speaks to the server that
+// is named, else to the one that has the data directory, else it serves that itself.
+//
+// dist is what goreleaser wrote and out is the folder for the bundles, whose names have the version and Node's names
+// for the system.
+func makeBundles(root, notices, dist, out string, about product) error {
+	programs, with, err := contents(root, notices, dist, about)
+	if err != nil {
+		return err
+	}
+	for _, p := range programs {
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(newBundle(p, about)); err != nil {
+			return err
+		}
+		entries := append([]entry{{"manifest.json", text.Bytes(), false}, {p.name(), p.content, true}}, with...)
+		name := "footnote-" + about.version + "-" + npmSystems[p.system] + "-" + npmProcessors[p.processor] + ".mcpb"
+		if err := writeZip(filepath.Join(out, name), entries, about.made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newBundle is the manifest for the program of one platform. The tools are those that “footnote mcp” has; they are
+// shown before it is installed.
+func newBundle(p program, about product) bundle {
+	return bundle{
+		ManifestVersion: "0.3", Name: "footnote", DisplayName: "Footnote", Version: about.version, Description: summary,
+		LongDescription: "Your documents as tools: search, fetch, read, list_documents, and ask, which answers with " +
+			"a " +
+			"footnote for every claim. Add documents on the page of `footnote up FOLDER`, or name a server that has " +
+			"them.",
+		Author:     map[string]string{"name": "The authors of Footnote", "url": about.homepage()},
+		Repository: map[string]string{"type": "git", "url": about.homepage() + ".git"},
+		Homepage:   about.homepage(), License: licence, Keywords: []string{"documents", "search", "citations"},
+		Server: bundleServer{"binary", p.name(), bundleCommand{
+			Command: "${__dirname}/" + p.name(), Args: []string{"mcp"},
+			Env: map[string]string{
+				"FOOTNOTE_SERVER": "${user_config.server}", "FOOTNOTE_API_KEY": "${user_config.key}",
+				"FOOTNOTE_DATA": "${user_config.data}",
+			},
+		}},
+		Tools: []map[string]string{
+			{"name": "search", "description": "Finds passages in the documents."},
+			{"name": "fetch", "description": "Reads what search found."},
+			{"name": "read", "description": "Reads a document."},
+			{"name": "list_documents", "description": "Lists the documents."},
+			{"name": "ask", "description": "Answers a question, with a footnote for every claim."},
+		},
+		UserConfig: map[string]bundleField{
+			"server": {
+				Type: "string", Title: "Server",
+				Description: "Address of a Footnote server, such as https://footnote.example.org. Empty: the " +
+					"documents " +
+					"of this machine.",
+			},
+			"key": {Type: "string", Title: "Key", Description: "Your key, if that server needs one.", Sensitive: true},
+			"data": {
+				Type: "directory", Title: "Data directory", Default: "${HOME}/footnote-data",
+				Description: "Where Footnote keeps the documents of this machine.",
+			},
+		},
+		Compatibility: map[string]any{"platforms": []string{npmSystems[p.system]}},
+	}
+}
+
+// program is a built program for one platform. content is the whole program, in memory.
+type program struct {
+	system    string // GOOS
+	processor string // GOARCH
+	content   []byte
+}
+
+// name is what the program's file is called on its system.
+func (p program) name() string {
+	if p.system == "windows" {
+		return "footnote.exe"
+	}
+	return "footnote"
+}
+
+// contents reads what every kind of package holds: the programs, one for each platform, and the papers that go with
+// each. It fails before anything is read when the product has no version or no repository.
+//
+// Their order is that of platforms. notices is the file that makeNotices wrote.
+func contents(root, notices, dist string, about product) ([]program, []entry, error) {
+	if err := about.check(); err != nil {
+		return nil, nil, err
+	}
+	programs, err := builtPrograms(root, dist)
+	if err != nil {
+		return nil, nil, err
+	}
+	with, err := papers(root, notices)
+	return programs, with, err
+}
+
+// builtPrograms reads the programs that goreleaser built, by its list of all that it made, in the order of platforms.
+//
+// Each platform has to be there, or it is an error: a release without one would be noticed by its users only. Paths in
+// the list are below root. An empty program is an error, too.
+func builtPrograms(root, dist string) ([]program, error) {
+	raw, err := os.ReadFile(filepath.Join(dist, "artifacts.json"))
+	if err != nil {
+		return nil, err
+	}
+	var made []struct {
+		Path, Type, Goos, Goarch string
+	}
+	if err := json.Unmarshal(raw, &made); err != nil {
+		return nil, fmt.Errorf("read artifacts.json: %w", err)
+	}
+	var programs []program
+	for _, platform := range platforms {
+		system, processor, _ := strings.Cut(platform, "/")
+		i := slices.IndexFunc(made, func(a struct{ Path, Type, Goos, Goarch string }) bool {
+			return a.Type == "Binary" && a.Goos == system && a.Goarch == processor
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no program for %s", dist, platform)
+		}
+		path := made[i].Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(content) == 0 {
+			return nil, errors.New(path + " is empty")
+		}
+		programs = append(programs, program{system, processor, content})
+	}
+	return programs, nil
+}
+
+// papers are the files that go with every program. They are the licence of the product and the notices, under their
+// own names.
+func papers(root, notices string) ([]entry, error) {
+	var entries []entry
+	for _, path := range []string{filepath.Join(root, "LICENSE"), notices} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{name: filepath.Base(path), content: content})
+	}
+	return entries, nil
 }

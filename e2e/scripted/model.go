@@ -2,9 +2,8 @@
 // protocol of OpenAI. They drive tests, benchmarks and tries without a key.
 //
 // Package scripted knows two protocols, OpenAI's chat completions and Anthropic's messages, and embeddings. model.go
-// has what a reply is and the model in the process; server.go, wire.go and anthropic.go are the server, embeddings.go
-// its vectors; librarian.go and asked.go are the script of a model that behaves well, and of trouble that a question
-// asks for.
+// has what a reply is and the model in the process; server.go, wire.go and anthropic.go are the server; librarian.go
+// and asked.go are the script of a model that behaves well, and of trouble that a question asks for.
 //
 // It is for tests alone: nothing that users run may import it. It decides nothing at random, so a test that passes
 // once passes again.
@@ -12,8 +11,12 @@ package scripted
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"math"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -187,4 +190,42 @@ func waitFor(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Judge gives log P(yes) − log P(no) for the prompt of a yes-or-no question (llm.AskYesNo).
+type Judge func(prompt string) float64
+
+// sure is the odds of a model without a Judge, which says yes to all.
+const sure = 3
+
+// odds are those of a request. Questions that tell whether a model can judge (agent/run/check.go) get the right reply.
+func (j Judge) odds(req llm.Request) float64 {
+	prompt := req.Messages[len(req.Messages)-1].Text
+	switch {
+	case strings.Contains(prompt, "What does a library card cost?"):
+		return -sure
+	case j == nil, strings.Contains(prompt, "When is the library open on weekdays?"):
+		return sure
+	}
+	return j(prompt)
+}
+
+// verdict is the reply to a yes-or-no question: its word, and the tokens yes and no with their log-probabilities.
+func verdict(odds float64) (word string, first []llm.Logprob) {
+	yes := 1 / (1 + math.Exp(-odds))
+	first = []llm.Logprob{{Token: "yes", Logprob: math.Log(yes)}, {Token: "no", Logprob: math.Log(1 - yes)}}
+	if odds <= 0 {
+		return "no", first
+	}
+	return "yes", first
+}
+
+// writeVerdict streams the reply to a yes-or-no question as OpenAI's protocol has it.
+func writeVerdict(w http.ResponseWriter, odds float64) {
+	word, first := verdict(odds)
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":%q},"logprobs":{"content":[{"token":%[1]q,`+
+		`"logprob":%[2]f,"top_logprobs":[{"token":"yes","logprob":%[2]f},{"token":"no","logprob":%[3]f}]}]},`+
+		`"finish_reason":"length"}]}`+"\n\n"+`data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1}}`+
+		"\n\ndata: [DONE]\n\n", word, first[0].Logprob, first[1].Logprob) // the client left
 }

@@ -64,3 +64,47 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAverageOfAListIsOfOneKind(t *testing.T) {
+	quarter, half, whole := 0.25, 0.5, 1.0
+	for _, tt := range []struct {
+		list []chat.Hit
+		want float64
+	}{
+		{nil, 0},
+		{[]chat.Hit{{}, {}}, 0},
+		{[]chat.Hit{{Score: &half}, {Score: &whole}, {}}, 0.75},
+		{[]chat.Hit{{Score: &whole, Similarity: &quarter}, {Score: &whole}}, 0.25},
+		{[]chat.Hit{{Score: &half}, {Score: &whole, Sub: true}}, 0.5},
+	} {
+		if got := averageScore(tt.list); got != tt.want {
+			t.Errorf("average(%+v) = %v, want %v", tt.list, got, tt.want)
+		}
+	}
+}
+
+func TestRelevanceSaysATitleOnce(t *testing.T) {
+	got := relevanceOf(chat.Citation{Title: "Survey", Section: "Survey › Roof", Check: chat.CheckVerified})
+	if want := "Quoted word for word from Survey › Roof"; got != want {
+		t.Errorf("relevance = %q, want %q", got, want)
+	}
+}
+
+func TestTheStatusOfSeveralReasonsIsTheHighest(t *testing.T) {
+	for _, tt := range []struct {
+		codes []chat.Code
+		want  int
+	}{
+		{[]chat.Code{chat.CodeTooLarge, chat.CodeDiskFull, chat.CodeInvalid}, 507},
+		{[]chat.Code{chat.CodeInvalid, chat.CodeInternal}, 500},
+		{[]chat.Code{chat.CodeUnavailable}, 503},
+	} {
+		var files []rejectedFile
+		for _, code := range tt.codes {
+			files = append(files, rejectedFile{Code: code})
+		}
+		if got := refusedStatus(files); got != tt.want {
+			t.Errorf("refusedStatus(%v) = %d, want %d", tt.codes, got, tt.want)
+		}
+	}
+}

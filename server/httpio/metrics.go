@@ -1,13 +1,23 @@
 package httpio
 
 import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -83,3 +93,180 @@ func (m *Metrics) RunStarted(route string) { m.runs.WithLabelValues(route).Inc()
 
 // Uploaded counts a file that was received: added, duplicate or rejected.
 func (m *Metrics) Uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
+
+// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts,
+// times and logs what came of it. Bodies and queries are never logged.
+func Observe(m *Metrics, log *slog.Logger) Middleware {
+	return func(next Handler) Handler {
+		return func(c Context) error {
+			start := time.Now()
+			req, res := c.Request(), c.Response()
+			id := req.Header.Get("X-Request-Id")
+			if !requestID.MatchString(id) {
+				id = strings.ToLower(rand.Text()[:16])
+			}
+			res.Header().Set("X-Request-Id", id)
+			if err := recoverPanic(next, c); err != nil {
+				Fail(c, err)
+			}
+			took := time.Since(start)
+			m.observeRequest(req.Method, c.Path(), res.Status, took)
+			level := slog.LevelInfo
+			if c.Path() == "/health" || c.Path() == "/readyz" || c.Path() == "/metrics" {
+				level = slog.LevelDebug
+			}
+			log.LogAttrs(req.Context(), level, "request", slog.String("method", req.Method), slog.String(
+				"route", c.Path(),
+			),
+				slog.Int("status", res.Status), slog.Duration("took", took), slog.Int64("bytes", res.Size),
+				slog.String("request_id", id))
+			return nil
+		}
+	}
+}
+
+// recoverPanic calls next and returns a panic as an error. When the response has begun already, the connection is cut,
+// so that the client does not take a half answer for a whole one.
+func recoverPanic(next Handler, c Context) (err error) {
+	defer func() {
+		what := recover()
+		if what == nil {
+			return
+		}
+		if cause, ok := what.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
+			panic(what)
+		}
+		err = fmt.Errorf("panic: %v\n%s", what, debug.Stack())
+		if Committed(c) {
+			Fail(c, err)
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	return next(c)
+}
+
+// Only this package imports Echo. The other rooms know it by these names, so another major version of it is a change
+// here.
+type (
+	// Context is a request and its answer. The router uses it again after the handler returns, so it must not be kept.
+	Context = echo.Context
+	// Handler answers a request, or returns the error to answer with.
+	Handler = echo.HandlerFunc
+	// Middleware wraps the handlers of a router.
+	Middleware = echo.MiddlewareFunc
+	// Router finds the handler of a request by its method and path.
+	Router = echo.Echo
+)
+
+// Media types of bodies, without parameters.
+const (
+	TypeJSON      = "application/json"
+	TypeForm      = "application/x-www-form-urlencoded"
+	TypeMultipart = "multipart/form-data"
+	TypeHTML      = "text/html"
+	TypeText      = "text/plain"
+	TypeBytes     = "application/octet-stream"
+)
+
+// Route is a method and a path that a router answers. Parameters of the path begin with a colon.
+type Route struct{ Method, Path string }
+
+// NewRouter returns a router without routes. It logs nothing by itself, and takes the peer's address for the client's,
+// whatever headers say.
+func NewRouter() *Router {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.Logger.SetOutput(io.Discard)
+	e.IPExtractor = echo.ExtractIPDirect()
+	return e
+}
+
+// Routes returns the routes of a router, in no order.
+func Routes(r *Router) []Route {
+	var routes []Route
+	for _, route := range r.Routes() {
+		routes = append(routes, Route{Method: route.Method, Path: route.Path})
+	}
+	return routes
+}
+
+// Compress packs answers of 1 KiB and more for clients that take gzip, but for the requests that skip chooses. The
+// level is low: a page waits for it.
+func Compress(skip func(Context) bool) Middleware {
+	return middleware.GzipWithConfig(middleware.GzipConfig{Skipper: skip, Level: 2, MinLength: 1024})
+}
+
+// Committed reports whether the status of the answer is sent, after which nothing else can be answered.
+func Committed(c Context) bool { return c.Response().Committed }
+
+// Fail answers a request with an error, by the router's ErrorHandler.
+func Fail(c Context, err error) { c.Error(err) }
+
+// StatusError returns an error that is answered with a status and its usual sentence.
+func StatusError(status int) error { return echo.NewHTTPError(status) }
+
+// WantsHTML reports whether a browser asks for a page: programs that take anything get JSON, and so does one that
+// names both and likes JSON no less.
+//
+// It follows the weights of RFC 9110, section 12.4.2, except that wildcards name nothing: curl sends */* and is a
+// program.
+func WantsHTML(c Context) bool {
+	html, htmlAt := likes(c, TypeHTML)
+	json, jsonAt := likes(c, TypeJSON)
+	return html > json || html > 0 && html == json && htmlAt < jsonAt
+}
+
+// WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
+// requests: there, only the stream's own address counts.
+func WantsStream(c Context) bool {
+	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
+		return false
+	}
+	stream, _ := likes(c, "text/event-stream")
+	return stream > 0
+}
+
+// likes is how much a request likes a type that its Accept header names, from 0 to 1, and which one in the header it
+// is. Wildcards don't count.
+func likes(c Context, mime string) (quality float64, place int) {
+	for part := range strings.SplitSeq(c.Request().Header.Get("Accept"), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), mime) {
+			return qualityOf(params), place
+		}
+		place++
+	}
+	return 0, place
+}
+
+// qualityOf reads the parameter q of a type in an Accept header; without one that can be read it is 1.
+func qualityOf(params string) float64 {
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q >= 0 && q <= 1 {
+			return q
+		}
+	}
+	return 1
+}
+
+// ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
+func ByHTMX(c Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
+
+// Show answers with HTML, once all of it was drawn.
+//
+// A component that fails is an error before anything is sent, so a page is never half. It is not stored, since it is
+// one user's, and it varies with what decides its form and its language.
+func Show(c Context, status int, component templ.Component) error {
+	var b bytes.Buffer
+	if err := component.Render(c.Request().Context(), &b); err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept, HX-Request, Accept-Language, Cookie")
+	return c.HTMLBlob(status, b.Bytes())
+}

@@ -1,10 +1,22 @@
 package httpio
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
 func TestThePaceOfTransfers(t *testing.T) {
@@ -89,3 +101,202 @@ type discardResponse struct{ header http.Header }
 func (w discardResponse) Header() http.Header         { return w.header }
 func (w discardResponse) Write(p []byte) (int, error) { return len(p), nil }
 func (w discardResponse) WriteHeader(int)             {}
+
+func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
+	t.Parallel()
+	for name, handle := range map[string]http.HandlerFunc{
+		"nothing is written": func(http.ResponseWriter, *http.Request) {},
+		"a refusal is written": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no key", http.StatusUnauthorized)
+		},
+		"much is written":       func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100<<10)) },
+		"a part of it was read": func(_ http.ResponseWriter, r *http.Request) { _, _ = r.Body.Read(make([]byte, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limits := Limits{ReadTimeout: 50 * time.Millisecond}.WithDefaults()
+			server := httptest.NewServer(Wrap(limits, handle))
+			defer server.Close()
+			conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprint(
+				conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nx",
+			); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn)
+			if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 ") {
+				t.Errorf("read %.40q, %v, want an answer and the connection's end", got, err)
+			}
+		})
+	}
+}
+
+// TestByLocalUser covers the one definition of a local request.
+func TestByLocalUser(t *testing.T) {
+	t.Parallel()
+	request := func(name string) *http.Request {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		for _, sent := range []string{
+			"Accept", "Accept-Language", "User-Agent", "Cookie", "Referer", "Origin", "Sec-Fetch-Site", "Sec-Ch-Ua",
+			"Upgrade-Insecure-Requests", "Priority", "Hx-Request", "X-Api-Key", "Traceparent", "X-Request-Id",
+		} {
+			r.Header.Set(sent, "x")
+		}
+		if name != "" {
+			r.Header[name] = []string{""} // the header alone says that somebody passed the request on
+		}
+		return r
+	}
+	g, err := NewGuard(nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !g.ByLocalUser(request("")) {
+		t.Error("a browser's request is not local, want it local")
+	}
+	for _, name := range []string{
+		"Forwarded", "Via", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+		"X-Forwarded-Port", "X-Forwarded-Server", "X-Forwarded-Prefix", "X-Original-Forwarded-For", "Forwarded-For",
+		"X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip",
+		"Cf-Connecting-Ipv6", "Cf-Ray", "Fastly-Client-Ip", "Fly-Client-Ip", "Do-Connecting-Ip", "X-Azure-Clientip",
+		"X-Azure-Socketip", "X-Appengine-User-Ip", "X-Envoy-External-Address", "X-Originating-Ip", "X-Remote-Ip",
+		"X-Remote-Addr", "Wl-Proxy-Client-Ip", "Ali-Cdn-Real-Ip", "Cdn-Loop", "X-Amzn-Trace-Id", "X-Original-Host",
+	} {
+		if g.ByLocalUser(request(name)) {
+			t.Errorf("a request with %s is local, want it passed on", name)
+		}
+	}
+	for at, want := range map[string]bool{"127.0.0.1": true, "::1": true, "0.0.0.0": false, "192.0.2.1": false} {
+		if g.ListenOn(&net.TCPAddr{IP: net.ParseIP(at)}); g.ByLocalUser(request("")) != want {
+			t.Errorf("at %s a request is local: %v, want %v", at, !want, want)
+		}
+	}
+	named, err := NewGuard([]string{"footnote.example"}, nil, nil)
+	if err != nil || named.ByLocalUser(request("")) {
+		t.Errorf("a server with another name: a request is local, %v; want it not", err)
+	}
+}
+
+func TestTextThatNobodyCouldReadIsRefused(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":"grün 😀"}`:                 "",
+		`{"a":"\ud83d\ude00"}`:           "",
+		`{"a":"\\ud800 \u00e9 \n\""}`:    "",
+		`{"a":"\ud83d\ude00\uD83D"}`:     halfPair,
+		`{"a":"\ud800"}`:                 halfPair,
+		`{"a":"\udc00\ud800"}`:           halfPair,
+		`{"a":"\ud800\u0041"}`:           halfPair,
+		`{"a":"\ud800\\udc00"}`:          halfPair,
+		`{"\udfff":1}`:                   halfPair,
+		`{"a":"\ud8`:                     "", // the decoder says that it breaks off
+		`{"a":"\ud800`:                   halfPair,
+		`\u\`:                            "",
+		"{\"a\":\"gr\xfcn\"}":            notUTF8,
+		"{\"a\":\"\xed\xa0\x80\"}":       notUTF8,
+		"{\"a\":\"\xc0\xaf \\u0041\"}":   notUTF8,
+		"\xff\xfe{\x00\"\x00a\x00\"\x00": notUTF8,
+	} {
+		got := ""
+		if err := LegibleJSON([]byte(in)); err != nil {
+			got = chat.MessageOf(err)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWholeNumbersMayHaveAPoint(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":5.0,"b":[-2e1,1.50,0.0]}`:   `{"a":5,"b":[-20,1.50,0]}`,
+		`{"a":"5.0 \" 6.0","b":"\\"}`:     `{"a":"5.0 \" 6.0","b":"\\"}`,
+		`{"a":1e400,"b":1.0e30,"c":1.}`:   `{"a":1e400,"b":1.0e30,"c":1.}`,
+		`5.0`:                             `5`,
+		`"never closed 5.0`:               `"never closed 5.0`,
+		`"\`:                              `"\`,
+		``:                                ``,
+		`{"seed":9007199254740993,"x":-}`: `{"seed":9007199254740993,"x":-}`,
+	} {
+		if got := string(plainNumbers([]byte(in))); got != want {
+			t.Errorf("plainNumbers(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestTheRoutersOwnErrorsShowNothing(t *testing.T) {
+	got := AsError(echo.NewHTTPError(422, "secret"))
+	if got.Code != chat.CodeInvalid || strings.Contains(got.Message, "secret") {
+		t.Errorf("%s: %s; want %s without the router's words", got.Code, got.Message, chat.CodeInvalid)
+	}
+}
+
+func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {
+	for _, seed := range []string{
+		"", "plain", "\n", "\r", "\r\n", "a\n\nb", "a\r\rb", "id: 99\nevent: run_done", "\n\nid: 7\ndata: x\n\n",
+		"retry: 1\r\n", ": comment\n",
+		"\u2028\u2029", "\x00", "\ufeffdata", "end\n", "data: \r\n\r\n",
+	} {
+		f.Add(seed)
+	}
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n")
+	f.Fuzz(func(t *testing.T, data string) {
+		if !utf8.ValidString(data) {
+			return
+		}
+		wire := AppendFrame(nil, 41, "before", []byte("x"))
+		wire = AppendFrame(wire, 42, "kind", []byte(data))
+		wire = AppendFrame(wire, 43, "after", []byte("y"))
+		reader := ssetest.NewReader(strings.NewReader(string(wire)))
+		events := reader.All(t)
+		want := []ssetest.Event{
+			{ID: "41", Name: "before", Data: "x"}, {ID: "42", Name: "kind", Data: lines.Replace(data)},
+			{ID: "43", Name: "after", Data: "y"},
+		}
+		if len(events) != 3 || events[0] != want[0] || events[1] != want[1] || events[2] != want[2] {
+			t.Errorf("%q came through as %q; want 3 events, %v, %v, %v", data, events, want[0], want[1], want[2])
+		}
+		if reader.Comments > 0 || reader.Retry != "" {
+			t.Errorf("%q made a comment or a retry hint", data)
+		}
+	})
+}
+
+func TestAnUnnumberedEventLeavesThePositionAlone(t *testing.T) {
+	wire := AppendFrame(nil, 5, "a", []byte("1"))
+	wire = AppendFrame(wire, 0, "reset", []byte("2"))
+	events := ssetest.NewReader(strings.NewReader(string(wire))).All(t)
+	if len(events) != 2 || events[1].ID != strconv.Itoa(5) {
+		t.Errorf("events = %q, want 2 events", events)
+	}
+}
+
+func TestPlacesOfStreamsComeBack(t *testing.T) {
+	s := NewStreams(Limits{Streams: 3}, chat.Limits{chat.StreamsAtOnce: 2})
+	for _, user := range []string{"anna", "anna", "bert"} {
+		if err := s.Enter(user); err != nil {
+			t.Fatalf("a stream of %s: %v, want no error", user, err)
+		}
+	}
+	if err := s.Check("carl"); chat.CodeOf(err) != chat.CodeTooMany {
+		t.Errorf("a fourth of three: %v, want %s", err, chat.CodeTooMany)
+	}
+	s.Leave("bert")
+	if err := s.Check("anna"); chat.CodeOf(err) != chat.CodeTooMany {
+		t.Errorf("a third of a user who has two: %v, want %s", err, chat.CodeTooMany)
+	}
+	if err := s.Check("bert"); err != nil {
+		t.Errorf("another user: %v, want a place", err)
+	}
+	s.Leave("anna")
+	s.Leave("anna")
+	if n := s.Count(); n != 0 || len(s.openOf) != 0 {
+		t.Errorf("%d streams are open, places of %v are kept; want none", n, s.openOf)
+	}
+}

@@ -5,8 +5,7 @@
 // What comes in are the routes as operations.go and the files of its groups tell them, the Go types of bodies, and the
 // comments and constants that said.json holds. What goes out is one Document, for GET /openapi.json, and by Docs the
 // same in words, for GET /docs. In between, route.go has the words to describe a route with, schema.go makes schemas of
-// types, fields.go and unions.go those that types can't say, said.go reads tags and comments, and same.go names fields
-// that mean the same.
+// types, also those that types can't say, said.go reads tags and comments, and same.go names fields that mean the same.
 //
 // It must never be a second place for a rule: what a handler refuses is decided in the handler, and tests compare the
 // two. A route that is missing here fails a test of package server.

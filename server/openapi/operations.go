@@ -3,13 +3,18 @@ package openapi
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/api"
+	"github.com/footnote/footnote/server/ask"
+	"github.com/footnote/footnote/server/export"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/server/shares"
 )
 
 // group is a heading of the description.
@@ -208,4 +213,233 @@ func filesOf(types map[string]string, about string, formats ...string) (list []o
 		list = append(list, outcome{status: http.StatusOK, about: about, kind: kind})
 	}
 	return list
+}
+
+// A run is its user's alone: to others it is not there (404), as if it had never been.
+func runRoutes() []Operation {
+	return []Operation{
+		route("GET /agent/runs/:id", "Get everything about a run").
+			says("Every step with its thought, input, output and time; the answer; what was used.").
+			gives("The run as it stands.", runlog.Trace{}),
+		// Its events are components of this document, named Event_ and the kind.
+		route("GET /agent/runs/:id/events", "Follow a run").
+			says(`Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the last.
+			What was sent once is sent again byte for byte.`).
+			with(afterParams...).
+			fails(chat.CodeTooMany).
+			streams("The events.").
+			empty("The run is over and the reader has it all."),
+		route("POST /agent/runs/:id/cancel", "Stop a run").
+			fails(chat.CodeConflict).
+			also(steered...),
+		route("POST /agent/runs/:id/answer-now", "Make a run answer from what it has").
+			fails(chat.CodeConflict).
+			also(steered...),
+		route("GET /agent/runs/:id/steps/:call/output", "Get a step's whole output").
+			gives("What the tool gave.", map[string]any{}),
+		route("POST /agent/runs/:id/steps/:call/approve", "Let a call that waits for approval run").
+			says(`Without a body, or without an input in it, the call runs as the model asked for it; else it runs
+			with the input, and the model is told.`).
+			takes(api.Approval{}, `{"input":{"query":"slate roofs"}}`).
+			fails(chat.CodeConflict).
+			also(steered...),
+		route("POST /agent/runs/:id/steps/:call/deny", "Keep a call that waits for approval from running").
+			fails(chat.CodeConflict).
+			also(steered...),
+		route("POST /agent/runs/:id/steps/:call/rerun", "Go through a run again from a tool call with another input").
+			says(`Makes a new version of the answer: the steps before the call come from the log, the call is made
+			with the input given, which must fit the tool's schema, and the model goes on from there. Both versions
+			are kept.`).
+			takes(api.OtherInput{}, `{"input":{"query":"roof repair"}}`).
+			posts(needed("input", textSchema(), "The input as JSON.")).
+			with(onceParam).
+			fails(chat.CodeConflict, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull).
+			ends(http.StatusAccepted, "The new run is under way.", api.Accepted{}).
+			gives("The same, for the page's script.", nil).
+			redirects("The conversation's page, for a form."),
+		route("POST /agent/runs/:id/feedback", "Say what an answer is worth").
+			says("Takes the place of what the same user said before.").
+			takes(api.Judgement{}, `{
+				"rating": "down", "reason": "wrong_sources", "comment": "The survey of 2023 was meant."
+			}`).
+			posts(needed("rating", oneOf("up", "down", "none"), "none withdraws it."),
+				formField("reason", textSchema(), "As in JSON."),
+				formField("comment", textOf(chat.MaxComment), "As in JSON.")).
+			fails(chat.CodeConflict).
+			gives("As it is stored.", chat.Feedback{}).
+			empty("Withdrawn by a form.").
+			redirects("The conversation's page, for a form."),
+		route("DELETE /agent/runs/:id/feedback", "Withdraw what was said of an answer").
+			empty("There is none now."),
+		route("GET /feedback", "List what was said of answers, last changed first").
+			with(
+				query("rating", oneOrNone("up", "down"), "Only these."), limitParam(""), cursorParam,
+				query("format", oneOrNone("json", "csv", "jsonl"), "csv and jsonl give all of it as a file.")).
+			gives("One page of it.", api.FeedbackList{}).
+			sends("All of it as a file.", "text/csv").
+			sends("All of it as a file.", "application/jsonl"),
+		route("GET /agent/runs/:id/export", "Get an answer with all it rests on as a file").
+			says(`json, md and html hold question, answer, quotes with their document's hash and place, and the steps;
+			their data can be checked again with POST /evidence/verify or footnote verify. docx is a Word document
+			whose footnotes are Word's own; bib, csl and ris are the sources for reference managers.`).
+			with(query("format", oneOrNone("json", "md", "html", "docx", "bib", "csl", "ris"),
+				"Which kind of file; json without it.")).
+			fails(chat.CodeConflict).
+			gives("The file.", chat.Evidence{}).
+			sends("The file, by its format.", "text/markdown").
+			sends("The file, by its format.", httpio.TypeHTML).
+			also(filesOf(export.MediaTypes, "The file, by its format.", "docx", "bib", "csl", "ris")...),
+		route("POST /evidence/verify", "Check an exported answer against the documents as they are now").
+			says(`The body is the text of an exported file of any kind in the field file. An exported JSON file is
+			taken as it is, too.`).
+			takes(api.EvidenceFile{}, `{"file":`+strconv.Quote(EvidenceExample)+`}`).
+			gives("What became of each quote.", chat.EvidenceReport{}),
+		route("POST /agent/runs/:id/shares", "Make a link to an answer").
+			says(`Whoever has the link reads the answer and its quotes, without a key: no document, no step. Its
+			address is told once; the server keeps only a hash of it. It ends at its time, when it is ended, and with
+			its conversation.`).
+			takes(shares.ShareRequest{}, `{"days":7}`).
+			fails(chat.CodeConflict, chat.CodeTooMany).
+			ends(http.StatusCreated, "The link with its address.", shares.SharedLink{}),
+		route("GET /shares", "List your links to answers, the latest first").
+			gives("Those that are open, without their addresses.", shares.ShareList{}),
+		route("DELETE /shares/:id", "End a link to an answer").
+			empty("It opens nothing any more."),
+	}
+}
+
+// EvidenceExample is the smallest file that can be checked.
+// Besides the description, tests send it, so it must stay a file that is read.
+const EvidenceExample = `{"format":"footnote-evidence/1",` +
+	`"digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd",` +
+	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +
+	`"model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z",` +
+	`"citations":[],"unsupported":[],"steps":[]}`
+
+// Patterns of texts. They are read alike by all engines of regular expressions.
+// JSON Schema leaves the dialect of its patterns to ECMA-262, but clients check them with what their language has; so
+// they use only what all of these know.
+const (
+	notBlank    = `[^\s\x00]`
+	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
+	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
+	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
+	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
+	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: none
+	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
+)
+
+// forms are the patterns that the tag api names, with the most characters that fit them; nil: no bound of their own.
+//
+// A form that is missing here makes Describe fail for the field that names it.
+var forms = map[string]struct {
+	pattern string
+	most    *float64
+}{
+	"session":   {pattern: sessionForm},
+	"maybe":     {pattern: maybeForm},
+	"namespace": {namespaceForm, to(128)},
+	"date":      {pattern: dateForm},
+	"run":       {pattern: runForm},
+	"web":       {pattern: `^[Hh][Tt][Tt][Pp][Ss]?://`},
+}
+
+// DescribedFields says of the fields what their tags and comments do, by "Component.field".
+//
+// It is for tests, which compare what is described with what the server refuses. It walks through all types each time.
+func DescribedFields() map[string]field {
+	_, types := describe(nil, "")
+	return types.fields
+}
+
+// Optional numbers of a schema are pointers.
+func to(n float64) *float64 { return &n }
+
+// What has no bound of its own is bounded by its request: see httpio.Limits.
+func textSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
+
+// A length counts characters, not bytes, as JSON Schema does.
+func textOf(most int) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", MaxLength: &most} }
+
+// The pattern may match anywhere in the text unless it is anchored, as JSON Schema has it.
+func patterned(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: pattern}
+}
+
+// Both bounds are part of the range. initial is what an absent value means, in JSON; empty: nothing is said of it.
+func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "integer", Minimum: &low, Maximum: &high}
+	if initial != "" {
+		s.Default = []byte(initial)
+	}
+	return s
+}
+
+// oneOrNone is one of the values, or empty, which is the same as none.
+func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
+
+func oneOf(values ...string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: listValues(values...)}
+}
+
+// A conversation has two addresses that grew apart: /agent/session/{id} reads and exports it, /sessions/{id} changes
+// it, and both delete it.
+func conversationRoutes() []Operation {
+	return []Operation{
+		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").
+			says(`The branch that is shown, its 200 newest answers at most. Footnotes are numbered through. bib, csl
+			and ris are the sources of all answers, each once.`).
+			with(query("format", oneOrNone("md", "html", "docx", "bib", "csl", "ris"),
+				"Which kind of file; md without it.")).
+			fails(chat.CodeConflict).
+			sends("The file, by its format.", "text/markdown").
+			sends("The file, by its format.", httpio.TypeHTML).
+			also(filesOf(export.MediaTypes, "The file, by its format.", "docx", "bib", "csl", "ris")...),
+		route("GET /sessions/:id/queue", "List the questions that wait").
+			gives("In the order in which they will be sent.", api.WaitingList{}),
+		route("POST /sessions/:id/queue", "Let a question wait until the run under way is over").
+			says(`The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A repeat
+			with the same Idempotency-Key gets the question that waits, or its run's id once it was sent, whatever
+			became of its documents.`).
+			takes(ask.Question{}, `{"message":"And the walls?"}`).
+			posts(needed("message", patterned(notBlank), "The question.")).
+			with(onceParam).
+			fails(chat.CodeConflict, chat.CodeKeyReused).
+			ends(http.StatusAccepted, "It waits, or was sent.", api.WaitingQuestion{}).
+			also(forThePage...),
+		route("PATCH /sessions/:id/queue/:item", "Change a waiting question").
+			takes(api.OtherWords{}, `{"message":"And the cellar walls?"}`).
+			empty("Done.").
+			also(forThePage...),
+		route("DELETE /sessions/:id/queue/:item", "Remove a waiting question").
+			empty("Done.").
+			also(forThePage...),
+		route("POST /sessions/:id/queue/:item/send", "Send a waiting question now").
+			says("It goes first, and the run under way ends: cancelled, or with an answer from what it has.").
+			takes(api.SendNow{}, `{"finish":"answer_now"}`).
+			fails(chat.CodeConflict).
+			empty("Done.").
+			also(forThePage...),
+		route("GET /agent/session/:id", "Get a conversation's last 50 messages").
+			with(query("tools", oneOf("false", "true"), "true: with the rules that models are told as the "+
+				"first message, and with the calls of tools and what they gave between question and answer.")).
+			gives("The messages of the branch that is shown, oldest first.", api.SessionHistory{}),
+		route("DELETE /agent/session/:id", "Delete a conversation").
+			says("It is gone at once and can be brought back for a minute.").
+			empty("Done."),
+		route("GET /sessions", "List conversations, latest first").
+			with(pageParams("Part of a title or question.", "")...).
+			gives("One page of them.", api.SessionList{}),
+		route("PATCH /sessions/:id", "Rename a conversation").
+			takes(api.SessionTitle{}, `{"title":"The roof"}`).
+			empty("Done."),
+		route("DELETE /sessions/:id", "Delete a conversation").
+			says("The same as DELETE /agent/session/{id}.").
+			empty("Done."),
+		route("POST /sessions/:id/restore", "Bring back a conversation that was just deleted").
+			empty("Done."),
+		route("POST /sessions/:id/head", "Show another branch of a conversation").
+			takes(api.SessionHead{}, `{"run_id":"0193e4a0-0000-7000-8000-000000000000"}`).
+			empty("Done."),
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -176,4 +177,302 @@ func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	default: // a kind of a later version draws nothing
 		return templ.NopComponent
 	}
+}
+
+// fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+//
+// The same events give the same elements with the same ids, whether they are folded for a whole page or drawn one by
+// one: a page that was loaded can go on with a stream. It is not safe for concurrent use.
+type fold struct {
+	log   chat.Transcript
+	turn  *views.Turn
+	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	draft *views.Draft    // the answer since the last reset
+	calls map[string]*views.Step
+	kids  map[string]string // call id → parent's
+}
+
+// change says what an event redraws.
+//
+// Only the fields that the kind of the event needs are set.
+type change struct {
+	step   *views.Step
+	parent *views.Step // of step
+	whole  bool        // all of parent changed, not only its line
+	moved  []*views.Step
+	blocks []views.Block
+	all    bool // blocks are all that there are now
+	head   bool // the timeline's head changed with the blocks
+	ended  []*views.Step
+	cite   chat.Citation
+}
+
+// newFold begins with an empty turn.
+func newFold(run string, md *views.Markdown) *fold {
+	f := &fold{
+		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
+		calls: map[string]*views.Step{}, kids: map[string]string{},
+	}
+	f.draft = views.NewDraft(md, f.findCitation)
+	return f
+}
+
+// foldRun applies a whole log and draws the answer once, as it is at the end.
+//
+// It fails with chat.ErrDamaged for a log that can't be read.
+func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
+	f := newFold(run, nil)
+	for _, entry := range entries {
+		if _, err := f.applyEvent(entry.Event); err != nil {
+			return nil, err
+		}
+	}
+	switch t := f.turn; {
+	// A run that was answered is drawn from its answer, with the sentences that are unsupported.
+	case t.Final != nil:
+		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.findCitation)
+	case !f.draft.Empty():
+		// It is drawn as the stream would have drawn it, so that the next delta fits what the page has.
+		whole := views.NewDraft(md, f.findCitation)
+		whole.Add(f.draft.Text())
+		if t.Blocks = whole.Blocks(); !t.Running() {
+			t.Blocks = whole.Close()
+		}
+	}
+	return f.turn, nil
+}
+
+// applyEvent adds the next event. Events that were applied before change nothing.
+func (f *fold) applyEvent(ev chat.Event) (change, error) {
+	payload, err := f.log.Apply(ev)
+	if err != nil || payload == nil {
+		return change{}, err
+	}
+	t := f.turn
+	t.StartedAt, t.LastSeq, t.Citations = f.log.StartedAt, f.log.LastSeq, f.log.Citations
+	t.Elapsed = max(0, f.log.LastAt.Sub(t.StartedAt))
+	switch p := payload.(type) {
+	case chat.RunStarted:
+		t.SessionID, t.Question, t.Model, t.Mode, t.Budget = p.SessionID, p.Question, p.Model, p.Mode, p.Budget
+	case chat.Step:
+		return f.applyStep(p, ev.At), nil
+	case chat.AnswerDelta:
+		return f.applyDelta(p), nil
+	case chat.AnswerReset:
+		return f.applyReset(p), nil
+	case chat.Citation:
+		return change{cite: p}, nil
+	case chat.Answer:
+		f.applyAnswer(p)
+	case chat.RunDone:
+		return change{ended: f.endRun(p)}, nil
+	case chat.Reset: // tells a reader to start over; the log itself has none
+	}
+	return change{}, nil
+}
+
+// applyStep begins or updates a step, and says what of the page changes by it.
+//
+// A step's own event takes the place of what was known of it, but for its number, its children and when it began.
+func (f *fold) applyStep(p chat.Step, at time.Time) change {
+	s, known := f.calls[p.CallID]
+	var c change
+	if !known {
+		s = f.newStep(p.CallID, at)
+		c.parent, c.whole = f.adoptStep(s, p, at)
+		if p.ParentID == "" {
+			c.parent, c.moved = f.foldRepeat(s, p.ToolName)
+			c.whole = c.moved != nil
+		}
+	} else if s.Grouping { // children came before it
+		s.Started = at
+	}
+	// These are the page's own; all else comes with the event.
+	children, n, started := s.Children, s.N, s.Started
+	*s = views.Step{
+		Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started)),
+	}
+	if c.parent == nil {
+		c.parent = f.calls[f.kids[p.CallID]]
+	}
+	if c.parent != nil && s.Thought == c.parent.Thought { // the group of a turn's calls shows it
+		s.Thought = ""
+	}
+	if f.groupState(c.parent, at) {
+		c.whole = true
+	}
+	c.step = s
+	return c
+}
+
+// newStep adds a step to the turn under the next number, which is part of its elements' ids.
+func (f *fold) newStep(call string, at time.Time) *views.Step {
+	s := &views.Step{RunID: f.turn.RunID, N: len(f.turn.All) + 1, Started: at}
+	s.CallID = call
+	f.calls[call] = s
+	f.turn.All = append(f.turn.All, s)
+	return s
+}
+
+// adoptStep puts a new step under its parent, which is made up if it has no event of its own yet.
+//
+// fresh means that the parent was made up just now, so all of it is to be drawn.
+func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
+	if p.ParentID == "" || p.ParentID == p.CallID {
+		f.turn.Steps = append(f.turn.Steps, s)
+		return nil, false
+	}
+	parent, known := f.calls[p.ParentID]
+	if !known {
+		parent = f.newStep(p.ParentID, at)
+		parent.Grouping = true
+		f.turn.Steps = append(f.turn.Steps, parent)
+	}
+	parent.Children = append(parent.Children, s)
+	f.kids[p.CallID] = p.ParentID
+	return parent, !known
+}
+
+// groupState gives a made-up parent the state of its children and reports whether that changed it.
+//
+// It runs while one child does, and failed only if all did.
+func (f *fold) groupState(parent *views.Step, at time.Time) bool {
+	if parent == nil || !parent.Grouping {
+		return false
+	}
+	before := parent.Status
+	parent.Elapsed = max(0, at.Sub(parent.Started))
+	parent.Status = chat.StatusError
+	for _, c := range parent.Children {
+		if c.Status == chat.StatusRunning || c.Status == chat.StatusPending {
+			parent.Status = chat.StatusRunning
+			break
+		}
+		if c.Status != chat.StatusError {
+			parent.Status = chat.StatusComplete
+		}
+	}
+	return parent.Status != before
+}
+
+// applyDelta adds text to the answer.
+func (f *fold) applyDelta(p chat.AnswerDelta) change {
+	first := f.draft.Empty()
+	// What came before the first word was work, and the head of the timeline says how long it took.
+	if first {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	blocks, all := f.draft.Add(p.Text)
+	f.turn.Blocks = f.draft.Blocks()
+	return change{blocks: blocks, all: all, head: first}
+}
+
+// applyReset draws the text so far as the thought that it was.
+func (f *fold) applyReset(p chat.AnswerReset) change {
+	s := f.calls[p.CallID]
+	if step, known := f.log.Step(p.CallID); known {
+		s.Thought = step.Thought
+	}
+	f.draft, f.turn.Blocks, f.turn.Worked = views.NewDraft(f.md, f.findCitation), nil, 0
+	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
+}
+
+// findCitation returns the citation with a number, as far as it has come.
+func (f *fold) findCitation(n int) (chat.Citation, bool) {
+	for _, c := range f.turn.Citations {
+		if c.Number == n {
+			return c, true
+		}
+	}
+	return chat.Citation{}, false
+}
+
+// applyAnswer draws the answer as a whole: now it is known which sentences are unsupported.
+func (f *fold) applyAnswer(p chat.Answer) {
+	f.turn.Final = &p
+	if f.turn.Worked == 0 {
+		f.turn.Worked = f.turn.Elapsed
+	}
+	if f.md != nil {
+		f.turn.Blocks = f.md.Whole(p.Markdown, p.Unsupported, f.findCitation)
+	}
+}
+
+// endRun ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
+// ended.
+func (f *fold) endRun(p chat.RunDone) []*views.Step {
+	f.turn.Status, f.turn.Error = p.Status, p.Error
+	if f.turn.Final == nil {
+		f.turn.Blocks = f.draft.Close()
+	}
+	// Only rows at the top are returned: to draw one again draws its children as well.
+	var ended []*views.Step
+	for _, s := range f.turn.All {
+		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
+			continue
+		}
+		// A parent that was made up was no call, so nothing was cancelled.
+		if s.Grouping {
+			s.Status = chat.StatusComplete
+		} else {
+			s.Status, s.ToolStatus = chat.StatusCancelled, chat.StatusCancelled
+			s.Elapsed = max(0, f.turn.StartedAt.Add(f.turn.Elapsed).Sub(s.Started))
+		}
+		top := s
+		for parent := f.calls[f.kids[top.CallID]]; parent != nil; parent = f.calls[f.kids[top.CallID]] {
+			top = parent
+		}
+		if len(ended) == 0 || ended[len(ended)-1] != top {
+			ended = append(ended, top)
+		}
+	}
+	return ended
+}
+
+// repeatsFold is how many calls of one tool, one after the other, become one row.
+// It is a choice: two rows are read as fast as one that has to be opened.
+const repeatsFold = 3
+
+// foldRepeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
+// returned parent is that row, nil if there is none; moved are the rows that it took in.
+//
+// To begin such a row, the calls before the newest must have ended well and be without children: the others have
+// something to say.
+func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
+	rows := f.turn.Steps
+	last := len(rows) - 1
+	if last < 0 || rows[last] != s || tool == "" {
+		return nil, nil
+	}
+	if last > 0 && rows[last-1].Repeat && rows[last-1].Children[0].ToolName == tool {
+		parent = rows[last-1]
+		f.turn.Steps = rows[:last]
+		f.put(parent, s)
+		return parent, nil
+	}
+	first := last - repeatsFold + 1
+	if first < 0 {
+		return nil, nil
+	}
+	for _, row := range rows[first:last] {
+		if row.ToolName != tool || row.Grouping || len(row.Children) > 0 || row.Status != chat.StatusComplete {
+			return nil, nil
+		}
+	}
+	moved = append(moved, rows[first:last]...)
+	// No call has such an id, since a colon and a call's own id follow the word.
+	parent = f.newStep("repeat:"+moved[0].CallID, moved[0].Started)
+	parent.Grouping, parent.Repeat = true, true
+	f.turn.Steps = append(rows[:first:first], parent)
+	for _, row := range moved {
+		f.put(parent, row)
+	}
+	f.put(parent, s)
+	return parent, moved
+}
+
+// put makes a step the child of another.
+func (f *fold) put(parent, child *views.Step) {
+	parent.Children = append(parent.Children, child)
+	f.kids[child.CallID] = parent.CallID
 }

@@ -2,8 +2,10 @@ package page
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/chat"
@@ -231,4 +233,378 @@ func runeSlice(text string, start, end int) []rune {
 		n++
 	}
 	return []rune(strings.Clone(text[min(from, to):to]))
+}
+
+// showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
+// be drawn.
+//
+// Texts are counted first, since lines are read only for pages that are shown, and nodes after that, since they are
+// counted by the lines. The page that was asked for is always among those shown.
+func (p *viewing) showSheets(page int) error {
+	all := len(p.sizes)
+	size := sheetsWhole
+	switch {
+	case p.v.Panel:
+		size = sheetsAside
+	case all <= wholePages:
+		size = all
+	}
+	from := min(max(page-size/3, 1), max(all-size+1, 1))
+	to := min(from+size-1, all)
+	texts := p.textsOf(from, to)
+	first := from // page of texts[0]
+	from, to = itemsAround(
+		page, from, to, maxShownText, func(n int) int { return texts[n-first].End - texts[n-first].Start },
+	)
+	sheets, err := p.linesOf(from, to, texts[from-first:])
+	if err != nil {
+		return err
+	}
+	first = from
+	from, to = itemsAround(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
+	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
+	for i := range sheets {
+		// The picture that the reader came for is loaded at once, the others as they come into view.
+		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
+		sheets[i].Undrawn = p.Library.Undrawable(p.v.Document, sheets[i].Page, views.ImageWidth)
+	}
+	span := p.withCarried(from, spanOf(texts))
+	p.v.Sheets, p.v.Pages = sheets, views.PageRange{From: from, To: to, All: all}
+	p.v.Offset, p.v.Text = span.Start, runeSlice(p.text, span.Start, span.End)
+	if from > 1 {
+		p.v.Earlier = p.atPage(from - 1)
+	}
+	if to < all {
+		p.v.Later = p.atPage(to + 1)
+	}
+	return p.markSheets(from, to)
+}
+
+// textsOf returns which part of the text each of some pages has; an empty one of a page without text.
+func (p *viewing) textsOf(from, to int) []views.Span {
+	texts := make([]views.Span, to-from+1)
+	for _, b := range p.blocks {
+		if b.Page < from || b.Page > to {
+			continue
+		}
+		text := &texts[b.Page-from]
+		if text.End == 0 {
+			text.Start = b.Start
+		}
+		text.End = b.End
+	}
+	return texts
+}
+
+// spanOf is from the first text to the last one.
+func spanOf(texts []views.Span) (all views.Span) {
+	for _, text := range texts {
+		if text.End == 0 {
+			continue
+		}
+		if all.End == 0 {
+			all.Start = text.Start
+		}
+		all.End = text.End
+	}
+	return all
+}
+
+// withCarried widens the text of pages from one on to the block before, which may end on that page.
+func (p *viewing) withCarried(from int, span views.Span) views.Span {
+	last := views.Span{}
+	for _, b := range p.blocks {
+		if b.Page >= from {
+			break
+		}
+		last = views.Span{Start: b.Start, End: b.End}
+	}
+	switch {
+	case last.End == 0:
+		return span
+	case span.End == 0:
+		return last
+	}
+	return views.Span{Start: last.Start, End: span.End}
+}
+
+// linesOf returns pages with their lines.
+func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, error) {
+	span := p.withCarried(from, spanOf(texts[:to-from+1]))
+	lines, err := p.lines(span)
+	if err != nil {
+		return nil, err
+	}
+	var sheets []views.Sheet
+	for n := from; n <= to; n++ {
+		sheets = append(sheets, views.Sheet{Page: n, Width: p.sizes[n-1][0], Height: p.sizes[n-1][1]})
+	}
+	for i, line := range lines {
+		until := span.End
+		if i+1 < len(lines) {
+			until = max(lines[i+1].Start, line.End)
+		}
+		if n := int(line.Box[0]); n >= from && n <= to {
+			s := &sheets[n-from]
+			s.Lines = append(s.Lines, views.SheetLine{Line: line, Until: until})
+		}
+	}
+	return sheets, nil
+}
+
+// drawPages has an Office file drawn as it is printed, if that view is asked for. One that can't be drawn is shown as
+// its text, with a notice.
+//
+// Drawing takes seconds the first time, within ctx. Any other failure than chat.CodeUndrawable is returned.
+func (p *viewing) drawPages(view string) error {
+	if !p.Library.DrawsOffice(p.v.Document) {
+		return nil
+	}
+	p.v.HasPages = true
+	if view != chat.ViewPages {
+		return nil
+	}
+	drawn, err := p.Library.Drawn(p.ctx, p.scope, p.v.Document.ID)
+	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
+		p.v.Notice = failure.Message
+		return nil
+	}
+	p.drawn = drawn
+	return err
+}
+
+// showDrawn puts the drawn pages in the place of the document's text, and what is marked there in its place. Marked
+// words that can't be found on the pages are shown in the text instead.
+func (p *viewing) showDrawn() {
+	if !p.v.HasPages {
+		return
+	}
+	p.v.TextURL, p.v.PagesURL = p.viewURL(""), p.viewURL(chat.ViewPages)
+	if p.drawn == nil {
+		return
+	}
+	marked := p.markedSpan()
+	var pieces []views.Span
+	for _, span := range append([]views.Span{marked}, p.v.Also...) {
+		for _, piece := range p.drawn.Place(span.Start, span.End) {
+			pieces = append(pieces, views.Span{Start: piece[0], End: piece[1]})
+		}
+	}
+	if marked.End > marked.Start && len(pieces) == 0 {
+		p.drawn, p.link.View = nil, ""
+		p.v.Notice = views.NotOnPages.In(p.ctx)
+		return
+	}
+	// Offsets in the document's text mean nothing in the text of the pages.
+	p.v.Passage, p.v.Quote, p.v.Also = views.Span{}, views.Span{}, nil
+	if len(pieces) > 0 {
+		p.v.Quote, p.v.Also = pieces[0], pieces[1:]
+	}
+	p.text, p.blocks, p.sizes = p.drawn.Text, p.drawn.Blocks, p.drawn.Sizes
+	p.link.At, p.v.Drawn = "", true
+}
+
+// viewURL is the address of another view of this document, with the same mark.
+func (p *viewing) viewURL(view string) string {
+	link := p.link
+	link.View, link.Page, link.At, link.Fragment = view, 0, "", ""
+	if p.markedSpan().End > 0 {
+		link.Fragment = chat.FragmentCited
+	}
+	return link.String()
+}
+
+// boxes are the rectangles of a part of the text on the pages that are shown, one for each line.
+func (p *viewing) boxes(s views.Span) ([]chat.Box, error) {
+	lines, err := p.lines(s)
+	return corpus.BoxesOf(lines), err
+}
+
+// lines are those of a part of the text on the pages that are shown.
+func (p *viewing) lines(s views.Span) ([]corpus.Line, error) {
+	if p.drawn != nil {
+		return p.drawn.Lines(s.Start, s.End), nil
+	}
+	return p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
+}
+
+// cutPart fills in the part of the document around a place.
+func (p *viewing) cutPart(at place) error {
+	if len(p.sizes) > 0 {
+		if err := p.showSheets(at.page); err != nil {
+			return err
+		}
+	} else {
+		p.showPart(at.block)
+	}
+	p.listHeadings(at)
+	return nil
+}
+
+// showPart shows the blocks around one.
+//
+// A third of the part comes before the block, which a reader came for, and two thirds after it. The links to the parts
+// before and after lead to places from which nothing is left out.
+func (p *viewing) showPart(block int) {
+	size := blocksShown
+	if p.v.Panel {
+		size = blocksAside
+	}
+	if len(p.blocks) == 0 {
+		return
+	}
+	from, to := p.blockWindow(block, size)
+	p.v.Blocks, p.v.Offset = p.blocks[from:to], p.blocks[from].Start
+	end := p.blocks[to-1].End
+	if to < len(p.blocks) {
+		p.v.Next = p.blocks[to].Start
+		// The text up to the next block comes along, for a quote that goes on over the gap.
+		end = p.v.Next
+		at := min(to+size/3, len(p.blocks)-1)
+		if first, _ := p.blockWindow(at, size); first > to {
+			at = to // the window around the farther block would leave blocks out
+		}
+		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
+	}
+	if from > 0 {
+		at := max(from-2*size/3, 0)
+		if _, end := p.blockWindow(at, size); end < from {
+			at = from - 1
+		}
+		p.v.Earlier = p.atBlock(p.blocks[at].ID, p.blocks[from-1].ID)
+	}
+	p.v.Text = runeSlice(p.text, p.v.Offset, end)
+}
+
+// blockWindow returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
+// MaxBlockNodes nodes or more than maxShownText. It always holds the block itself.
+func (p *viewing) blockWindow(block, size int) (from, to int) {
+	from = max(min(block-size/3, len(p.blocks)-size), 0)
+	to = min(from+size, len(p.blocks)) - 1
+	// Two bounds hold one after the other: a part may have few words in many nodes, or the other way round.
+	from, to = itemsAround(block, from, to, maxShownText, func(i int) int {
+		return p.blocks[i].End - p.blocks[i].Start
+	})
+	from, to = itemsAround(block, from, to, views.MaxBlockNodes,
+		func(i int) int { return views.BlockNodes(p.blocks[i]) })
+	return from, to + 1
+}
+
+// itemsAround narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before
+// it may take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
+func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
+	sum := 0
+	for n := from; n <= to; n++ {
+		sum += cost(n)
+	}
+	if sum <= most {
+		return from, to
+	}
+	left := most - cost(one)
+	before := left / 3
+	first, last := from, to
+	for from = one; from > first && cost(from-1) <= before; from-- {
+		before, left = before-cost(from-1), left-cost(from-1)
+	}
+	for to = one; to < last && cost(to+1) <= left; to++ {
+		left -= cost(to + 1)
+	}
+	return from, to
+}
+
+// markSheets puts the boxes of passage and quote on the pages shown.
+func (p *viewing) markSheets(from, to int) error {
+	passage, err := p.boxes(p.v.Passage)
+	if err != nil {
+		return err
+	}
+	quote, err := p.boxes(p.v.Quote)
+	if err != nil {
+		return err
+	}
+	if p.drawn != nil {
+		for _, piece := range p.v.Also {
+			boxes, err := p.boxes(piece)
+			if err != nil {
+				return err
+			}
+			quote = append(quote, boxes...)
+		}
+	}
+	put := func(list []chat.Box, on func(*views.Sheet) *[]chat.Box) {
+		for _, box := range list {
+			if n := int(box[0]); n >= from && n <= to {
+				marked := on(&p.v.Sheets[n-from])
+				*marked = append(*marked, box)
+			}
+		}
+	}
+	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
+	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
+	// A link leads to the quote, or to the passage where there is none.
+	first := quote
+	if len(first) == 0 {
+		first = passage
+	}
+	if len(first) > 0 {
+		if n := int(first[0][0]); n >= from && n <= to {
+			p.v.Sheets[n-from].Anchor = true
+		}
+	}
+	return nil
+}
+
+// listHeadings lists the headings, the deepest left out when there are too many.
+//
+// At most maxOutline are listed; Current is the last one before what is marked.
+func (p *viewing) listHeadings(at place) {
+	if p.v.Panel {
+		return
+	}
+	// Three levels are a choice: deeper headings make a list that nobody reads.
+	deepest := 3
+	for ; deepest > 1 && p.countHeadings(deepest) > maxOutline; deepest-- {
+	}
+	shown := map[string]bool{}
+	for _, b := range p.v.Blocks {
+		shown[b.ID] = true
+	}
+	mark := p.markedSpan()
+	for _, b := range p.blocks {
+		if b.Kind != corpus.BlockHeading || b.Level > deepest || len(p.v.Outline) == maxOutline {
+			continue
+		}
+		title := string(runeSlice(p.text, b.Start, b.End))
+		p.v.Outline = append(
+			p.v.Outline, views.OutlineEntry{ID: b.ID, Title: title, Level: b.Level, URL: p.headingURL(b, shown[b.ID])},
+		)
+		if mark.End > 0 && b.Start <= mark.Start {
+			p.v.Current = b.ID
+		}
+	}
+}
+
+// countHeadings counts the headings down to a level.
+func (p *viewing) countHeadings(deepest int) int {
+	n := 0
+	for _, b := range p.blocks {
+		if b.Kind == corpus.BlockHeading && b.Level <= deepest {
+			n++
+		}
+	}
+	return n
+}
+
+// headingURL leads to a heading on this page, or to the part that it is in.
+func (p *viewing) headingURL(b corpus.Block, shown bool) string {
+	if len(p.sizes) > 0 {
+		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {
+			return "#p" + strconv.Itoa(b.Page)
+		}
+		return p.atPage(b.Page)
+	}
+	if shown {
+		return "#" + b.ID
+	}
+	return p.atBlock(b.ID, b.ID)
 }

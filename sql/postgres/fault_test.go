@@ -1,15 +1,25 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/chattest"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/sql/migrations"
 )
 
 func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
@@ -340,5 +350,287 @@ func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 	}
 	if _, err := db.Chats().Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunCompleted}); err != nil {
 		t.Errorf("who takes it over can't end it: %v, want no error", err)
+	}
+}
+
+// A relay stands between a DB and the server's socket. It can be shut, which breaks every connection and refuses new
+// ones, or stalled, which takes bytes and passes none on.
+type relay struct {
+	t      *testing.T
+	url    string // through the relay
+	socket string
+	target string
+
+	mu       sync.Mutex
+	listener net.Listener
+	conns    map[net.Conn]bool
+	stalled  chan struct{} // closed when bytes may pass; nil when they may
+	wg       sync.WaitGroup
+}
+
+func newRelay(t *testing.T, through string) *relay {
+	t.Helper()
+	u, err := url.Parse(through)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := u.Query().Get("host")
+	if !strings.HasPrefix(dir, "/") {
+		t.Skip("the server to test with is not reached by a socket")
+	}
+	r := &relay{t: t, target: filepath.Join(dir, ".s.PGSQL.5432"), conns: make(map[net.Conn]bool)}
+	own := t.TempDir()
+	r.socket = filepath.Join(own, ".s.PGSQL.5432")
+	query := u.Query()
+	query.Set("host", own)
+	u.RawQuery = query.Encode()
+	r.url = u.String()
+	r.open()
+	t.Cleanup(func() { r.resume(); r.shut(); r.wg.Wait() })
+	return r
+}
+
+func (r *relay) open() {
+	r.t.Helper()
+	listener, err := net.Listen("unix", r.socket)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.listener = listener
+	r.mu.Unlock()
+	r.wg.Go(func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			to, err := net.Dial("unix", r.target)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			r.mu.Lock()
+			r.conns[from], r.conns[to] = true, true
+			r.mu.Unlock()
+			r.wg.Go(func() { r.pass(to, from) })
+			r.wg.Go(func() { r.pass(from, to) })
+		}
+	})
+}
+
+func (r *relay) pass(to, from net.Conn) {
+	defer to.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		r.mu.Lock()
+		stalled := r.stalled
+		r.mu.Unlock()
+		if stalled != nil {
+			<-stalled
+		}
+		if _, writeErr := to.Write(buf[:n]); err != nil || writeErr != nil {
+			if !errors.Is(err, io.EOF) {
+				_ = from.Close()
+			}
+			return
+		}
+	}
+}
+
+func (r *relay) shut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.listener.Close()
+	for c := range r.conns {
+		_ = c.Close()
+	}
+	clear(r.conns)
+}
+
+func (r *relay) stall() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stalled = make(chan struct{})
+}
+
+func (r *relay) resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stalled != nil {
+		close(r.stalled)
+		r.stalled = nil
+	}
+}
+
+// breaking is what takes away something that an older program, still running beside this one, may use or not know that
+// it must fill.
+var breaking = regexp.MustCompile(
+	`(?is)\bDROP\s+(TABLE|COLUMN|FUNCTION|SCHEMA|VIEW)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE\b|` +
+		`\bSET\s+NOT\s+NULL\b|\bTRUNCATE\b`,
+)
+
+var (
+	added       = regexp.MustCompile(`(?is)\bADD\s+(COLUMN\s+)?(IF\s+NOT\s+EXISTS\s+)?\w+\s+[^;,]*?NOT\s+NULL[^;,]*`)
+	withDefault = regexp.MustCompile(`(?i)\bDEFAULT\b|\bGENERATED\b`)
+	comments    = regexp.MustCompile(`(?m)--.*$`)
+)
+
+// breaks returns what in a step older programs can't live with, or "".
+func breaks(script string) string {
+	script = comments.ReplaceAllString(script, "")
+	if found := breaking.FindString(script); found != "" {
+		return found
+	}
+	for _, column := range added.FindAllString(script, -1) {
+		if !withDefault.MatchString(column) {
+			return column
+		}
+	}
+	return ""
+}
+
+func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
+	t.Parallel()
+	all, err := migrations.Read(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range all {
+		least := leastProgram(step.Script)
+		if found := breaks(step.Script); found != "" && least < step.Number {
+			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way",
+				step.Name, found, step.Number)
+		}
+		if least > step.Number {
+			t.Errorf("%s asks for version %d, which is not there yet, want at most %d", step.Name, least, step.Number)
+		}
+	}
+	for script, broken := range map[string]bool{
+		"CREATE TABLE a (n int NOT NULL)":                                  false,
+		"ALTER TABLE a ADD COLUMN b text NOT NULL DEFAULT ''":              false,
+		"-- it does not DROP TABLE a\nCREATE INDEX c ON a (b)":             false,
+		"ALTER TABLE a ADD COLUMN b text":                                  false,
+		"ALTER TABLE a ADD COLUMN b text NOT NULL":                         true,
+		"alter table a drop column b":                                      true,
+		"ALTER TABLE a RENAME TO b":                                        true,
+		"ALTER TABLE a ALTER COLUMN b TYPE bigint":                         true,
+		"ALTER TABLE a ALTER b SET NOT NULL":                               true,
+		"CREATE TABLE x (n int);\n DROP\n TABLE a; SELECT 1":               true,
+		"ALTER TABLE a ADD COLUMN IF NOT EXISTS b int NOT NULL, ADD c int": true,
+	} {
+		if (breaks(script) != "") != broken {
+			t.Errorf("breaks(%q) = %q", script, breaks(script))
+		}
+	}
+}
+
+func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	newer := openURL(t, url)
+	all, err := migrations.Read(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := migrations.Newest(all)
+	future := append(all, migrations.Migration{
+		Number: n + 1, Name: "additive", Script: `CREATE TABLE of_the_future (n int);
+		ALTER TABLE sessions ADD COLUMN of_the_future text NOT NULL DEFAULT 'x'; ALTER TABLE documents ADD COLUMN ` +
+			`of_the_future int`,
+	})
+	if err := newer.migrateTo(t.Context(), future); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("an additive step", func(t *testing.T) { // the whole contract, by the code that does not know it
+		chattest.TestStore(t, func(t *testing.T) chat.Store {
+			url := server.Schema(t)
+			db := openURL(t, url)
+			if err := db.migrateTo(t.Context(), future); err != nil {
+				t.Fatal(err)
+			}
+			return openURL(t, url).Chats()
+		})
+	})
+	openURL(t, url)
+	exec(t, newer, `INSERT INTO migrations (number, name, min_compatible) VALUES (4711, 'far future', 4700)`)
+	_, err = Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(chat.MessageOf(err), "needs at least version 4700") {
+		t.Errorf("Open = %v, want a sentence that names version 4700", err)
+	}
+}
+
+// contender tells on a channel when it becomes the one, and when it no longer is.
+func contender(t *testing.T, db *DB, name string) (now, over <-chan struct{}, stop func()) {
+	t.Helper()
+	began, ended := make(chan struct{}, 10), make(chan struct{}, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		db.Alone(ctx, name, func(ctx context.Context) {
+			began <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+		})
+	})
+	stop = func() { cancel(); wg.Wait() }
+	t.Cleanup(stop)
+	return began, ended, stop
+}
+
+func wait(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("never %s", what)
+	}
+}
+
+func TestOneProcessAtATimeWorksAlone(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	one, two := openURL(t, url), openURL(t, url)
+	atOne, overAtOne, _ := contender(t, one, "a folder")
+	wait(t, atOne, "does the first work")
+	atTwo, _, stopTwo := contender(t, two, "a folder")
+	other, _, _ := contender(t, two, "another folder")
+	wait(t, other, "is another name's work done")
+	if len(atTwo) > 0 {
+		t.Error("two work at once, want one")
+	}
+	if _, err := two.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks
+		JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND state = 'idle'
+		AND query LIKE '%advisory%' AND datname = current_database() AND pid <> pg_backend_pid() AND objid = (
+			hashtextextended(current_schema() || ' alone a folder', 0) & 4294967295)::oid`); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, overAtOne, "ends the first when its connection breaks")
+	wait(t, atTwo, "does the second work")
+	stopTwo()
+	wait(t, atOne, "does the first work again")
+}
+
+// A crash of PostgreSQL takes the last half second back, but never what must not happen twice.
+func TestWhatMustNotBeLostWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		what    string
+		payload chat.Payload
+		waits   bool
+	}{
+		{"a call that acts begins", chat.Step{CallID: "a", Status: chat.StatusRunning, Acts: true}, true},
+		{"a call that acts ends", chat.Step{CallID: "a", Status: chat.StatusComplete, Acts: true}, false},
+		{"a call that reads begins", chat.Step{CallID: "b", Status: chat.StatusRunning}, false},
+		{"a piece of the answer", chat.AnswerDelta{Text: "a"}, false},
+		{"the answer", chat.Answer{Markdown: "a"}, true},
+		{"the end", chat.RunDone{Status: chat.RunCompleted}, true},
+	} {
+		var l logged
+		l.addPayload(row.payload, chat.Event{})
+		if l.isDurable() != row.waits {
+			t.Errorf("%s: waits for the disk: %v, want %v", row.what, l.isDurable(), row.waits)
+		}
 	}
 }

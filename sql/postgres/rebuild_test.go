@@ -1,19 +1,33 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/riverqueue/river/riverdriver"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/chat/chattest"
+	"github.com/footnote/footnote/chat/grants"
+	"github.com/footnote/footnote/chat/grants/grantstest"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/corpus/sources/placestore/storetest"
+	"github.com/footnote/footnote/sql/dbcopy"
 	"github.com/footnote/footnote/sql/migrations"
+	"github.com/footnote/footnote/sql/postgres/postgrestest"
+	"github.com/footnote/footnote/sql/store"
 )
 
 // A database of the version before the first step opens, at two replicas at once, and keeps what it had. Contents that
@@ -202,5 +216,460 @@ func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 			`FROM segments))`,
 		nil, &segments, &pagesOfNone); err != nil || segments > 20 || pagesOfNone > 0 {
 		t.Errorf("%d segments and %d pages of none, %v; want few and none", segments, pagesOfNone, err)
+	}
+}
+
+func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			db, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Errorf("Open: %v, want no error", err)
+				return
+			}
+			defer db.Close()
+			if err := db.Ping(t.Context()); err != nil {
+				t.Errorf("Ping: %v, want no error", err)
+			}
+		})
+	}
+	wg.Wait()
+	all, err := migrations.Read(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := openURL(t, url).queryRow(t.Context(), longTime, `SELECT count(*) FROM migrations`, nil, &n); err != nil ||
+		n != len(all) {
+		t.Errorf("%d steps, %v; want %d", n, err, len(all))
+	}
+}
+
+func TestAStepThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	all, err := migrations.Read(migrationFiles, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := migrations.Newest(all)
+	all = append(all, migrations.Migration{Number: n + 1, Name: "good", Script: `CREATE TABLE good (n int)`},
+		migrations.Migration{Number: n + 2, Name: "bad", Script: `CREATE TABLE bad (n int); SELECT 1/0`})
+	if err := db.migrateTo(t.Context(), all); err == nil || !strings.Contains(err.Error(), "bad") {
+		t.Fatalf("migrateTo: %v, want %q in it", err, "bad")
+	}
+	var left int
+	if err := db.queryRow(t.Context(), longTime,
+		`SELECT count(*) FROM pg_class WHERE relname IN ('good', 'bad') AND relnamespace = `+
+			`current_schema()::regnamespace`, nil, &left); err != nil || left != 0 {
+		t.Errorf("%d tables are left, %v; want 0", left, err)
+	}
+	if err := db.migrateTo(t.Context(), all[:len(all)-1]); err != nil {
+		t.Errorf("the good step alone: %v, want no error", err)
+	}
+}
+
+// server is made by TestMain and only read after.
+var server *postgrestest.Server
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m, &server)) }
+
+// openNew opens a database in a schema of its own and closes it when the test ends.
+func openNew(t testing.TB) *DB { return openURL(t, server.Schema(t)) }
+
+func openURL(t testing.TB, url string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("Open: %v, want no error", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v, want no error", err)
+		}
+	})
+	return db
+}
+
+func TestReplicasShareALimitToTheLastOne(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	var replicas [2]*Chats
+	for i := range replicas {
+		db := openURL(t, url)
+		replicas[i] = db.Chats()
+		replicas[i].SetLimits(chat.Limits{chat.QuestionsPerMinute: 20, chat.SearchesPerMinute: 30})
+	}
+	for _, row := range []struct {
+		what string
+		do   func(c *Chats) error
+		want int64
+	}{
+		{"questions", func(c *Chats) error {
+			_, _, err := c.StartRun(t.Context(), "anna", chat.RunRequest{Message: "q"},
+				chat.Lease{Owner: "one", Until: time.Now().Add(time.Hour)})
+			return err
+		}, 20},
+		{"searches", func(c *Chats) error { return c.Spend(t.Context(), "anna", chat.ResourceSearches, 1) }, 30},
+	} {
+		var done atomic.Int64
+		var group sync.WaitGroup
+		for i := range 50 {
+			group.Go(func() {
+				err := row.do(replicas[i%2])
+				if _, over := errors.AsType[*chat.OverLimit](err); err != nil && !over {
+					t.Error(err)
+				}
+				if err == nil {
+					done.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		if done.Load() != row.want {
+			t.Errorf("%d of 50 %s passed at two replicas, want %d", done.Load(), row.what, row.want)
+		}
+	}
+}
+
+// take moves the next job to work as a replica would that dies right after.
+func take(t *testing.T, db *DB) {
+	t.Helper()
+	exec(
+		t, db,
+		`UPDATE river_job SET state = 'running', attempt = attempt + 1, attempted_at = now(), attempted_by = `+
+			`ARRAY['the dead one']`,
+	)
+}
+
+func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	for _, id := range []string{"dead", "alive"} {
+		if err := q.Enqueue(t.Context(), corpus.Job{
+			Kind: corpus.JobIngest, DocumentID: id, User: "u", SHA256: "x",
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(t, db)
+	exec(t, db, `UPDATE river_job SET attempted_at = now() - interval '21 seconds' WHERE args->>'document' = 'dead'`)
+	ctx, cancel := context.WithCancel(t.Context())
+	jobs := make(chan corpus.Job, 2)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobIngest: {Jobs: 2, Do: func(_ context.Context, job corpus.Job) error {
+				jobs <- job
+				return nil
+			}},
+		})
+		if err != nil {
+			t.Errorf("Work: %v, want no error", err)
+		}
+	})
+	if job := <-jobs; job.DocumentID != "dead" || job.Attempt != 2 {
+		t.Errorf("job = %+v, want the dead replica's at its second attempt", job)
+	}
+	cancel()
+	wg.Wait()
+	if n, err := q.Waiting(t.Context()); err != nil || n != 1 || len(jobs) > 0 {
+		t.Errorf("%d jobs are left, %v; the other replica's lease had not ended; want 1", n, err)
+	}
+}
+
+func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Ensure(t.Context(), corpus.Job{
+		Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var told []bool
+	// stopped in the middle, which does not count as an attempt, and done by another replica at last
+	for round := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobEmbed: {Jobs: 1, Do: func(work context.Context, job corpus.Job) error {
+				told = append(told, job.Fresh)
+				cancel()
+				if round == 2 {
+					return nil
+				}
+				<-work.Done()
+				return work.Err()
+			}},
+		})
+		if err != nil {
+			t.Fatalf("Work: %v, want no error", err)
+		}
+	}
+	if !slices.Equal(told, []bool{true, false, false}) {
+		t.Errorf("the job was called fresh: %v, want the first time only", told)
+	}
+}
+
+func TestNoJobOfABackupIsFresh(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Ensure(
+		t.Context(), corpus.Job{Kind: corpus.JobEmbed, DocumentID: "d", User: "u", SHA256: "x", Fresh: true},
+	); err != nil {
+		t.Fatal(err)
+	}
+	exec(
+		t, db, `CREATE TABLE copied AS TABLE river_job; TRUNCATE river_job; INSERT INTO river_job SELECT * FROM copied`,
+	)
+	ctx, cancel := context.WithCancel(t.Context())
+	fresh := true
+	err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+		corpus.JobEmbed: {Jobs: 1, Do: func(_ context.Context, job corpus.Job) error {
+			fresh = job.Fresh
+			cancel()
+			return nil
+		}},
+	})
+	if err != nil || fresh {
+		t.Errorf("a job that was brought back is called fresh: %v; %v", fresh, err)
+	}
+}
+
+func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	one, two := openURL(t, url), openURL(t, url)
+	d, _, err := one.Documents().Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a", SHA256: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	heard := make(chan string, 8)
+	var wg sync.WaitGroup
+	wg.Go(func() { two.Listen(ctx, func(string) {}, func(id string) { heard <- id }, func() {}) })
+	defer wg.Wait()
+	defer cancel()
+	if id := <-heard; id != "" {
+		t.Fatalf("heard of %q first, want nothing", id)
+	}
+	if err := one.Documents().SetState(t.Context(), d.ID, "a", corpus.StateParsing, corpus.Progress{Stage: "parsing"},
+		nil); err != nil {
+		t.Fatal(err)
+	}
+	if id := <-heard; id != d.ID {
+		t.Errorf("heard of %q, want %q", id, d.ID)
+	}
+}
+
+// A replica whose clock is ahead may put a job off for as long. The others do not wait for that.
+func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	q := db.Queue()
+	if err := q.Enqueue(t.Context(), corpus.Job{
+		Kind: corpus.JobIngest, DocumentID: "d", User: "u", SHA256: "x",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `UPDATE river_job SET scheduled_at = now() + interval '59 minutes'`)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
+			corpus.JobIngest: {Jobs: 1, Do: func(context.Context, corpus.Job) error {
+				cancel()
+				return nil
+			}},
+		})
+		if err != nil {
+			t.Errorf("Work: %v, want no error", err)
+		}
+	})
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Minute):
+		t.Error("the job still waits")
+		cancel()
+	}
+	wg.Wait()
+}
+
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	corpustest.TestDocuments(t, func(t *testing.T) corpus.Documents { return openNew(t).Documents() })
+}
+
+func TestLexical(t *testing.T) {
+	t.Parallel()
+	corpustest.TestLexical(t, func(t *testing.T) corpustest.LexicalStores {
+		db := openNew(t)
+		return corpustest.LexicalStores{Documents: db.Documents(), Lexical: db.Lexical()}
+	})
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	corpustest.TestQueue(t, func(t *testing.T) (one, two corpus.Queue) {
+		url := server.Schema(t)
+		return mortal{openURL(t, url).Queue()}, openURL(t, url).Queue()
+	})
+}
+
+type mortal struct{ *Queue }
+
+// TakeAndDie implements corpustest.Mortal: the jobs' leases end, one after the other, and what lives puts them back.
+func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
+	t.Helper()
+	driver := newTurnDriver(q.db, map[corpus.JobKind]corpus.Worker{kind: {Jobs: jobs}})
+	taken, err := driver.GetExecutor().JobGetAvailable(t.Context(), &riverdriver.JobGetAvailableParams{
+		Queue: string(kind), MaxToLock: jobs, ClientID: "a replica that dies",
+	})
+	if err != nil || len(taken.Jobs) != jobs {
+		t.Fatalf("take jobs: %+v, %v; want %d", taken, err, jobs)
+	}
+	for range jobs {
+		exec(
+			t, q.db,
+			`UPDATE river_job SET attempted_at = now() - interval '1 minute' WHERE id = (SELECT min(id) FROM `+
+				`river_job WHERE state = 'running')`,
+		)
+		if n, err := q.rescueJobs(t.Context()); err != nil || n != 1 {
+			t.Fatalf("rescue jobs: %d, %v; want 1", n, err)
+		}
+	}
+}
+
+func TestPurgeHidesWhatTheRunsRead(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	chats, docs := db.Chats(), db.Documents()
+	run, _, err := chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"},
+		chat.Lease{Owner: "server"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(namespace string) corpus.Document {
+		d, _, err := docs.Put(t.Context(), corpus.Document{
+			ID: chat.NewID(), User: chat.LocalUser, Namespace: namespace, Path: "p.html", Filename: "p.html",
+			Title: "p", SHA256: "ff", State: corpus.StateReady,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	mine, other := put(chat.WebNamespace(run.ID)), put(chat.WebNamespace("another"))
+	if err := chats.DeleteSession(t.Context(), chat.Local, run.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := chats.Purge(t.Context(), time.Now().Add(time.Minute), time.Time{}); n != 1 || err != nil {
+		t.Fatalf("Purge = %d, %v; want 1", n, err)
+	}
+	if err := docs.Purge(t.Context(), time.Now().Add(time.Minute)); err != nil {
+		t.Fatalf("Purge: %v, want no error", err)
+	}
+	gone, err := docs.Removals(t.Context(), time.Now())
+	if err != nil || len(gone) != 1 || gone[0].DocumentID != mine.ID {
+		t.Errorf("removed %+v, %v; want %s and not %s", gone, err, mine.ID, other.ID)
+	}
+}
+
+func TestChats(t *testing.T) {
+	t.Parallel()
+	chattest.TestStore(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
+}
+
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	chattest.TestFeed(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
+}
+
+func TestADamagedRunHidesNoOthers(t *testing.T) {
+	t.Parallel()
+	chattest.TestDamaged(t, func(t *testing.T) (store chat.Store, breakText, removeText chattest.Spoil) {
+		db := openNew(t)
+		spoil := func(statement string) chattest.Spoil {
+			return func(runID string) {
+				if _, err := db.execStatement(t.Context(), longTime,
+					statement+` WHERE run = (SELECT n FROM runs WHERE id = $1)`,
+					runID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return db.Chats(), spoil(`UPDATE run_texts SET request = '{broken'`), spoil(`DELETE FROM run_texts`)
+	})
+}
+
+func TestPurgeForgetsOldKeys(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	chats, req := db.Chats(), chat.RunRequest{Message: "q", IdempotencyKey: "key"}
+	start := func() (fresh bool) {
+		_, fresh, err := chats.StartRun(t.Context(), chat.LocalUser, req, chat.Lease{Owner: "server"})
+		if err != nil {
+			t.Fatalf("StartRun: %v, want no error", err)
+		}
+		if _, err := chats.Purge(t.Context(), time.Time{}, time.Time{}); err != nil {
+			t.Fatalf("Purge: %v, want no error", err)
+		}
+		return fresh
+	}
+	if start(); start() {
+		t.Error("a key of today was forgotten")
+	}
+	if _, err := db.execStatement(t.Context(), longTime,
+		`UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
+		(store.KeyLifetime + time.Minute).Microseconds()); err != nil {
+		t.Fatal(err)
+	}
+	start() // still finds it, and purges it
+	if !start() {
+		t.Error("a key of yesterday is still known")
+	}
+}
+
+func TestGrants(t *testing.T) {
+	grantstest.TestStore(t, func(t *testing.T) grants.Store { return openNew(t).Grants() })
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	storetest.Test(t, func(t *testing.T) placestore.Store { return openNew(t).Places() })
+}
+
+// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the
+// reason.
+func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	filled := map[string]bool{}
+	for _, table := range dbcopy.Tables() {
+		for _, column := range table.Columns {
+			filled[table.Name+"."+column.Name] = true
+		}
+	}
+	there, err := queryList(t.Context(), db, longTime, scanValue[string],
+		`SELECT table_name || '.' || column_name FROM information_schema.columns
+		JOIN information_schema.tables USING (table_schema, table_name) WHERE table_schema = current_schema() AND `+
+			`table_type = 'BASE TABLE'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range there {
+		table, _, _ := strings.Cut(name, ".")
+		if made[table] == "" && made[name] == "" && !strings.HasPrefix(table, "river_") && !filled[name] {
+			t.Errorf("%s is neither filled nor made for a reason", name)
+		}
+		delete(filled, name)
+	}
+	for name := range filled {
+		t.Errorf("%s is copied, but not in the schema", name)
 	}
 }

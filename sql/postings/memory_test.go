@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/corpustest"
 	"github.com/footnote/footnote/sql/bm25"
 )
 
@@ -225,4 +228,210 @@ func (m *memory) Unfinished(context.Context) (left []int64, err error) {
 		}
 	}
 	return left, nil
+}
+
+var anna = chat.Scope{User: "anna"}
+
+// search returns the texts that an index finds for words, sorted.
+func search(t *testing.T, x *Index, s chat.Scope, words ...string) (texts []string) {
+	t.Helper()
+	hits, err := x.SearchLexical(t.Context(), s, corpus.LexicalQuery{Words: corpustest.Words(words...)}, 1000)
+	if err != nil {
+		t.Fatalf("SearchLexical(%q): %v, want no error", words, err)
+	}
+	for _, h := range hits {
+		texts = append(texts, h.PassageID)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSegmentsAreMergedAndWhatWasRemovedGoes(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	x := NewIndex(m)
+	var want []string
+	for i := range uint32(300) {
+		text := fmt.Sprintf("roof word%d", i)
+		want = append(want, text)
+		must(t, m.add(1+3*i, "anna", "docs", text))
+		must(t, m.add(2+3*i, "bert", "docs", "roof of bert"))
+		must(t, Compact(t.Context(), m, "anna", false))
+		if i%50 == 7 {
+			if got := search(t, x, anna, "roof"); len(got) != len(want) {
+				t.Fatalf("after %d documents %d are found, want all", i+1, len(got))
+			}
+		}
+	}
+	segments, err := m.Segments(t.Context(), "anna")
+	if err != nil || len(segments) > 3*5 {
+		t.Errorf("%d segments of 300 documents, %v; want at most three of each of five sizes", len(segments), err)
+	}
+	if theirs, err := m.Segments(t.Context(), "bert"); err != nil || len(theirs) != 300 {
+		t.Errorf("%d segments of another user, %v; want his 300 as they were", len(theirs), err)
+	}
+	slices.Sort(want)
+	if got := search(t, x, anna, "roof"); !slices.Equal(got, want) {
+		t.Errorf("found %d documents, want %d", len(got), len(want))
+	}
+	for i := range uint32(290) {
+		m.remove(1 + 3*i)
+	}
+	must(t, Sweep(t.Context(), m))
+	pages := 0
+	segments, err = m.Segments(t.Context(), "anna")
+	must(t, err)
+	for _, s := range segments {
+		for _, p := range m.pages[s.Number] {
+			pages++
+			if strings.Contains(string(p.Key)+string(p.Body), "word11") {
+				t.Error("got a word of a document that is gone, want none")
+			}
+		}
+	}
+	if got := search(t, x, anna, "roof"); len(got) != 10 || pages > 10 {
+		t.Errorf("%d documents are found in %d pages, want 10 in few", len(got), pages)
+	}
+}
+
+func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the power is cut")
+	for _, what := range []string{"begin", "put", "replace", "drop"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory()
+			x := NewIndex(m)
+			for i := range uint32(8) {
+				must(t, m.add(i+1, "anna", "docs", fmt.Sprintf("roof word%d", i)))
+			}
+			m.fail = func(now string) error {
+				if now == what || now == "drop" { // after the cut nothing is cleaned up
+					return broken
+				}
+				return nil
+			}
+			if err := Compact(t.Context(), m, "anna", false); !errors.Is(err, broken) {
+				t.Fatalf("Compact = %v, want %v", err, broken)
+			}
+			if got := search(t, x, anna, "roof"); len(got) != 8 {
+				t.Errorf("%d documents are found after the cut, want 8", len(got))
+			}
+			m.fail = func(string) error { return nil }
+			must(t, Sweep(t.Context(), m))
+			if got := search(t, NewIndex(m), anna, "roof"); len(got) != 8 {
+				t.Errorf("%d documents are found afterwards, want 8", len(got))
+			}
+			if len(m.segments) != 1 || len(m.pages) != 1 {
+				t.Errorf("%d segments with pages of %d are left, want one", len(m.segments), len(m.pages))
+			}
+		})
+	}
+}
+
+// A search that has read the list of segments goes on when they are merged under it.
+func TestASearchOutlivesAMerge(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	x := NewIndex(m)
+	for i := range uint32(8) {
+		must(t, m.add(i+1, "anna", "docs", fmt.Sprintf("roof word%d", i)))
+	}
+	if got := search(t, x, anna, "word1"); len(got) != 1 {
+		t.Fatalf("found %q, want one", got)
+	}
+	must(t, Compact(t.Context(), m, "anna", false))
+	if got := search(t, x, anna, "roof"); len(got) != 8 {
+		t.Errorf("%d documents are found after a merge, want 8", len(got))
+	}
+}
+
+func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	x := NewIndex(m)
+	similar := func(s chat.Scope, term string, want ...string) {
+		t.Helper()
+		got, err := x.Similar(t.Context(), s, term, 3)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Similar(%q) of %s = %q, %v; want %q", term, s.User, got, err, want)
+		}
+	}
+	must(t, m.add(1, "anna", "docs", "insurance"))
+	must(t, m.add(2, "bert", "docs", "insurances"))
+	similar(anna, "insurence", "insurance")
+	similar(chat.Scope{User: "bert"}, "insurence", "insurances")
+	for i := range uint32(4) {
+		must(t, m.add(3+i, "anna", "docs", "insured"))
+	}
+	must(t, Compact(t.Context(), m, "anna", false))
+	similar(anna, "insurence", "insurance", "insured")
+	m.remove(1)
+	similar(anna, "insurence", "insured")
+}
+
+// Phrases are looked for beyond the first batch of candidates, and passages as good as the last one are told apart by
+// their names.
+func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	x := NewIndex(m)
+	for i := range uint32(3 * textsAtOnce) {
+		text := fmt.Sprintf("roof red number%03d", i)
+		if i%100 == 99 {
+			text = fmt.Sprintf("red roof number%03d", 999-i)
+		}
+		must(t, m.add(i+1, "anna", "docs", text))
+	}
+	q := corpus.LexicalQuery{Phrases: [][]string{{"red", "roof"}}}
+	for k, want := range map[int][]string{
+		1: {"red roof number700"}, 10: {"red roof number700", "red roof number800", "red roof number900"},
+	} {
+		hits, err := x.SearchLexical(t.Context(), anna, q, k)
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.PassageID)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("k = %d: found %q, %v; want %q", k, got, err, want)
+		}
+	}
+}
+
+// A word that would stand behind the blocks of a frequent one is in no page: the bytes of the blocks are no terms.
+func TestWordsBehindAFrequentOneAreNotFoundInItsBlocks(t *testing.T) {
+	t.Parallel()
+	for _, weight := range []int{1, 2, 3} { // other bytes each
+		m := newMemory()
+		x := NewIndex(m)
+		for i := range uint32(1100) {
+			must(t, m.add(i+1, "anna", "docs", "able"+strings.Repeat(" roof", weight)))
+		}
+		must(t, Compact(t.Context(), m, "anna", false))
+		blocks := 0
+		for _, pages := range m.pages {
+			for _, p := range pages {
+				if slices.Contains(p.Key, 0) {
+					blocks++
+				}
+			}
+		}
+		if blocks == 0 {
+			t.Fatal("got no list in blocks, want some")
+		}
+		for word, want := range map[string]int{
+			"aardvark": 0, "able": 1000, "ably": 0, "boiler": 0, "roof": 1000, "roofs": 0, "zebra": 0,
+		} {
+			if got := search(t, x, anna, word); len(got) != want {
+				t.Errorf("weight %d: %q is found in %d passages, want %d", weight, word, len(got), want)
+			}
+		}
+	}
 }

@@ -1,16 +1,30 @@
 package sqlite
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"log"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/corpustest"
+	"github.com/footnote/footnote/sql/pack"
 	"github.com/footnote/footnote/sql/store"
 )
 
@@ -259,4 +273,291 @@ func TestACancelledPutContentLeavesNothing(t *testing.T) {
 	if n := s.count(t, "contents"); n != 1 {
 		t.Errorf("%d contents, want 1", n)
 	}
+}
+
+func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	for _, n := range []int{20, 2*blocksPerPiece + 1} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		c := corpus.Content{SHA256: name}
+		for i := range n {
+			c.Extracted.Blocks = append(c.Extracted.Blocks, corpus.Block{
+				ID: fmt.Sprintf("b%d", i+1), Kind: corpus.BlockParagraph, Start: 10 * i, End: 10*i + 8,
+			})
+		}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.ds.Blocks(t.Context(), chat.Local, s.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.Extracted.Blocks, got); diff != "" {
+			t.Errorf("%d blocks (-want +got):\n%s", n, diff)
+		}
+		var plain, kept int // bytes, as JSON and in the file
+		err = s.db.queryRow(t.Context(),
+			`SELECT sum(length(unpacked(x.body, x.packed))), sum(length(x.body) + coalesce(length(x.packed), 0))
+			FROM content_blocks x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{s.id}, &plain, &kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// pieces have brackets of their own
+		if want, err := store.ToJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 {
+			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
+		}
+		if small := kept == plain; small != (n == 20) || !small && kept*4 > plain {
+			t.Errorf("%d blocks take %d of %d bytes", n, kept, plain)
+		}
+	}
+}
+
+func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	for _, n := range []int{1000, pack.TextFrom/len("Words of a text – ") + 1} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: strings.Repeat("Words of a text – ", n)}}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.ds.Text(t.Context(), chat.Local, s.id)
+		if err != nil || got != c.Extracted.Text {
+			t.Errorf("%d bytes come back as %d, %v; want %v", len(c.Extracted.Text), len(got), err, c.Extracted.Text)
+		}
+		var same bool
+		var kept int
+		err = s.db.queryRow(t.Context(),
+			`SELECT group_concat(unpacked(x.body, x.packed), '' ORDER BY x.at) = ?, sum(length(x.body) + `+
+				`coalesce(length(x.packed), 0))
+			FROM texts x JOIN documents d ON d.content = x.at >> 32 WHERE d.id = ?`,
+			[]any{c.Extracted.Text, s.id}, &same, &kept)
+		if err != nil || !same {
+			t.Errorf("the text that is copied is the same: %v, %v", same, err)
+		}
+		if packed := kept < len(got)/4; packed != (n > 1000) {
+			t.Errorf("%d bytes take %d", len(got), kept)
+		}
+	}
+}
+
+func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1000, largeText, pack.TextFrom} {
+		name := fmt.Sprint(n)
+		s.version(t, name)
+		var text []rune
+		for size := 0; size < n; { // of one to four bytes each
+			r := [...]rune{'x', 'é', '水', '𝄞'}[random.IntN(4)]
+			text, size = append(text, r), size+utf8.RuneLen(r)
+		}
+		c := corpus.Content{SHA256: name, Extracted: corpus.Extracted{Text: string(text)}}
+		add := func(start, end int) {
+			i := len(c.Passages)
+			c.Passages = append(c.Passages, corpus.Passage{
+				ID: fmt.Sprint(name, "-", i), DocumentID: s.id, Ordinal: i, Start: start, End: end,
+				Text: string(text[start:end]),
+			})
+		}
+		add(0, 1)
+		add(len(text)-200, len(text))
+		add(7, 7)
+		for start := 0; start+500 < len(text); start += 501 { // some go over the end of a piece
+			add(start, start+500)
+		}
+		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
+			t.Fatal(err)
+		}
+		check := func(what string, got []corpus.Passage, err error) {
+			t.Helper()
+			if diff := cmp.Diff(c.Passages, got); err != nil || diff != "" {
+				t.Errorf("%d bytes, %s: %v (-want +got):\n%.2000s", n, what, err, diff)
+			}
+		}
+		got, err := s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
+		check("in order", got, err)
+		var ids []string
+		for _, p := range c.Passages {
+			ids = append(ids, p.ID)
+		}
+		got, err = s.ds.PassagesByID(t.Context(), chat.Local, ids)
+		check("by id", got, err)
+		var kept int
+		if err := s.db.queryRow(t.Context(), `SELECT sum(length(text) + coalesce(length(packed), 0)) FROM passages
+			WHERE id GLOB ?`, []any{name + "-*"}, &kept); err != nil {
+			t.Fatal(err)
+		}
+		if (kept == 0) != (n > 1000) {
+			t.Errorf("%d bytes of text: the passages take %d themselves, want none of a large one", n, kept)
+		}
+		// as an earlier version wrote them
+		for _, p := range c.Passages[:3] {
+			packed, err := pack.Pack(p.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.exec(t, fmt.Sprintf(`UPDATE passages SET text = '', packed = x'%x' WHERE id = '%s'`, packed, p.ID))
+		}
+		got, err = s.ds.Passages(t.Context(), chat.Local, s.id, 0, -1)
+		check("of an earlier version", got, err)
+	}
+}
+
+// appendForEver is the child process: three runs at once, each stored write acknowledged on standard output as "run
+// last".
+func appendForEver(path string) {
+	ctx := context.Background()
+	db, err := Open(ctx, path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		log.Fatal(err)
+	}
+	chats := db.Chats()
+	var out sync.Mutex
+	acknowledge := func(run string, last int64) {
+		out.Lock()
+		defer out.Unlock()
+		fmt.Println(run, last)
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for {
+				run, _, err := chats.StartRun(ctx, chat.LocalUser, chat.RunRequest{Message: "q"},
+					chat.Lease{Owner: "child"})
+				if err != nil {
+					log.Fatal(err)
+				}
+				acknowledge(run.ID, 0)
+				for i := range 15 {
+					payloads := []chat.Payload{
+						chat.AnswerDelta{Text: strings.Repeat("x", 300)}, chat.Step{CallID: "c", Message: "m"},
+					}
+					if i == 14 {
+						payloads = []chat.Payload{chat.Answer{Markdown: "a"}, chat.RunDone{Status: chat.RunCompleted}}
+					}
+					events, err := chats.Append(ctx, "child", run.ID, payloads...)
+					if err != nil {
+						log.Fatal(err)
+					}
+					acknowledge(run.ID, events[len(events)-1].Seq)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestKilledProcessKeepsWhatItAcknowledged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "footnote.db")
+	acknowledged := make(map[string]int64) // over all lives of the file
+	random := rand.New(rand.NewPCG(4, 2))
+	for range 8 {
+		killAfter(t, path, 1+random.IntN(400), acknowledged)
+		checkLogs(t, path, acknowledged)
+	}
+}
+
+// killAfter runs the child until it has acknowledged n writes, kills it and notes all that it acknowledged.
+func killAfter(t *testing.T, path string, n int, acknowledged map[string]int64) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childEnv+"="+path)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for seen := 0; lines.Scan(); seen++ {
+		if seen == n {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run, last, _ := strings.Cut(lines.Text(), " ")
+		seq, err := strconv.ParseInt(last, 10, 64)
+		if err != nil {
+			continue // the line was cut by the kill
+		}
+		acknowledged[run] = max(acknowledged[run], seq)
+	}
+	if err := child.Wait(); err == nil || child.ProcessState.Success() {
+		t.Fatalf("the child ended by itself: %v", err)
+	}
+}
+
+func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
+	t.Helper()
+	db, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("reopen: %v, want no error", err)
+	}
+	checkIntegrity(t, db)
+	chats := db.Chats()
+	for run, last := range acknowledged {
+		events, err := chats.Events(t.Context(), chat.Local, run, 0, chat.MaxPage)
+		if err != nil || int64(len(events)) < last {
+			t.Errorf("run %s has %d events, %v; %d were acknowledged", run, len(events), err, last)
+			continue
+		}
+		for i, e := range events {
+			if _, err := e.Payload(); err != nil || e.Seq != int64(i)+1 {
+				t.Errorf("run %s: event %d where %d belongs, %v; want %d", run, e.Seq, i+1, err, int64(i)+1)
+			}
+		}
+		got, err := chats.Run(t.Context(), chat.Local, run)
+		over := len(events) > 0 && events[len(events)-1].Type == chat.KindRunDone
+		if err != nil || over != (got.Status == chat.RunCompleted) || over != (got.Answer == "a") {
+			t.Errorf("run %s is %s with answer %q, %v; its log is over: %v; want %v and %v",
+				run, got.Status, got.Answer, err, over, (got.Status == chat.RunCompleted), (got.Answer == "a"))
+		}
+	}
+	// The next server takes over what was under way, once.
+	runs, err := chats.TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Hour)}, time.Now())
+	if err != nil {
+		t.Fatalf("TakeOver: %v, want no error", err)
+	}
+	for _, run := range runs {
+		if _, err := chats.Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunInterrupted}); err != nil {
+			t.Errorf("end run %s: %v, want no error", run.ID, err)
+		}
+		delete(acknowledged, run.ID) // its state is no longer the child's
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("Close: %v, want no error", err)
+	}
+}
+
+// checkIntegrity asks SQLite whether the file and its references are whole.
+func checkIntegrity(t *testing.T, db *DB) {
+	t.Helper()
+	var verdict string
+	if err := db.readers.QueryRowContext(t.Context(), `PRAGMA integrity_check`).Scan(&verdict); err != nil ||
+		verdict != "ok" {
+		t.Errorf("integrity_check: %s, %v; want %q", verdict, err, "ok")
+	}
+	var broken int
+	if err := db.readers.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM pragma_foreign_key_check`).Scan(&broken); err != nil || broken != 0 {
+		t.Errorf("foreign_key_check: %d rows, %v; want 0", broken, err)
+	}
+}
+
+// childEnv holds the database's path in a process that TestKilledProcessKeepsWhatItAcknowledged started.
+const childEnv = "FOOTNOTE_TEST_APPEND_TO"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		appendForEver(path)
+	}
+	goleak.VerifyTestMain(m)
 }

@@ -2,10 +2,8 @@
 // and PostgreSQL share, and the rules around it. What differs is the Database's: how it runs statements, and the words
 // of its Dialect. What only one of them does, and what each does in a way of its own, stays in its package.
 //
-// The files are named by what they keep: sessions.go, runs.go and events' rules for chat.Store (Chats), documents*.go,
-// content.go and passages.go for corpus.Documents (Documents), index.go for postings.Store, places.go and
-// place_items.go for placestore.Store, grants.go for grants.Store. What comes in are the domain's types, what goes out
-// are those again or a chat.Error; no row and no error of a driver leaves the package unexplained.
+// What comes in are the domain's types, what goes out are those again or a chat.Error; no row and no error of a driver
+// leaves the package unexplained.
 //
 // Three things must hold. A statement's text is fixed, since it stays prepared; what depends on a request is an
 // argument. Whatever a rule reads before it writes is locked in the same transaction, by the row (Dialect.Locked) or by

@@ -1,6 +1,8 @@
 package english
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestOneIsSingularAndLongNumbersAreGrouped(t *testing.T) {
 	for _, tt := range []struct {
@@ -14,6 +16,20 @@ func TestOneIsSingularAndLongNumbersAreGrouped(t *testing.T) {
 	} {
 		if got := Count(tt.n, tt.noun); got != tt.want {
 			t.Errorf("Count(%d, %q) = %q, want %q", tt.n, tt.noun, got, tt.want)
+		}
+	}
+}
+
+func TestLanguagesAreNamedInASentence(t *testing.T) {
+	for _, tt := range []struct {
+		codes []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"de"}, "German"}, {[]string{"de", "pl"}, "German and Polish"},
+		{[]string{"zh", "ja", "ko"}, "Chinese, Japanese and Korean"}, {[]string{"?"}, "?"},
+	} {
+		if got := Languages(tt.codes); got != tt.want {
+			t.Errorf("Languages(%q) = %q, want %q", tt.codes, got, tt.want)
 		}
 	}
 }

@@ -1,10 +1,14 @@
 package httpllm
 
 import (
+	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/footnote/footnote/agent/llm"
@@ -189,5 +193,184 @@ func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
 	if got := s.Classify(0, []byte(`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`),
 		nil); !strings.Contains(got.Message, "usually ends with /v1") {
 		t.Errorf("an unexpected endpoint: %q, want %q in it", got.Message, "usually ends with /v1")
+	}
+}
+
+// failing counts its tries and fails them all.
+type failing struct {
+	err   llm.Error
+	tries int
+}
+
+func (f *failing) try() (bool, *llm.Error) {
+	f.tries++
+	e := f.err
+	return false, &e
+}
+
+// Row 46: at most three tries in thirty seconds.
+func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		err     llm.Error
+		patient bool
+		tries   int
+	}{
+		{"a failed server", llm.Error{Kind: llm.KindServer, Status: 503}, false, 3},
+		{"an overloaded one", llm.Error{Kind: llm.KindServer, Status: 529}, false, 3},
+		{"a name that is gone", llm.Error{Kind: llm.KindUnreachable}, false, 3},
+		{"a wrong key", llm.Error{Kind: llm.KindAuth}, false, 1},
+		{"a spent quota", llm.Error{Kind: llm.KindQuota}, true, 1},
+		{"a limit that says nothing", llm.Error{Kind: llm.KindRateLimited}, false, 1},
+		{"a limit of a moment", llm.Error{Kind: llm.KindRateLimited, RetryAfter: time.Second}, false, 1},
+		{"a limit that is waited for", llm.Error{Kind: llm.KindRateLimited, RetryAfter: 5 * time.Second}, true, 3},
+		{"a limit beyond the time", llm.Error{Kind: llm.KindRateLimited, RetryAfter: 31 * time.Second}, true, 1},
+		{"an empty reply", llm.Error{Kind: llm.KindEmpty}, false, 1},
+		{"a reply that was shown", llm.Error{Kind: llm.KindIncomplete, Shown: true}, false, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, begin := failing{err: tt.err}, time.Now()
+				err := newServer().Retry(t.Context(), tt.patient, f.try)
+				if err == nil || err.Kind != tt.err.Kind || f.tries != tt.tries {
+					t.Errorf("%d tries, want %d: %v", f.tries, tt.tries, err)
+				}
+				if took := time.Since(begin); took > 30*time.Second {
+					t.Errorf("it took %v, want at most %v", took, 30*time.Second)
+				}
+			})
+		})
+	}
+}
+
+// Row 46: a server that failed five times in a row is left alone, then tried by one request.
+func TestADeadServerIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, f := newServer(), failing{err: llm.Error{Kind: llm.KindServer, Status: 500}}
+		_ = s.Retry(t.Context(), false, f.try)
+		_ = s.Retry(t.Context(), false, f.try)
+		if err := s.Retry(t.Context(), false, f.try); f.tries != 5 || err.Code != CodeLeftAlone ||
+			err.Kind != llm.KindUnreachable {
+			t.Fatalf("after %d tries: %v; want 5, Code %v, Kind %v", f.tries, err, CodeLeftAlone, llm.KindUnreachable)
+		}
+		time.Sleep(16 * time.Second)
+		if err := s.Retry(t.Context(), false, f.try); f.tries != 6 || err.Code != CodeLeftAlone {
+			t.Errorf("the half-open server was tried %d times: %v, want Code %v", f.tries-5, err, CodeLeftAlone)
+		}
+		time.Sleep(16 * time.Second)
+		for range 3 {
+			if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) {
+				f.tries++
+				return true, nil
+			}); err != nil {
+				t.Errorf("it answers again, but: %v, want no error", err)
+			}
+		}
+		if f.tries != 9 {
+			t.Errorf("%d tries, want 9", f.tries)
+		}
+	})
+}
+
+// What says nothing about the server's health does not count.
+func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, e := range []llm.Error{
+			{Kind: llm.KindRateLimited, Status: 429, RetryAfter: time.Minute}, {Kind: llm.KindInvalid, Status: 400},
+			{Kind: llm.KindBadCall, Status: 500}, {Kind: llm.KindTooLong, Status: 500},
+		} {
+			s, f := newServer(), failing{err: e}
+			for range 8 {
+				_ = s.Retry(t.Context(), false, f.try)
+			}
+			if f.tries != 8 {
+				t.Errorf("%s: %d tries of 8, want 8", e.Kind, f.tries)
+			}
+		}
+		s, stopped := newServer(), failing{err: llm.Error{Kind: llm.KindUnreachable}}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 8 {
+			_ = s.Retry(ctx, false, stopped.try)
+		}
+		if err := s.Retry(t.Context(), false, func() (bool, *llm.Error) { return true, nil }); err != nil {
+			t.Errorf("requests that were stopped made it dead: %v, want no error", err)
+		}
+	})
+}
+
+func TestReachKeepsWhatItFoundForTenSeconds(t *testing.T) {
+	var r Reach
+	start, away := time.Unix(1_000_000, 0), errors.New("nobody answers")
+	looks := 0
+	look := func(found error) func(context.Context) error {
+		return func(context.Context) error { looks++; return found }
+	}
+	ask := func(after time.Duration, found error) error { return r.Ask(t.Context(), start.Add(after), look(found)) }
+	if err := ask(0, away); !errors.Is(err, away) {
+		t.Fatalf("the first look says %v, want %v", err, away)
+	}
+	if err := ask(10*time.Second, nil); !errors.Is(err, away) || looks != 1 {
+		t.Fatalf("ten seconds later it says %v after %d looks; want the same without another look", err, looks)
+	}
+	if err := ask(10*time.Second+1, nil); err != nil || looks != 2 {
+		t.Fatalf("after that it says %v after %d looks; want another look", err, looks)
+	}
+}
+
+func TestReachForgetsWhatItFoundForACallerWhoHasGone(t *testing.T) {
+	var r Reach
+	now := time.Unix(1_000_000, 0)
+	gone, leave := context.WithCancel(t.Context())
+	err := r.Ask(gone, now, func(ctx context.Context) error { leave(); return ctx.Err() })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("whoever left gets %v, want %v", err, context.Canceled)
+	}
+	if err := r.Ask(t.Context(), now, func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Fatalf("the next caller gets %v, which was of the one who left, want no error", err)
+	}
+	slow, stop := context.WithTimeout(t.Context(), 0)
+	defer stop()
+	later := now.Add(time.Minute)
+	_ = r.Ask(slow, later, func(ctx context.Context) error { return ctx.Err() })
+	if err := r.Ask(t.Context(), later, func(context.Context) error { return nil }); !errors.Is(err,
+		context.DeadlineExceeded) {
+		t.Fatalf("a server that did not answer in time is asked again at once: %v, want %v",
+			err, context.DeadlineExceeded)
+	}
+}
+
+// pings is a body of comments, one every pause.
+type pings struct{ pause time.Duration }
+
+func (p pings) Read(b []byte) (int, error) {
+	time.Sleep(p.pause)
+	return copy(b, ":\n"), nil
+}
+
+// A server that is alive gets longer for its first piece, and one that falls silent does not.
+func TestSignsOfLifeProlongTheWaitForTheFirstPiece(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pause, want time.Duration
+	}{{6 * time.Second, 50 * time.Second}, {11 * time.Second, 10 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			ctx, dog := Watch(t.Context(), Patience{FirstToken: 10 * time.Second, Idle: time.Hour, IdleText: time.Hour})
+			defer dog.Stop()
+			dog.Body = pings{tt.pause}
+			var ended time.Duration
+			context.AfterFunc(ctx, func() { ended = time.Since(begun) })
+			for ctx.Err() == nil {
+				if _, err := io.CopyN(io.Discard, dog, 2); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			if ended != tt.want || !errors.Is(context.Cause(ctx), ErrNoFirstToken) {
+				t.Errorf("with a sign of life each %v it ended after %v with %v, want %v and %v", tt.pause, ended,
+					context.Cause(ctx), tt.want, ErrNoFirstToken)
+			}
+		})
 	}
 }

@@ -3,7 +3,11 @@ package httpllm
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -127,4 +131,93 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 // do not count: a model that thinks for long is slow, and others wait for it with reason.
 func isDown(e *llm.Error) bool {
 	return e.Kind == llm.KindUnreachable || e.Kind == llm.KindServer && e.Status >= http.StatusInternalServerError
+}
+
+// reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's
+// server.
+const reachFor = 10 * time.Second
+
+// Reach remembers what was last found of a model's server, by a look at it or by a request. The zero value is ready,
+// and it is safe for concurrent use.
+type Reach struct {
+	looking sync.Mutex // one look at a time
+
+	mu    sync.Mutex
+	until time.Time
+	err   error
+}
+
+// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says
+// nothing of the server and is not kept. Callers that come while a look is under way wait for it and share its answer.
+// A look for a caller whose time ran out is kept, as a server that does not answer in time is a finding; one for a
+// caller who left is not.
+func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	if err, known := r.knownResult(now); known {
+		return err
+	}
+	err := look(ctx)
+	if ctx.Err() != context.Canceled {
+		r.Learn(now, err)
+	}
+	return err
+}
+
+// knownResult returns what was found last; known is false when that is too long ago.
+func (r *Reach) knownResult(now time.Time) (err error, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err, !now.After(r.until)
+}
+
+// Learn keeps what a request found: that the server can't be used, or nil.
+func (r *Reach) Learn(now time.Time, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err, r.until = err, now.Add(reachFor)
+}
+
+// longest is the most that a server is believed.
+const longest = 24 * time.Hour
+
+// RetryAfter reads how long to wait from the headers; 0 means that they do not say, or nothing sensible. It takes
+// seconds, milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, and believes a day at most. Seconds
+// and dates are those of RFC 9110, section 10.2.3; the others are what providers send instead. A date is compared with
+// the server's own Date header, so that a wrong clock here does not matter. Where a header makes no sense the next is
+// read.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	for _, unit := range []struct {
+		header string
+		unit   time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		value := strings.TrimSpace(h.Get(unit.header))
+		if value == "" {
+			continue
+		}
+		if n, err := strconv.ParseFloat(value, 64); err == nil {
+			if math.IsNaN(n) || n < 0 {
+				continue
+			}
+			return time.Duration(min(n*float64(unit.unit), float64(longest)))
+		}
+		if d, err := time.ParseDuration(value); err == nil && d >= 0 {
+			return min(d, longest)
+		}
+		if at, err := parseTime(value); err == nil {
+			if sent, err := http.ParseTime(h.Get("Date")); err == nil {
+				now = sent // both by the server's clock
+			}
+			return min(max(at.Sub(now), 0), longest)
+		}
+	}
+	return 0
+}
+
+// parseTime reads the forms of HTTP, and the one of RFC 3339.
+func parseTime(value string) (time.Time, error) {
+	if at, err := http.ParseTime(value); err == nil {
+		return at, nil
+	}
+	return time.Parse(time.RFC3339, value)
 }

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -280,4 +281,357 @@ func quotesOf(answer string) (first string, quotes []string) {
 		quotes = append(quotes, bare(said))
 	}
 	return first, quotes
+}
+
+func TestTheFirstQuoteAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		questions []string
+		want      string // in the first quote
+	}{
+		{"a condition", []string{"What is the condition of the roof?"}, "The roof covering is in poor condition."},
+		{"a row of a table, where others stand beside it", []string{"What is the gutter clearing cost?"},
+			"Gutter clearing £180"},
+		{"a year", []string{"When was the roof renewed?"}, "The roof was last renewed in 1987 by Harper & Sons."},
+		{"a person", []string{"Who must agree when I work from abroad?"}, "Maria Keller."},
+		{"a reason in the next sentence", []string{"Why is the kitchen wall damp?"},
+			"The cause is most likely the blocked gutter above."},
+		{"steps as a list", []string{"How do I claim expenses?"},
+			"- Keep the original receipt. - Fill in form E-12 within 30 days."},
+		{"German", []string{"Wann muss ich die Miete zahlen?"},
+			"Sie ist bis zum dritten Werktag eines jeden Monats zu zahlen."},
+		{"Japanese", []string{"富士山の標高は？"}, "標高は三千七百七十六メートルです。"},
+		{"a follow-up with it", []string{"What is the condition of the roof?", "When was it last renewed?"},
+			"The roof was last renewed in 1987"},
+		{"a follow-up that names a section", []string{"What is the condition of the roof?", "What about sickness?"},
+			"Tell your line manager before 9:30"},
+		{"words with a typing error", []string{"When was the boiller serviced?"},
+			"It was last serviced on 4 May 2023."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := ask(t, tt.questions...)
+			said, quotes := quotesOf(got)
+			if len(quotes) == 0 || !strings.Contains(quotes[0], tt.want) ||
+				said != string(answers) && said != string(closest) {
+				t.Errorf("%s: said %q and quoted %q, want %q in the first", strings.Join(tt.questions, " → "), said,
+					quotes, tt.want)
+			}
+		})
+	}
+}
+
+func TestBothSidesOfAComparisonAreQuoted(t *testing.T) {
+	_, quotes := quotesOf(first(ask(t, "Which costs more, replacing the flashing or clearing the gutter?")))
+	for _, want := range []string{"£3,400", "£180"} {
+		if !slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(q, want) }) {
+			t.Errorf("quoted %q, want %q in one of them", quotes, want)
+		}
+	}
+}
+
+func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
+	for _, q := range []string{
+		"What does the handbook say about parental leave?", "What is the warranty of the Berlin roof?",
+		"Who is the landlord's lawyer?",
+		"How many parking spaces are there?",
+	} {
+		if said, quotes := quotesOf(first(ask(t, q))); said == string(answers) {
+			t.Errorf("%s: said %q over %q, want %q or a refusal", q, said, quotes, closest)
+		}
+	}
+	if got, want := first(ask(t, "What is the capital of France?")),
+		Refusal+" I searched for “What is the capital of France?” and"; !strings.HasPrefix(got, want) {
+		t.Errorf("where nothing was found it says %q, want %q at its beginning", got, want)
+	}
+}
+
+func TestWhatNeedsNoQuote(t *testing.T) {
+	for question, want := range map[string]string{
+		"What is 15% of 1,250?": "15 / 100 * 1250 = 187.5",
+		// The calculator of this test knows one result.
+		"What is 15 percent of 27,400 pounds?": "15 / 100 * 27400 = 187.5",
+		"15% of £27,400":                       "15 / 100 * 27400 = 187.5",
+		"Summarise Survey.pdf": keyHead +
+			"\n\n> The roof covering is in poor condition. [1]\n\n" + written,
+		"what is the Handbook.md about?": keyHead +
+			"\n\n> Every employee is entitled to 28 days of paid holiday a year, including " +
+			"public holidays. [1]\n\n" + written,
+		"Which documents do I have?": "You have 4 documents:\n\n- Building survey of 12 Mill Lane\n- Staff " +
+			"handbook\n- Mietvertrag Gartenstraße 5\n- 山の記録",
+		"thanks!": "You're welcome. Ask another question about your documents whenever " +
+			"you like.",
+		"???": "Ask a question about your documents, and I will search them for the answer.",
+	} {
+		if got, _ := ask(t, question); got != want {
+			t.Errorf("%s: %q, want %q", question, got, want)
+		}
+	}
+}
+
+func first(answer string, _ []llm.Call) string { return answer }
+
+func TestSaysWhatItIs(t *testing.T) {
+	got, calls := ask(t, "Hello there!")
+	if !strings.Contains(got, "offline mode") || len(calls) > 0 {
+		t.Errorf("a greeting is answered with %q and %d calls; want %q in it and no calls",
+			got, len(calls), "offline mode")
+	}
+}
+
+func TestSearchesAndReadsBeforeItAnswers(t *testing.T) {
+	for _, q := range []string{
+		"When was the boiler installed?", "How many days of holiday do I get?", "Is remote work allowed?",
+	} {
+		answer, calls := ask(t, q)
+		if len(calls) < 2 || calls[0].Name != "search_documents" || calls[1].Name != "read_document" ||
+			!strings.Contains(answer, "[") {
+			t.Errorf("%s: answered %q after %v; want at least 2 calls, %q, %q, %q in it",
+				q, answer, calls, "search_documents", "read_document", "[")
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	for _, tt := range []struct {
+		question string
+		kind     kind
+		about    string
+	}{
+		{"12 * (3+4)", kindArithmetic, "12 * (3+4)"},
+		{"Calculate 2**3", kindArithmetic, "2**3"},
+		{"what is 7 times 6?", kindArithmetic, "7 * 6"},
+		{"sqrt(2) + 1", kindArithmetic, "sqrt(2) + 1"},
+		{"2024-05-01", kindFind, ""},
+		{"What was the profit in 2023-2024?", kindFind, ""},
+		{"1999", kindFind, ""},
+		{"Please summarize the document \"Lease.pdf\" in three sentences", kindSummary, "Lease.pdf"},
+		{"Give me a summary of the lease", kindSummary, "lease"},
+		{"summarise it", kindSummary, ""},
+		{"Which documents mention the roof?", kindFind, ""},
+		{"list all files", kindListing, ""},
+		{"how many documents do I have?", kindListing, ""},
+		{"Hello, what is the rent?", kindFind, ""},
+	} {
+		k, about := classify(tt.question)
+		if k != tt.kind || about != tt.about {
+			t.Errorf("classify(%q) = %d, %q, want %d, %q", tt.question, k, about, tt.kind, tt.about)
+		}
+	}
+}
+
+func TestWithoutToolsItAnswersFromWhatItHas(t *testing.T) {
+	history := []llm.Message{
+		{Role: llm.RoleUser, Text: "When was the boiler installed?"},
+		{Role: llm.RoleAssistant,
+			Calls: []llm.Call{{ID: "a", Name: "search_documents", Arguments: []byte(`{"query":"boiler"}`)}}},
+		{Role: llm.RoleTool, CallID: "a",
+			Text: `{"documents":[{"doc_id":"d1","filename":"S.pdf","passages":[{"n":4,` +
+				`"text":"The boiler was installed in 2016. See [3] for details."}]}],"total_found":1}`},
+	}
+	var got string
+	for part, err := range New(nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools, NoTools: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch part := part.(type) {
+		case llm.Text:
+			got += string(part)
+		case llm.Quoted:
+			got += part.Marker()
+		}
+	}
+	if want := "> The boiler was installed in 2016. See \\[3] for details. [4]"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFailedToolsEndInARefusal(t *testing.T) {
+	for _, broken := range []string{`{"error":"The index is busy."}`, "no JSON", ""} {
+		history := []llm.Message{{Role: llm.RoleUser, Text: "What is the rent?"}}
+		var text string
+		for range 6 {
+			msg := oneReply(t, history)
+			history, text = append(history, msg), msg.Text
+			for _, c := range msg.Calls {
+				history = append(history, llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: broken})
+			}
+		}
+		if !strings.HasPrefix(text, Refusal) || !strings.Contains(text, "failed, so they may still hold it") ||
+			strings.Contains(text, "nothing that fits") {
+			t.Errorf("after %q it says %q; want %q at its beginning, %q in it, no %q in it",
+				broken, text, Refusal, "failed, so they may still hold it", "nothing that fits")
+		}
+	}
+}
+
+func TestAnEndedContextIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range New(nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
+		if llm.KindOf(err) != llm.KindCancelled {
+			t.Errorf("got %v, want a cancelled error", err)
+		}
+	}
+}
+
+func TestPointsBackToTheDocumentsOfTheLastAnswer(t *testing.T) {
+	system := llm.Message{
+		Role: llm.RoleSystem,
+		Text: "The last answer rested on:\n1. Building survey (doc_id d1)\n2. Staff handbook (doc_id d2)\n",
+	}
+	for question, want := range map[string]string{"Summarise it": `{"doc_id":"d1"}`} {
+		msg := oneReply(t, []llm.Message{
+			system, {Role: llm.RoleUser, Text: "Who?"}, {Role: llm.RoleAssistant, Text: "Two."},
+			{Role: llm.RoleUser, Text: question},
+		})
+		if len(msg.Calls) != 1 || msg.Calls[0].Name != "get_document_summary" ||
+			string(msg.Calls[0].Arguments) != want {
+			t.Errorf("%s: %+v; want 1 call, %q, %v", question, msg.Calls, "get_document_summary", want)
+		}
+	}
+}
+
+func TestAnAsideOfTheProgramIsNoQuestion(t *testing.T) {
+	msg := oneReply(t, []llm.Message{
+		{Role: llm.RoleUser, Text: "What is the rent?"}, {Role: llm.RoleAssistant, Text: "980."},
+		{Role: llm.RoleUser, Text: "Search first.", Aside: true},
+	})
+	if len(msg.Calls) != 1 || string(msg.Calls[0].Arguments) != `{"query":"What is the rent?"}` {
+		t.Errorf("got %+v; want 1 call and %q", msg, `{"query":"What is the rent?"}`)
+	}
+}
+
+func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
+	for _, tt := range []struct {
+		questions []string
+		want      string
+	}{
+		{[]string{"When was the roof renewed?", "What else?"},
+			"> High moisture readings were found in the rear wall of the kitchen. [3]"},
+		{[]string{"When was the roof renewed?", "Thanks!", "Go on"},
+			"> High moisture readings were found in the rear wall of the kitchen. [3]"},
+		{[]string{"Tell me more about it"},
+			"Ask a question about your documents first. Then I can go on from its answer."},
+		{[]string{"Hello!", "More, please."},
+			"Ask a question about your documents first. Then I can go on from its answer."},
+		{[]string{"What is the capital of France?", "Tell me more"},
+			Refusal + " I searched for “What is the capital of France?” and found nothing that fits."},
+	} {
+		if got, _ := ask(t, tt.questions...); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s\n got %q\nwant %q", strings.Join(tt.questions, " → "), got, tt.want)
+		}
+	}
+	twice, calls := ask(t, "When was the roof renewed?", "Tell me more", "Go on")
+	if len(calls) < 2 || strings.Contains(twice, "1987") || strings.Contains(twice, "High moisture") ||
+		!strings.Contains(twice, "serviced") {
+		t.Errorf("the third time it says %q after %v; want at least 2 calls, no %q in it, no %q in it, %q in it",
+			twice, calls, "1987", "High moisture", "serviced")
+	}
+	one := []paper{{"d9", "note.txt", "Note", []passage{{Text: "The gate is locked at noon."}}}}
+	if got, _ := askIn(t, one, "When is the gate locked?", "Tell me more"); !strings.HasPrefix(got, Refusal) ||
+		!strings.HasSuffix(got, "What they say about it was said already.") {
+		t.Errorf("with nothing left it says %q; want %q at its beginning and %q at its end",
+			got, Refusal, "What they say about it was said already.")
+	}
+}
+
+func TestAFootnoteIsReadAgain(t *testing.T) {
+	read := `{"doc_id":"d1","filename":"S.pdf","title":"Survey","passages":[{"n":3,` +
+		`"text":"The roof was renewed in 1987. It has slates. No guarantee is available."}]}`
+	history := []llm.Message{
+		{Role: llm.RoleUser, Text: "What is on the roof?"}, {Role: llm.RoleAssistant, Text: "It has slates."},
+		{Role: llm.RoleUser, Text: "What does [1] say?"},
+		{Role: llm.RoleAssistant,
+			Calls: []llm.Call{
+				{ID: "a", Name: "read_document", Arguments: []byte(`{"doc_id":"d1","focus_query":"It has slates."}`)},
+			}},
+		{Role: llm.RoleTool, CallID: "a", Text: read},
+	}
+	if got, want := oneReply(t, history).Text,
+		"> The roof was renewed in 1987. [3]\n\n> It has slates. [3]\n\n> No guarantee is available. [3]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for q, want := range map[string]bool{
+		"What does footnote 2 mean?": true, "Where does source 1 come from?": true, "Explain [3]": true,
+		"Can you show me more of footnote 1?": true, "What else is on page 2 of source 1?": false,
+		"What does [1] say about the price?": false, "What is the rent?": false,
+	} {
+		if aboutFootnote(q) != want {
+			t.Errorf("%q is about a footnote alone: %v", q, !want)
+		}
+	}
+}
+
+func TestEachCallSaysWhyItIsMade(t *testing.T) {
+	t.Parallel()
+	const (
+		first   = "Nothing was searched for this question yet: I look for its words."
+		further = "What was found does not answer the question yet: I search again, in other words."
+		best    = "This document fits best: I read what stands around the words that were found."
+		listing = "The question asks which documents there are: I look through the list of them."
+	)
+	for question, want := range map[string][]string{
+		"What is the condition of the roof?": {first, best},
+		"What does the moon cost?":           {first, best, further},
+		"What is 12 * 7?":                    {"All figures of the sum are known: I calculate it."},
+		"Which documents do I have?":         {listing},
+		"Summarise all documents.": {listing,
+			"A summary of the documents is asked for: each is summed up from its own sentences."},
+		"Give me a summary of the staff handbook": {first,
+			"The question is about one document: its own sentences sum it up."},
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			if _, d := atDesk(t, library, question); !slices.Equal(d.thoughts, want) {
+				t.Errorf("it thought %q, want %q", d.thoughts, want)
+			}
+		})
+	}
+}
+
+func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
+	reply := func(question string) string {
+		return oneReply(t, []llm.Message{
+			{Role: llm.RoleUser, Text: question},
+			{Role: llm.RoleAssistant,
+				Calls: []llm.Call{{ID: "context", Name: "read_document", Arguments: []byte(`{"doc_id":"context"}`)}}},
+			{Role: llm.RoleTool, CallID: "context",
+				Text: `{"doc_id":"context","passages":[{"n":1,` +
+					`"text":"The ZMP is the point where forces balance... It matters when walking."}]}`},
+		}).Text
+	}
+	for _, q := range []string{
+		"Explain this in simple terms", "Summarise the text", "What does this mean?",
+		"Please rewrite this passage in plain language",
+	} {
+		if got := reply(q); !strings.HasPrefix(got, unable) ||
+			!strings.HasSuffix(got, "The ZMP is the point where forces balance... It matters when walking.") {
+			t.Errorf("%s: %q; want %q at its beginning and %q at its end",
+				q, got, unable, "The ZMP is the point where forces balance... It matters when walking.")
+		}
+	}
+	if got := reply("Explain the rent"); strings.HasPrefix(got, unable) {
+		t.Errorf("what asks for something in the text: %q", got)
+	}
+}
+
+func TestATextOfOnesOwnIsNotSearchedFor(t *testing.T) {
+	for _, q := range []string{
+		"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good.",
+		"Summarise the following text: The ZMP is the point where forces balance.",
+		"Summarise: The ZMP is the point where forces balance. It is used for walking robots.",
+		"Please translate into German: The roof of the house is old and has to be renewed.",
+	} {
+		if got, calls := ask(t, q); len(calls) > 0 || !strings.HasPrefix(got, unable) {
+			t.Errorf("%s: %q after %v; want no calls and %q at its beginning", q, got, calls, unable)
+		}
+	}
+	for _, q := range []string{
+		"Summarise: survey.md", "Summarise the survey of the house: its roof, its heating and its damp walls",
+		"Summarise: what the survey says about the roof and the damp",
+	} {
+		if got, calls := ask(t, q); len(calls) == 0 {
+			t.Errorf("%s: %q, and nothing was searched for", q, got)
+		}
+	}
 }

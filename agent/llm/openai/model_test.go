@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -348,5 +350,137 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("5 replies took %d connections, want 1", n)
+	}
+}
+
+// refusingFields is a server that refuses requests which name a field, the first of the fields first; see
+// scripted.RefuseTogether for n.
+func refusingFields(n int, fields ...string) http.Handler {
+	var server http.Handler = scripted.NewServer(scripted.Config{})
+	for _, field := range slices.Backward(fields) {
+		server = scripted.RefuseTogether(server, n, field,
+			`{"error":{"message":"Unsupported parameter: '`+field+`'"}}`)
+	}
+	return server
+}
+
+// The first questions after a start often come together: each has to find out by itself what the server refuses.
+func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
+	t.Parallel()
+	const n = 4
+	for _, field := range []string{"temperature", "seed", "stream_options", "max_tokens", "top_logprobs"} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			web := httptest.NewServer(refusingFields(n, field))
+			t.Cleanup(web.Close)
+			m := newTestModel(t, Config{BaseURL: web.URL})
+			req := llm.Request{
+				Messages: hello.Messages, Temperature: new(0.5), Seed: new(int64(7)), MaxTokens: 10, TopLogprobs: 5,
+			}
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() {
+					if got, err := ask(t, m, req); err != nil || got.Text == "" {
+						t.Errorf("a request that was refused beside others = %+v, %v; want a reply", got, err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+// llama.cpp's server is asked how much it has read, once it has shown what it is; others might refuse the question.
+func TestHowMuchIsReadIsTold(t *testing.T) {
+	t.Parallel()
+	const reply = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null}}],` +
+		`"prompt_progress":{"total":200,"cache":0,"processed":122,"time_ms":900}}` + "\n\n" +
+		`data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	for name, asks := range map[string]bool{"llama.cpp": true, "nginx": false} {
+		var mu sync.Mutex
+		var asked []bool
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, strings.Contains(string(body), `"return_progress":true`))
+			w.Header().Set("Server", name)
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, reply)
+		}))
+		defer web.Close()
+		m := newTestModel(t, Config{BaseURL: web.URL})
+		var read []llm.Reading
+		for range 2 {
+			for part, err := range m.Stream(t.Context(), hello) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p, ok := part.(llm.Reading); ok {
+					read = append(read, p)
+				}
+			}
+		}
+		if diff := cmp.Diff([]bool{false, asks}, asked); diff != "" || len(read) != 2 || read[0] != 0.61 {
+			t.Errorf("%s: read %v, want 0.61 twice; asked for it (-want +got):\n%s", name, read, diff)
+		}
+	}
+}
+
+// Row 40: reasoning goes back as the server wants it: by rule where that is known, else by one change after its
+// refusal.
+func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		path    string
+		refuses func(body string) bool
+		tries   int32
+		sent    bool
+	}{
+		{"nobody asks for it", "/v1", func(string) bool { return false }, 1, false},
+		{"the server misses it", "/v1",
+			func(body string) bool { return !strings.Contains(body, "reasoning_content") }, 2, true},
+		{"a server that is known to want it", "/api.deepseek.com/v1", func(string) bool { return false }, 1, true},
+		{"it changed its mind", "/api.deepseek.com/v1",
+			func(body string) bool { return strings.Contains(body, "reasoning_content") }, 2, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var tries atomic.Int32
+			var last atomic.Value
+			ok := scripted.NewServer(scripted.Config{})
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				tries.Add(1)
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return
+				}
+				last.Store(string(body))
+				if tt.refuses(string(body)) {
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = fmt.Fprint(w, `{"error":{"message":"invalid reasoning_content in the assistant message"}}`)
+					return
+				}
+				r.Body, r.URL.Path = io.NopCloser(strings.NewReader(string(body))), "/v1/chat/completions"
+				ok.ServeHTTP(w, r)
+			}))
+			t.Cleanup(web.Close)
+			m := newTestModel(t, Config{BaseURL: web.URL + tt.path})
+			req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Roof?"},
+				{Role: llm.RoleAssistant, Reasoning: "hm <b>", Calls: []llm.Call{okCall("c", "x", "{}")}},
+				{Role: llm.RoleTool, CallID: "c", Text: "{}"}}}
+			for range 2 {
+				if got, err := ask(t, m, req); err != nil || got.Text == "" {
+					t.Fatalf("got %+v, %v; want something", got, err)
+				}
+			}
+			if n := tries.Load(); n != tt.tries+1 {
+				t.Errorf("%d requests, want %d", n, tt.tries+1)
+			}
+			if body := last.Load().(string); strings.Contains(body, `"reasoning_content":"hm <b>"`) != tt.sent {
+				t.Errorf("sent: %s", body)
+			}
+		})
 	}
 }

@@ -1,8 +1,13 @@
 package openai
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +17,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/e2e/scripted"
 )
 
 // played is what a consumer gets from a stream: text and reasoning joined, calls, and the end or the error.
@@ -394,5 +400,218 @@ func TestAnEventLongerThanTheCapIsRefused(t *testing.T) {
 		if got := play(t, strings.NewReader(wire), llm.Request{}); got.Err != llm.KindProtocol {
 			t.Errorf("%s: error kind = %q, want %q", name, got.Err, llm.KindProtocol)
 		}
+	}
+}
+
+func TestReadsWholeReply(t *testing.T) {
+	t.Parallel()
+	const whole = `{"id":"1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
+		`"content":"Hello","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"x",` +
+		`"arguments":"{\"q\":1}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`
+	for name, body := range map[string]string{
+		"whole": whole, "indented": strings.ReplaceAll(whole, ",", ",\n\t"),
+	} {
+		m, _ := serve(t, Config{}, scripted.Reply{Fault: scripted.Fault{
+			Raw: []byte(body), RawType: "application/json; charset=utf-8",
+		}})
+		got, failed := ask(t, m, hello)
+		want := played{
+			Text: "Hello", Finish: llm.FinishCalls, Calls: []llm.Call{okCall("a", "x", `{"q":1}`)},
+			Usage: &llm.Usage{In: 3, Out: 4},
+		}
+		if diff := cmp.Diff(want, got); diff != "" || failed != nil {
+			t.Errorf("%s: error %v (-want +got):\n%s", name, failed, diff)
+		}
+	}
+	for name, body := range map[string]string{
+		"cut off": whole[:len(whole)/2], "no reply": `{"status":"ok"}`,
+	} {
+		m, _ := serve(t, Config{}, scripted.Reply{Fault: scripted.Fault{
+			Raw: []byte(body), RawType: "application/json",
+		}})
+		if got, _ := ask(t, m, hello); got.Err != llm.KindProtocol || got.Text != "" {
+			t.Errorf("%s: got %+v, want an error of the protocol", name, got)
+		}
+	}
+}
+
+// A server like Gemini's refuses a call of the history that does not carry the signature it was sent with.
+func TestReturnsThoughtSignatures(t *testing.T) {
+	t.Parallel()
+	var signatures [][]string
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Messages []struct {
+				Calls []struct {
+					Extra struct {
+						Google struct {
+							Signature string `json:"thought_signature"`
+						} `json:"google"`
+					} `json:"extra_content"`
+				} `json:"tool_calls"`
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		var got []string
+		missing := false
+		for _, msg := range body.Messages {
+			for i, c := range msg.Calls {
+				got = append(got, c.Extra.Google.Signature)
+				missing = missing || i == 0 && c.Extra.Google.Signature == ""
+			}
+		}
+		signatures = append(signatures, got)
+		if missing {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `[{"error":{"code":400,"message":"Function call is missing a `+
+				`thought_signature in `+
+				`functionCall parts.","status":"INVALID_ARGUMENT"}}]`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, data(text("Hello"), fin("stop"), done))
+	}))
+	t.Cleanup(web.Close)
+	m := newTestModel(t, Config{BaseURL: web.URL})
+	signed := okCall("a", "x", "{}")
+	signed.Extra = []byte(`{"google":{"thought_signature":"Eio="}}`)
+	history := func(calls ...llm.Call) llm.Request {
+		messages := append(slices.Clone(hello.Messages), llm.Message{Role: llm.RoleAssistant, Calls: calls})
+		for _, c := range calls {
+			messages = append(messages, llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: "r"})
+		}
+		return llm.Request{Messages: messages}
+	}
+	for _, req := range []llm.Request{
+		history(signed, okCall("b", "x", "{}")),                 // as Gemini sends calls that are made at the same time
+		history(okCall("a", "x", "{}"), okCall("b", "x", "{}")), // calls that the program made
+	} {
+		if got, err := ask(t, m, req); err != nil || got.Text != "Hello" {
+			t.Errorf("got %+v, %v; want Hello", got, err)
+		}
+	}
+	want := [][]string{{"Eio=", ""}, {"", ""}, {noSignature, ""}}
+	if diff := cmp.Diff(want, signatures); diff != "" {
+		t.Errorf("signatures of the requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestTooManyCallsAreRefused(t *testing.T) {
+	var wire bytes.Buffer
+	for i := range maxCalls + 1 {
+		n := strconv.Itoa(i)
+		wire.WriteString(data(call(`{"index":` + n + `,"id":"c` + n + `","function":{"name":"x","arguments":"{}"}}`)))
+	}
+	if got := play(t, &wire, llm.Request{}); got.Err != llm.KindProtocol {
+		t.Errorf("error kind = %q, want %q", got.Err, llm.KindProtocol)
+	}
+}
+
+// replay serves bytes as an event stream, whole or with a flush after each. A broken one ends by a reset.
+func replay(wire string, broken, bytewise bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		flush := http.NewResponseController(w).Flush
+		step := max(1, len(wire))
+		if bytewise {
+			step = 1
+		}
+		for at := 0; at < len(wire); at += step {
+			if _, err := io.WriteString(w, wire[at:min(at+step, len(wire))]); err != nil {
+				return // the client has its end
+			}
+			if flush() != nil {
+				return
+			}
+		}
+		if broken {
+			panic(http.ErrAbortHandler)
+		}
+	})
+}
+
+// narrow hands on a body one byte at a time, whatever the network puts together.
+type narrow struct{ http.RoundTripper }
+
+func (n narrow) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := n.RoundTripper.RoundTrip(r)
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{iotest.OneByteReader(res.Body), res.Body}
+	}
+	return res, err
+}
+
+// Every stream comes out the same through a real server and a real client.
+func TestStreamFaultsOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, tt := range streams {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, way := range []struct {
+				name     string
+				bytewise bool
+				through  http.RoundTripper
+			}{
+				{"whole", false, http.DefaultTransport}, {"sent a byte at a time", true, http.DefaultTransport},
+				{"read a byte at a time", true, narrow{http.DefaultTransport}},
+			} {
+				server := httptest.NewServer(replay(tt.wire, tt.end != nil, way.bytewise))
+				defer server.Close()
+				// one try
+				m := newTestModel(t, Config{
+					BaseURL: server.URL + "/v1", HTTPClient: &http.Client{Transport: way.through}, RetryFor: 1,
+				})
+				req := tt.req
+				if len(req.Messages) == 0 {
+					req.Messages = hello.Messages
+				}
+				got, failed := ask(t, m, req)
+				if failed != nil {
+					got.Code, got.Usage = failed.Code, failed.Usage
+					if failed.Shown != (got.Text != "") {
+						t.Errorf("%s: Shown = %v with text %q, want %v",
+							way.name, failed.Shown, got.Text, (got.Text != ""))
+					}
+				}
+				want := tt.want
+				// a call without an id is named by its place in the history
+				if len(want.Calls) > 0 && len(tt.req.Messages) == 0 {
+					want.Calls = nil
+					for _, c := range tt.want.Calls {
+						if len(c.ID) > len("call_0") && c.ID[:len("call_0")] == "call_0" {
+							c.ID = "call_1" + c.ID[len("call_0"):]
+						}
+						want.Calls = append(want.Calls, c)
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", way.name, diff)
+				}
+			}
+		})
+	}
+}
+
+// A stream whose every event is right is not complete until its end is there: cut anywhere, an error comes last and no
+// call at all.
+func TestACutReplyIsNeverComplete(t *testing.T) {
+	t.Parallel()
+	wire := data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, text("日本 Hel"), text("lo"),
+		call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"q\":"}}`),
+		call(`{"index":0,"function":{"arguments":"1}"}}`), fin("tool_calls"))
+	for cut := range len(wire) {
+		if got := play(t, strings.NewReader(wire[:cut]), hello); got.Finish != "" || len(got.Calls) > 0 ||
+			got.Err == "" {
+			t.Errorf("cut at %d of %d: %+v; want Finish nothing, no calls, something", cut, len(wire), got)
+		}
+	}
+	if got := play(t, strings.NewReader(wire), hello); got.Finish != llm.FinishCalls || len(got.Calls) != 1 {
+		t.Errorf("whole: %+v; want Finish %v and 1 call", got, llm.FinishCalls)
 	}
 }

@@ -1,9 +1,13 @@
 package textcalls
 
 import (
+	"context"
 	"encoding/json"
+	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -353,4 +357,246 @@ func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
 			t.Fatalf("%q has no end, but makes the calls %q", text, whole.Calls)
 		}
 	})
+}
+
+// odd is a model whose answers to probes are scripted: it can call tools, cannot, or its server fails. It counts what
+// it is asked.
+type odd struct {
+	can            bool
+	err            error
+	probes, native int
+	described      int
+}
+
+func (o *odd) reply(r scripted.Request) scripted.Reply {
+	switch {
+	case strings.Contains(r.Question(), "Call the tool"):
+		o.probes++
+		if o.err != nil {
+			return scripted.Reply{Err: o.err}
+		}
+		if o.can {
+			return scripted.Reply{Calls: []llm.Call{{Name: "search_documents"}}}
+		}
+	case len(r.Tools) > 0:
+		o.native++
+	default:
+		o.described++
+	}
+	return scripted.Reply{Text: "Hello."}
+}
+
+func TestAVerdictAgainstAModelIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &odd{}
+		m := New(scripted.NewScript(o.reply), Auto)
+		look := func(after time.Duration, probes int, way Way) {
+			t.Helper()
+			time.Sleep(after)
+			hear(t, m, ask)
+			if o.probes != probes || m.Way() != way {
+				t.Errorf("%d probes and the way %s, want %d and %s", o.probes, m.Way(), probes, way)
+			}
+		}
+		look(0, 1, JSON)
+		look(firstBelief-time.Second, 1, JSON)
+		look(time.Second, 2, JSON) // again it calls nothing: believed twice as long
+		look(2*firstBelief-time.Second, 2, JSON)
+		o.err = &llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}
+		look(time.Second, 3, JSON) // tells nothing
+		o.err, o.can = nil, true
+		look(2*firstBelief, 4, Native)
+		look(24*time.Hour, 4, Native) // no further calls for a good model
+	})
+}
+
+func TestAProbeThatFailsTellsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &odd{err: &llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}}
+		m := New(scripted.NewScript(o.reply), Auto)
+		hear(t, m, ask)
+		o.err = nil
+		if hear(t, m, ask); o.probes != 2 || m.Way() != JSON {
+			t.Errorf("%d probes and the way %s, want a second one that finds json", o.probes, m.Way())
+		}
+	})
+}
+
+func TestARunThatBeganByJSONGoesOnSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &odd{}
+		m := New(scripted.NewScript(o.reply), Auto)
+		hear(t, m, ask)
+		o.can = true
+		time.Sleep(firstBelief)
+		later := ask
+		later.Messages = append(later.Messages[:2:2],
+			llm.Message{
+				Role: llm.RoleAssistant, Calls: []llm.Call{
+					{ID: agreed + "1", Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)},
+				},
+			},
+			llm.Message{Role: llm.RoleTool, CallID: agreed + "1", Text: "passage 1"})
+		if hear(t, m, later); o.probes != 1 || o.described != 1 {
+			t.Errorf("in the middle of a run: %d probes, %d requests by JSON, want 1 and 1", o.probes, o.described)
+		}
+		if hear(t, m, ask); o.probes != 2 || m.Way() != Native {
+			t.Errorf("at the next run: %d probes and the way %s, want 2 and native", o.probes, m.Way())
+		}
+		if hear(t, m, later); o.described != 2 {
+			t.Errorf("the earlier run after that: %d requests by JSON, want 2", o.described)
+		}
+	})
+}
+
+// One odd refusal does not change the way of a model that has called tools; its run goes on by JSON.
+func TestOneRefusalIsNotBelievedOfAGoodModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusals := 0
+		m := New(scripted.NewScript(func(r scripted.Request) scripted.Reply {
+			if len(r.Tools) > 0 && refusals > 0 {
+				refusals--
+				return scripted.Reply{
+					Err: &llm.Error{
+						Kind: llm.KindInvalid, Status: 400, Message: "refused",
+						Err: errText("this model does not support tools"),
+					},
+				}
+			}
+			if len(r.Tools) == 0 {
+				return scripted.Reply{Text: `{"tool":"search_documents","input":{"query":"roof"}}`}
+			}
+			return scripted.Reply{
+				Calls: []llm.Call{{Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)}},
+			}
+		}), Auto)
+		hear(t, m, ask)
+		refusals = 1
+		if got := hear(t, m, ask); len(got.Calls) != 1 || m.Way() != Native {
+			t.Errorf("after one refusal: %+v, the way %s, want a call and native", got, m.Way())
+		}
+		if hear(t, m, ask); !m.verdict.isProven() {
+			t.Error("it called a tool again and is not proven")
+		}
+		refusals = 2
+		hear(t, m, ask)
+		if hear(t, m, ask); m.Way() != JSON {
+			t.Errorf("after two refusals in a row the way is %s, want json", m.Way())
+		}
+	})
+}
+
+// TestDroppedTextIsYielded checks that filters yield all text that is neither answer nor call, as thought or Dropped.
+func TestDroppedTextIsYielded(t *testing.T) {
+	t.Parallel()
+	type parts struct{ Said, Thought, Dropped string }
+	const call = `<tool_call>{"name": "search_documents", "arguments": {"query": "roof"}}</tool_call>`
+	native := llm.Call{ID: "1", Name: "search_documents", Arguments: json.RawMessage(`{"query":"roof"}`)}
+	forced := llm.Request{Messages: ask.Messages, Tools: tools, NoTools: true}
+	for _, tt := range []struct {
+		name, text string
+		way        Way
+		req        llm.Request
+		calls      []llm.Call
+		want       parts
+	}{
+		{"a turn of the user", "It is poor.<|im_end|>\n<|im_start|>user\nAnd the damp?<|im_end|>\nNone.", Auto, ask,
+			nil,
+			parts{"It is poor.", "", "<|im_end|>\n<|im_start|>user\nAnd the damp?<|im_end|>\nNone."}},
+		{"a written call where none can be made", "It is poor.\n" + call, Auto, forced, nil,
+			parts{"It is poor.\n", "", "search_documents {\"query\":\"roof\"}\n"}},
+		{"a written call alone where none can be made", call, Auto, forced, nil,
+			parts{"", "", "search_documents {\"query\":\"roof\"}\n"}},
+		{"a call where none can be made", "It is poor.", Auto, forced, []llm.Call{native},
+			parts{"It is poor.", "", "search_documents {\"query\":\"roof\"}\n"}},
+		{"more calls than a turn may make", "[" + strings.Repeat(`{"name":"read_document","arguments":{}},`, 21) + "]",
+			Auto, ask, nil, parts{"", "", "read_document {}\n"}},
+		{"fields beside an answer", `{"answer": "It is poor.", "thought": "I know.", "sources": ["Survey"]}`, JSON, ask,
+			nil, parts{"It is poor.", "", `{"sources":["Survey"],"thought":"I know."}`}},
+		{"numbers beside an answer", `{"answer": "It is poor.", "sources": [1]}`, JSON, ask, nil,
+			parts{"It is poor. [1]", "", ""}},
+		{"text behind an answer", "```json\n{\"answer\": \"It is poor.\"}\n```\nThe damp is worse.", JSON, ask, nil,
+			parts{"It is poor.\n\nThe damp is worse.", "", ""}},
+		{"text before an answer", `<tool_call>I know. {"name": "finish", "arguments": {"answer": "It is poor."}}`, Auto,
+			ask, nil, parts{"It is poor.", "I know.", ""}},
+		{"the analysis of harmony",
+			"<|channel|>analysis<|message|>I know.<|end|><|start|>assistant<|channel|>final<|message|>It is poor.",
+			Auto, ask, nil, parts{"It is poor.", "I know.", ""}},
+		{"a call that can't be read", `<tool_call>{"name": "search_documents", "arguments": {"query": "ro`, Auto, ask,
+			nil, parts{"", "", `<tool_call>{"name": "search_documents", "arguments": {"query": "ro`}},
+		{"a call that can't be read behind one", `<tool_call>{"name": "search_docu`, Auto, ask, []llm.Call{native},
+			parts{"", "", `<tool_call>{"name": "search_docu`}},
+	} {
+		for way, chunks := range map[string][]string{
+			"whole": {tt.text}, "a byte at a time": strings.Split(tt.text, ""),
+		} {
+			m := New(scripted.New(scripted.Reply{Chunks: chunks, Calls: tt.calls}), tt.way)
+			var got parts
+			for part := range m.Stream(t.Context(), tt.req) {
+				switch p := part.(type) {
+				case llm.Text:
+					got.Said += string(p)
+				case llm.Reasoning:
+					got.Thought += string(p)
+				case llm.Dropped:
+					got.Dropped += p.Text
+					if p.Message == "" {
+						t.Errorf("%s, %s: dropped %q, want a message with it", tt.name, way, p.Text)
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", tt.name, way, diff)
+			}
+		}
+	}
+}
+
+// told is a model that says the same parts each time.
+type told struct {
+	llm.Model
+	parts []llm.Part
+}
+
+func (m told) Stream(context.Context, llm.Request) iter.Seq2[llm.Part, error] {
+	return func(yield func(llm.Part, error) bool) {
+		for _, p := range m.parts {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkStream reads an answer of 300 pieces, one of 20 of them a footnote's bracket: what looking for thoughts and
+// calls in it costs.
+func BenchmarkStream(b *testing.B) {
+	words := []string{
+		"The", " roof", " covering", " is", " in", " poor", " condition", " [", "1", "]", ".", " Sev", "eral",
+		" slates", " are", " missing", " on", " the", " north", " slope",
+	}
+	var parts []llm.Part
+	for i := range 300 {
+		parts = append(parts, llm.Text(words[i%len(words)]))
+	}
+	var tools []llm.ToolSpec
+	for _, name := range []string{
+		"search_documents", "read_document", "list_documents", "calculate", "get_document_summary",
+	} {
+		tools = append(tools, llm.ToolSpec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
+	}
+	for _, way := range []Way{Native, Auto} {
+		b.Run(string(way), func(b *testing.B) {
+			m := New(told{parts: append(parts, llm.Done{Finish: llm.FinishStop})}, way)
+			m.verdict.inFavour()
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range m.Stream(b.Context(), llm.Request{Tools: tools}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 }

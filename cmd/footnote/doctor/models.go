@@ -2,12 +2,28 @@ package doctor
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/footnote/footnote/agent/llm/anthropic"
 	"github.com/footnote/footnote/agent/llm/openai"
 	"github.com/footnote/footnote/agent/llm/textcalls"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/cmd/footnote/access"
+	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/cmd/footnote/originals"
+	"github.com/footnote/footnote/cmd/footnote/remote"
 	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text/english"
 )
 
 // writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.
@@ -94,3 +110,120 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 // leastRoom is what a question with its passages and its answer takes in the profile for small models, in tokens, with
 // a conversation before it. A server that has less is told of as an error.
 const leastRoom = 3072
+
+// checkAccess is doctor's finding on who can use the server. It looks at the address of the settings and opens no
+// port, so that a server may be running meanwhile. Whether keys are needed and how many can be used depends on the
+// files in the data directory, too.
+func checkAccess(set *settings.Settings) Finding {
+	f := Finding{What: "access"}
+	// a name stands for what it leads to now, as for the server
+	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
+	if err != nil {
+		f.Err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)
+		return f
+	}
+	a, err := access.At(set, addr)
+	if err == nil {
+		err = a.Check()
+	}
+	switch f.Err = err; {
+	case err != nil:
+	case a.NeedsKey && a.Holders == 0:
+		f.Err = &chat.Error{
+			Code:    chat.CodeUnauthorized,
+			Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'",
+		}
+	case a.NeedsKey:
+		f.Fine = fmt.Sprintf("a key is needed; %d can be used", a.Holders)
+	case a.Network:
+		f.Fine = fmt.Sprintf("everyone who reaches %s can use it without a key (FOOTNOTE_OPEN_TO_NETWORK)", set.Addr)
+	default:
+		f.Fine = "without a key, from this machine only"
+	}
+	return f
+}
+
+// askHealth fails unless the server at addr, on this machine, says within four seconds that it can serve.
+// A container's health check has five seconds as a rule. No key is sent: /health needs none. An address that stands for
+// all of a machine's is asked as localhost.
+func askHealth(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	defer cancel()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	server := remote.Server{URL: "http://" + net.JoinHostPort(host, port)}
+	resp, err := server.Send(ctx, http.MethodGet, "/health", "", "application/json", nil)
+	if err != nil {
+		return fmt.Errorf("not well: %w", err)
+	}
+	return resp.Body.Close()
+}
+
+// tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes
+// them.
+// The bytes are random, so that nobody else has an original of that hash, which would be removed.
+func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
+	found := Finding{What: "originals", Fine: "can be written and read: " + originals.Place(set)}
+	found.Err = func() error {
+		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
+		if err != nil {
+			return err
+		}
+		there, err := originals.Intact(ctx, kept, hash)
+		if err == nil && !there {
+			err = errors.New("bytes that were stored come back as others")
+		}
+		return errors.Join(err, kept.Delete(ctx, hash))
+	}()
+	return found
+}
+
+// compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
+// them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
+// Their bytes are not read: a library of some gigabytes would take minutes.
+func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
+	f := Finding{What: "originals"}
+	f.Err = func() error {
+		known, err := sqlite.Originals(ctx, dir.Path(datadir.Database))
+		if err != nil {
+			return err
+		}
+		files, err := fs.Glob(os.DirFS(dir.Path("blobs")), "??/*")
+		if err != nil {
+			return err
+		}
+		unknown := make(map[string]bool, len(files))
+		for _, name := range files {
+			unknown[name] = true
+		}
+		missing := 0
+		for _, hash := range known {
+			name, _ := blobs.Name(hash)
+			if !unknown[name] {
+				missing++
+			}
+			delete(unknown, name)
+		}
+		switch {
+		case missing > 0:
+			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
+				missing, english.Count(len(known), "original"), dir.Path("blobs"))
+		// a kill leaves files that no document needs, but never nothing else
+		case len(known) == 0 && len(unknown) > 0:
+			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
+				"'footnote restore' brings a backup back", dir.Path("blobs"),
+				english.Count(len(unknown), "original"))
+		}
+		f.Fine = english.Count(len(known), "original") + ", none is missing"
+		if len(unknown) > 0 {
+			f.Fine += "; " + english.Count(len(unknown), "file") + " that no document needs"
+		}
+		return nil
+	}()
+	return f
+}

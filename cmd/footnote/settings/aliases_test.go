@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -8,6 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/footnote/footnote/chat"
 )
 
 // settingsOf reads a settings file as the program does.
@@ -112,6 +118,242 @@ func TestAliasesStandForSettings(t *testing.T) {
 	for alias, part := range maps.All(switches) {
 		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).Features().Check() != nil {
 			t.Errorf("%s switches %s, which is no part, or is a setting itself", alias, part)
+		}
+	}
+}
+
+func TestTheShippedModelIsFoundByThePlaceOfTheProgram(t *testing.T) {
+	for _, tt := range []struct{ name, program, link, model, want string }{
+		{"unpacked beside the program", "app/footnote", "", "app/all-MiniLM-L6-v2", "app/all-MiniLM-L6-v2"},
+		{"installed by a package", "usr/bin/footnote", "", "usr/share/footnote/all-MiniLM-L6-v2",
+			"usr/share/footnote/all-MiniLM-L6-v2"},
+		{"a link to the program is in the path", "cellar/1.0/bin/footnote", "bin/footnote",
+			"cellar/1.0/share/footnote/all-MiniLM-L6-v2", "cellar/1.0/share/footnote/all-MiniLM-L6-v2"},
+		{"beside the link", "cellar/1.0/bin/footnote", "bin/footnote", "share/footnote/all-MiniLM-L6-v2",
+			"share/footnote/all-MiniLM-L6-v2"},
+		{"another model", "app/footnote", "", "app/bge-small", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			in := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+			for _, file := range []string{tt.program, tt.model + "/model.safetensors"} {
+				if err := os.MkdirAll(filepath.Dir(in(file)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(in(file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			started, want := in(tt.program), ""
+			if tt.link != "" {
+				started = in(tt.link)
+				if err := os.MkdirAll(filepath.Dir(started), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(in(tt.program), started); err != nil {
+					t.Skipf("links can't be made here: %v", err)
+				}
+			}
+			if tt.want != "" {
+				want = in(tt.want)
+			}
+			if got := modelBeside(started); got != want {
+				t.Errorf("modelBeside = %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestASettingGoesBeforeTheShippedModel(t *testing.T) {
+	for _, named := range []string{"/models/bge-small", ""} {
+		s := &Settings{embeddingSettings: embeddingSettings{EmbeddingDir: &named}}
+		if got := s.EmbeddingFolder(); got != named {
+			t.Errorf("FOOTNOTE_EMBEDDING_DIR=%q: the folder is %q", named, got)
+		}
+	}
+}
+
+func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
+	for _, tt := range []struct{ name, before, after string }{
+		{"no file", "", "openai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"comments alone", "# mine\n", "# mine\nopenai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"beside others", "# The office's server.\naddr: 127.0.0.1:9000 # behind the proxy\n\n" +
+			"openai:\n  # the old one\n  model: gpt-4.1 # large\n  api_key: sk-x\nprices: {a: {in: 1, out: 2}}\n",
+			"# The office's server.\naddr: 127.0.0.1:9000 # behind the proxy\n\n" +
+				"openai:\n  # the old one\n  model: \"8\" # large\nprices: {a: {in: 1, out: 2}}\n" +
+				"openai_base_url: http://localhost:11434/v1\n"},
+		{"by other names", "strategies:\n  agentic:\n    llm_model: gpt # large\nagent:\n  llm_provider: openai\n",
+			"strategies:\n  agentic: {}\nagent:\n  llm_provider: openai\n" +
+				"openai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
+		{"in one line", "# all\n{log_level: warn, openai_model: gpt}\n",
+			"# all\n{log_level: warn, openai_model: \"8\", openai_base_url: 'http://localhost:11434/v1'}\n"},
+		{"in several lines", "openai_model: >\n  gpt\n  x\nlog_level: warn\n",
+			"openai_model: \"8\"\nlog_level: warn\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"without an end", "openai_model: gpt", "openai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+		{"with the line ends of Windows", "# mine\r\nopenai_model: gpt # large\r\n",
+			"# mine\r\nopenai_model: \"8\" # large\r\nopenai_base_url: http://localhost:11434/v1\r\n"},
+		{"one that is written twice over", "openai_embedding_model: &b gpt\nopenai_model: *b\n",
+			"openai_embedding_model: &b gpt\nopenai_model: \"8\"\nopenai_base_url: http://localhost:11434/v1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "footnote.yaml")
+			if tt.before != "" {
+				if err := os.WriteFile(path, []byte(tt.before), 0o644); err != nil { //nolint:gosec // as people have it
+					t.Fatal(err)
+				}
+			}
+			values := map[string]string{
+				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
+			}
+			for range 2 { // the second time nothing is left to change
+				if err := Keep(path, values, anything); err != nil {
+					t.Fatal(err)
+				}
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.after, string(raw)); diff != "" {
+				t.Errorf("the file (-want +got):\n%s", diff)
+			}
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%v, mode %v; want it readable by its owner only", err, info.Mode())
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v are left; want the file alone", err, left)
+			}
+		})
+	}
+}
+
+// anything takes every settings.
+func anything(*Settings) error { return nil }
+
+// What a start would not take, or would read otherwise, is not kept.
+func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "footnote.yaml")
+	const before = "addr: 127.0.0.1:9000\n"
+	otherwise := errors.New("read otherwise")
+	same := func(next *Settings) error {
+		if next.OpenAIModel != "mine" {
+			return otherwise
+		}
+		return nil
+	}
+	for name, tt := range map[string]struct {
+		model, environment, says string
+	}{
+		"a value that is none":                   {model: "gpt", says: "must be one of"},
+		"one that the environment goes before":   {model: "auto", environment: "theirs", says: "read otherwise"},
+		"one that the environment says as well":  {model: "auto", environment: "mine"},
+		"one that nothing else says anything of": {model: "auto"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OPENAI_MODEL", tt.environment)
+			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := Keep(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
+			if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error = %v, want %q", err, tt.says)
+			}
+			raw, failed := os.ReadFile(path)
+			if failed != nil || (string(raw) == before) != (err != nil) {
+				t.Errorf("%q became %q (%v)", before, raw, failed)
+			}
+			if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v are left; want the file alone", err, left)
+			}
+		})
+	}
+}
+
+func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "footnote.yaml")
+	for _, before := range []string{"- a\n- b\n", "a: [\n", "model: offline\n---\nx: 1\n"} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := Keep(path, map[string]string{"openai-model": "x"}, anything)
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: error = %v, want one that names the file", before, err)
+		}
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != before {
+			t.Errorf("%q became %q (%v)", before, raw, err)
+		}
+	}
+}
+
+// parsed are the settings that arguments and an environment give.
+func parsed(t *testing.T, env map[string]string, args ...string) *Settings {
+	t.Helper()
+	var cli alone
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	parser, err := NewParser(&cli, "", io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.read(args); err != nil {
+		t.Fatal(err)
+	}
+	return &cli.Settings
+}
+
+func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
+	given := parsed(t, nil).UserLimits()
+	for i, l := range chat.AllLimits() {
+		if got, there := given[l.Name]; !there || got != l.Default {
+			t.Errorf("%s is %d by default (a setting: %v), want %d", l.Name, got, there, l.Default)
+		}
+		flag := "--limits-" + strings.ReplaceAll(string(l.Name), "_", "-")
+		if got := parsed(t, nil, fmt.Sprintf("%s=%d", flag, 7+i)).UserLimits()[l.Name]; got != int64(7+i) {
+			t.Errorf("%s: %d, want %d", flag, got, 7+i)
+		}
+		t.Run(limitEnv(l.Name), func(t *testing.T) {
+			if got := parsed(t, map[string]string{limitEnv(l.Name): "3"}).UserLimits()[l.Name]; got != 3 {
+				t.Errorf("got %d, want 3", got)
+			}
+		})
+		negative := parsed(t, nil, flag+"=-1")
+		if err := negative.limitSettings.checkLimits(); err == nil || !strings.Contains(err.Error(), limitEnv(l.Name)) {
+			t.Errorf("%s=-1: %v", flag, err)
+		}
+	}
+	if got := parsed(t, map[string]string{
+		"FOOTNOTE_QUESTIONS_PER_DAY": "5",
+	}).UserLimits()[chat.QuestionsPerDay]; got != 5 {
+		t.Errorf("FOOTNOTE_QUESTIONS_PER_DAY: %d, want 5", got)
+	}
+}
+
+func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
+	set := parsed(t, nil, "--limits-disk-reserve-mib=3")
+	for _, tt := range []struct {
+		free  int64
+		fails bool
+	}{{3<<20 + 1, false}, {3 << 20, false}, {3<<20 - 1, true}, {0, true}} {
+		err := set.DiskReserve(t.TempDir(), func(string) (int64, error) { return tt.free, nil })()
+		if (err != nil) != tt.fails || err != nil && chat.CodeOf(err) != chat.CodeDiskFull {
+			t.Errorf("with %d bytes free: %v, want disk_full: %v", tt.free, err, tt.fails)
+		}
+	}
+}
+
+func TestTheHandbookHasEveryLimit(t *testing.T) {
+	const path = "../../../docs/handbook/05-operation.md"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range chat.AllLimits() {
+		want := fmt.Sprintf("| %s | %d | %s; 0: no limit |", limitEnv(l.Name), l.Default, l.About)
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("%s lacks the row\n%s", path, want)
 		}
 	}
 }

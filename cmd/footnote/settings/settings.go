@@ -18,8 +18,17 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/footnote/footnote/agent/llm/openai"
+	agentrun "github.com/footnote/footnote/agent/run"
+	"github.com/footnote/footnote/corpus/blobs/s3"
+	"github.com/footnote/footnote/corpus/milvus"
 	"github.com/footnote/footnote/sql/postgres"
 )
 
@@ -205,4 +214,223 @@ func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// embeddingSettings say which sentence model embeds in this process, without a server. It is used when no server makes
+// the vectors.
+type embeddingSettings struct {
+	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
+	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
+	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
+	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
+}
+
+// EmbedsRemotely reports whether an OpenAI-compatible server makes the vectors.
+// It goes before a model in this process.
+func (s *Settings) EmbedsRemotely() bool {
+	return s.OpenAIEmbeddingModel != "" &&
+		(s.WithOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")
+}
+
+// EmbedsHere reports whether a model in this process makes the vectors. It looks for the model's folder each time.
+func (s *Settings) EmbedsHere() bool { return s.EmbeddingFolder() != "" && !s.EmbedsRemotely() }
+
+// rerankerSettings say what reads the best passages of a search together with the question, and orders them anew. One
+// of the two at most: a folder or an address.
+type rerankerSettings struct {
+	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
+	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
+	RerankModel  string        `help:"Model that this server is to use; without one, its own." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
+	RerankAPIKey Secret        `name:"rerank-api-key" help:"Key of this server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`
+	RerankTime   time.Duration `help:"How long a search waits for the reranker; after that, its results stay in the order they had." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
+}
+
+// checkReranker reports both at once.
+func (s *rerankerSettings) checkReranker() error {
+	switch {
+	case s.RerankDir != "" && s.RerankURL != "":
+		return errors.New("FOOTNOTE_RERANK_DIR and FOOTNOTE_RERANK_URL can't both be set: which one is to rerank?")
+	case s.RerankTime <= 0 || s.RerankTime > time.Minute:
+		return errors.New("FOOTNOTE_RERANK_TIME must be more than nothing and at most a minute, like 3s")
+	}
+	return nil
+}
+
+// milvusSettings say where vectors are kept that the database does not keep.
+type milvusSettings struct {
+	MilvusAddress    string `help:"Milvus server (2.3 or newer) that keeps the vectors; without it they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
+	MilvusUser       string `help:"User of the Milvus server." env:"MILVUS_USER" placeholder:"NAME"`
+	MilvusPassword   Secret `help:"Password of that user." env:"MILVUS_PASSWORD" placeholder:"PASSWORD"`
+	MilvusTLS        bool   `name:"milvus-tls" help:"Encrypt the connection to the Milvus server." env:"MILVUS_TLS"`
+	MilvusDatabase   string `help:"Database on the Milvus server, if not its default one." env:"MILVUS_DATABASE" placeholder:"NAME"`
+	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
+}
+
+// Milvus is what the store is made with. Vectors of different models lie in different collections, so it needs the
+// model's name.
+func (m milvusSettings) Milvus(model string, log *slog.Logger) milvus.Config {
+	return milvus.Config{
+		Address: m.MilvusAddress, User: m.MilvusUser, Password: string(m.MilvusPassword), TLS: m.MilvusTLS,
+		Database: m.MilvusDatabase, Collection: m.MilvusCollection, Model: model, Log: log,
+	}
+}
+
+// checkMilvus reports every mistake in the settings; without an address there is nothing to check.
+func (m milvusSettings) checkMilvus() error {
+	if m.MilvusAddress == "" {
+		return nil
+	}
+	return m.Milvus("", nil).Check()
+}
+
+// ocrSettings say how pictures of text are read.
+type ocrSettings struct {
+	OCR          string   `name:"ocr" help:"What reads pictures of text: tesseract, the program, if it is on the PATH; or model, the model of the OpenAI-compatible server, which must see and gets each page as a picture." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
+	OCRLanguages []string `name:"ocr-languages" help:"Languages that tesseract reads pictures of text in, by its names, like eng,deu; without them those that are installed and fit the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
+}
+
+// officeSettings say how Office files are shown.
+type officeSettings struct {
+	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which takes Linux 5.12 and a system that lets the server make them; elsewhere the setting has no effect, and the log and footnote doctor say so." env:"FOOTNOTE_OFFICE_PAGES"`
+}
+
+// watchSettings are the folders that 'footnote serve' follows.
+type watchSettings struct {
+	Watch          []string `help:"Folders that 'footnote serve' follows, as 'footnote watch' does; several are separated by commas. Of replicas, one at a time does, and each needs the folder under the same path. A server with keys needs FOOTNOTE_API_KEY: the documents are that user's." env:"FOOTNOTE_WATCH" placeholder:"DIR"`
+	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
+}
+
+// validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket. Whether it can be
+// reached is found out when it is opened. A name and password in the address are refused: keys of a bucket have
+// variables of their own. Paths have to be absolute: replicas start in folders of their own.
+func validBlobs(address string) bool {
+	if path, ok := strings.CutPrefix(address, FileScheme); ok {
+		return filepath.IsAbs(path)
+	}
+	u, err := url.Parse(address)
+	return err == nil && strings.HasPrefix(address, s3.Scheme) && u.Host != "" && u.User == nil
+}
+
+// OwnPaths are the files and folders of this program: no document, whatever folder they are in. The settings can hold
+// keys.
+func (s *Settings) OwnPaths() []string {
+	paths := []string{s.Data}
+	if s.Config != "" {
+		paths = append(paths, s.Config)
+	}
+	return paths
+}
+
+// FileScheme begins the URL of a directory. What follows is an absolute path.
+const FileScheme = "file://"
+
+// modelSettings say which models there are beside the usual one, and how they are used. CheckModels checks them.
+type modelSettings struct {
+	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
+	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
+	AnthropicModel    string `name:"anthropic-model" help:"Model name at Anthropic." env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5"`
+	AnthropicThinking int    `name:"anthropic-thinking" help:"Tokens that each reply of Anthropic's model may think: 0, or at least 1024. These models take no seed, no temperature above 1, and none while they think." env:"ANTHROPIC_THINKING" default:"0"`
+
+	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
+	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
+	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
+	AgentProfile          string            `help:"How much a model is given: full (tools, and long prompts), small (rules search, and it answers from three passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
+	ModelPatience         time.Duration     `help:"The longest wait for the first word of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. One that shows a sign of life gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
+	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	Operators             []string          `help:"Users who may choose on the page which model answers, where users have keys." env:"FOOTNOTE_OPERATORS" placeholder:"NAME"`
+	ModelPorts            []int             `help:"For tests: where model servers are looked for on this machine." env:"FOOTNOTE_MODEL_PORTS" hidden:""`
+	ModelServices         map[string]string `help:"For tests: other addresses of services." env:"FOOTNOTE_MODEL_SERVICES" hidden:""`
+	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
+}
+
+// openAIKey is what the keys of OpenAI itself look like; other servers have their own.
+var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
+
+// IsOpenAIKey reports whether a key can be one of OpenAI itself.
+// It keeps the key of another service from being sent to OpenAI when the address was forgotten.
+func IsOpenAIKey(key string) bool { return openAIKey.MatchString(key) }
+
+// CheckModels reports every mistake of the settings about models. Keys are looked at by their form alone and are never
+// in a message.
+func (s *Settings) CheckModels() error {
+	var errs []error
+	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
+		errs = append(errs, errors.New("FOOTNOTE_MODEL is anthropic, but ANTHROPIC_API_KEY is not set"))
+	}
+	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !IsOpenAIKey(string(s.OpenAIAPIKey)) {
+		errs = append(errs, errors.New(
+			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another "+
+				"server by OPENAI_BASE_URL",
+		))
+	}
+	if s.AnthropicAPIKey != "" && s.AnthropicBaseURL == "" && !strings.HasPrefix(string(s.AnthropicAPIKey), "sk-ant-") {
+		errs = append(errs, errors.New(
+			"ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by "+
+				"ANTHROPIC_BASE_URL",
+		))
+	}
+	if s.AgentFramework == "anthropic" && !s.UsesAnthropic() {
+		errs = append(errs, errors.New(
+			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic "+
+				"or auto",
+		))
+	}
+	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {
+		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+	}
+	if u, err := url.Parse(s.AnthropicBaseURL); s.AnthropicBaseURL != "" &&
+		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		errs = append(
+			errs, fmt.Errorf("ANTHROPIC_BASE_URL %q is not a URL like https://api.anthropic.com", s.AnthropicBaseURL),
+		)
+	}
+	if least := s.AgentMinModelForAgent; least != "" && !slices.Contains(s.AgentModelsAllowed, least) {
+		errs = append(errs, fmt.Errorf(
+			"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT names %q, which is not among FOOTNOTE_AGENT_MODELS_ALLOWED", least,
+		))
+	}
+	if s.ModelPatience < 0 {
+		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE can't be negative"))
+	}
+	_, err := s.PriceTable()
+	return errors.Join(append(errs, err)...)
+}
+
+// UsesAnthropic reports whether Anthropic's model answers.
+// By itself (auto) the OpenAI-compatible server goes first where both are set, unless the framework is Anthropic's.
+func (s *Settings) UsesAnthropic() bool {
+	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
+		(s.AgentFramework == "anthropic" || !s.WithOpenAI())
+}
+
+// WithOpenAI reports whether a server that speaks OpenAI's protocol is set. A key alone is OpenAI's own; an address
+// alone may need none.
+func (s *Settings) WithOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
+
+// OpenAI is how that server's model is reached. log may be nil. Each model of the same server has a configuration of
+// its own.
+func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
+	return openai.Config{
+		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
+		EmbeddingModel: s.OpenAIEmbeddingModel, EmbeddingBaseURL: s.OpenAIEmbeddingBaseURL,
+		EmbeddingAPIKey: openai.Secret(s.OpenAIEmbeddingAPIKey), Log: log, FirstToken: s.ModelPatience,
+	}
+}
+
+// PriceTable reads the table of prices. Prices are of a million tokens, in whatever currency the operator thinks in.
+// Each is IN/OUT, as in 0.4/1.6.
+func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
+	table := map[string]agentrun.Price{}
+	var errs []error
+	for name, text := range s.Prices {
+		in, out, ok := strings.Cut(text, "/")
+		a, errIn := strconv.ParseFloat(strings.TrimSpace(in), 64)
+		b, errOut := strconv.ParseFloat(strings.TrimSpace(out), 64)
+		if !ok || errIn != nil || errOut != nil || !(a >= 0 && a < 1e6 && b >= 0 && b < 1e6) {
+			errs = append(errs, fmt.Errorf("the price %q of %s is not two numbers like 0.4/1.6", text, name))
+			continue
+		}
+		table[name] = agentrun.Price{In: a, Out: b}
+	}
+	return table, errors.Join(errs...)
 }

@@ -16,12 +16,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/footnote/footnote/agent"
 	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/agent/llm/httprerank"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/openai"
 	"github.com/footnote/footnote/agent/mcp"
@@ -40,7 +45,11 @@ import (
 	"github.com/footnote/footnote/corpus/embed/bert"
 	"github.com/footnote/footnote/corpus/extract"
 	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/follow"
+	"github.com/footnote/footnote/corpus/sources/registry"
+	"github.com/footnote/footnote/views"
 )
 
 // workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
@@ -260,3 +269,169 @@ func (a *Parts) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// OpenEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
+// Who opens it closes it. It fails when the folder has no model that can be read.
+func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
+	dir := s.EmbeddingFolder()
+	model, err := bert.Open(bert.Config{
+		Dir: dir, QueryPrefix: s.EmbeddingQueryPrefix, PassagePrefix: s.EmbeddingPassagePrefix,
+		Float32: s.EmbeddingFloat32,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("FOOTNOTE_EMBEDDING_DIR is %s: %w", dir, err)
+	}
+	return model, nil
+}
+
+// EmbeddingName names the model that makes the vectors; empty: there is none. The name is part of what vectors are
+// kept under.
+func EmbeddingName(s *settings.Settings) (string, error) {
+	if !s.EmbedsHere() {
+		return s.OpenAIEmbeddingModel, nil
+	}
+	model, err := OpenEmbedder(s)
+	if err != nil {
+		return "", err
+	}
+	return model.Model(), model.Close()
+}
+
+// similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide. It is a choice: a
+// question must not wait longer for a part that rules can do without.
+const similarityTime = 3 * time.Second
+
+// keptSentences is how many sentences' vectors are kept: a question searches twice, and the next one often finds the
+// same passages. They take some 4 MB with 384 dimensions.
+const keptSentences = 2048
+
+// sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one. scaleOf returns
+// what its cosines mean. The function that it returns may be called by many at once. It returns a number for each
+// text, the greater the nearer, and an error when time is over.
+func sentenceSimilarity(
+	e corpus.Embedder, scaleOf func(context.Context) (search.Scale, error),
+) offline.Similarity {
+	if e == nil {
+		return nil
+	}
+	kept, err := lru.New[string, []float32](keptSentences)
+	if err != nil {
+		panic(err) // not reached: the size is positive
+	}
+	return func(ctx context.Context, question string, texts []string) ([]float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, similarityTime)
+		defer cancel()
+		scale, err := scaleOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		asked, err := e.EmbedQuery(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		vectors := make([][]float32, len(texts))
+		var missing []string
+		for i, text := range texts {
+			var known bool
+			if vectors[i], known = kept.Get(text); !known {
+				missing = append(missing, text)
+			}
+		}
+		made, err := corpus.EmbedNow(ctx, e, missing)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, len(texts))
+		for i, v := range vectors {
+			if v == nil {
+				v, made = made[0], made[1:]
+				kept.Add(texts[i], v)
+			}
+			for k := range min(len(v), len(asked)) {
+				out[i] += float64(v[k]) * float64(asked[k])
+			}
+			if scale != (search.Scale{}) { // it tells what answers from what does not
+				out[i] = offline.FittedCosine(scale.Nearness(out[i]))
+			}
+		}
+		return out, nil
+	}
+}
+
+// Reranker is a reranker that holds memory or connections. It has to be closed.
+type Reranker interface {
+	corpus.Reranker
+	io.Closer
+}
+
+// OpenReranker opens the reranker that the settings name; nil for none. One in the folder goes before one at an
+// address; Settings.Check refuses both at once. A server's reranker is not asked yet.
+func OpenReranker(s *settings.Settings) (Reranker, error) {
+	switch {
+	case s.RerankDir != "":
+		r, err := bert.OpenReranker(s.RerankDir, s.EmbeddingFloat32)
+		if err != nil {
+			return nil, fmt.Errorf("FOOTNOTE_RERANK_DIR is %s: %w", s.RerankDir, err)
+		}
+		return r, nil
+	case s.RerankURL != "":
+		r, err := httprerank.New(httprerank.Config{URL: s.RerankURL, Model: s.RerankModel, Key: string(s.RerankAPIKey)})
+		if err != nil {
+			return nil, fmt.Errorf("FOOTNOTE_RERANK_URL: %w", err)
+		}
+		return r, nil
+	}
+	return nil, nil
+}
+
+// followPlaces wires what follows places. A place that the local user set up reaches the machine's own networks; others
+// reach the public internet and the servers that the settings name. A kind that is public by its nature reaches the
+// public internet alone.
+func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
+	_, err := os.Stat(dir.Path(datadir.Database))
+	public := web.Reach{}
+	others := web.Reach{Hosts: set.PlacesAllow}
+	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
+	publicNet, othersNet, ownNet := wayBy(public), wayBy(others), wayBy(own)
+	a.Places = follow.New(follow.Config{
+		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
+		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
+		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
+		Net: func(kind sources.Kind, local bool) sources.Net {
+			switch {
+			case kind.Public:
+				return publicNet
+			case local && a.localUserAlone():
+				return ownNet
+			}
+			return othersNet
+		},
+	})
+}
+
+// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
+func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
+	others := web.Reach{Hosts: set.PlacesAllow}.Client()
+	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
+	a.Webhooks = webhook.New(webhook.Config{
+		Store: a.Stores.Chats, Gone: a.Keys.Revoked, Sentence: views.ChangeSentence, Log: log,
+		Client: func(local bool) *http.Client {
+			if local && a.localUserAlone() {
+				return own
+			}
+			return others
+		},
+	})
+}
+
+// PagesNet is the way to pages that are added once: another page may have given the address, so they are on the public
+// internet or on servers that the settings name, whoever adds them.
+func PagesNet(set *settings.Settings) sources.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
+
+// wayBy is the way to what may be reached.
+// Each is made once and shared, so that connections are used again.
+func wayBy(r web.Reach) sources.Net { return sources.Net{HTTP: r.Client(), Dial: r.Dial} }
+
+// localUserAlone reports whether only the user of this machine uses the server now. A setup of the local user loses
+// its reach when others come to use the server, by a key or by another address.
+func (a *Parts) localUserAlone() bool { return a.LocalUserAlone != nil && a.LocalUserAlone() }

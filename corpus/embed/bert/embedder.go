@@ -5,10 +5,10 @@
 // tokenizers BERT's WordPiece and SentencePiece's Unigram.
 //
 // embedder.go and reranker.go are what the library uses; lazy.go keeps a model in memory while it is needed. folder.go,
-// weights.go, tokenizer_file.go and normalizer.go read the folder and refuse what this package would compute otherwise
-// than the reference: a vector that is nearly right is worse than an error. wordpiece.go, unigram.go, pieces.go and
-// charsmap.go make tokens, forward.go and distance.go run the network over them, with the arithmetic of package kernel.
-// crew.go, gate.go and yield_linux.go see to it that somebody who waits goes before a library that is being read in.
+// weights.go, tokenizer.go and normalizer.go read the folder and refuse what this package would compute otherwise than
+// the reference: a vector that is nearly right is worse than an error. wordpiece.go, unigram.go and charsmap.go make
+// tokens, forward.go and distance.go run the network over them, with the arithmetic of package kernel. crew.go, gate.go
+// and yield_linux.go see to it that somebody who waits goes before a library that is being read in.
 //
 // Nothing leaves the process, and nothing is fetched: a folder is complete or is refused.
 package bert

@@ -1,5 +1,16 @@
 package bert
 
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
 // tokenizer cuts texts into the tokens that a model knows. It is safe for concurrent use.
 type tokenizer struct {
 	encoder
@@ -30,4 +41,266 @@ type encoder interface {
 type token struct {
 	id   int32
 	head bool // it begins a word
+}
+
+// tokenizerFile is what tokenizer.json says, as far as it can be used. It is written by Hugging Face's library
+// tokenizers.
+// What other fields say, such as truncation and padding, is for programs that make batches: the window is cut
+// elsewhere.
+type tokenizerFile struct {
+	Added []struct {
+		ID      int32  `json:"id"`
+		Text    string `json:"content"`
+		Special bool   `json:"special"`
+	} `json:"added_tokens"`
+	Normalizer *step   `json:"normalizer"`
+	Splits     *step   `json:"pre_tokenizer"`
+	Around     *around `json:"post_processor"`
+	Model      struct {
+		Type         string          `json:"type"`
+		Vocabulary   json.RawMessage `json:"vocab"`
+		Unknown      string          `json:"unk_token"` // of WordPiece, as Prefix
+		Prefix       string          `json:"continuing_subword_prefix"`
+		UnknownID    *int            `json:"unk_id"` // of Unigram, as ByteFallback
+		ByteFallback bool            `json:"byte_fallback"`
+	} `json:"model"`
+}
+
+// around says which tokens are put around a text. The library calls it a post-processor.
+type around struct {
+	Type   string         `json:"type"`
+	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
+	End    named          `json:"sep"`
+	Single []templateItem `json:"single"` // of TemplateProcessing, as Pair
+	Pair   []templateItem `json:"pair"`
+}
+
+// templateItem is the text or a token around it.
+type templateItem struct {
+	Text *struct {
+		Kind int `json:"type_id"`
+	} `json:"Sequence"`
+	Token *struct {
+		Name string `json:"id"`
+	} `json:"SpecialToken"`
+}
+
+// named is the name of a token, which stands before its id.
+type named string
+
+// UnmarshalJSON reads the pair ["[CLS]", 101]. The id is found again by the name, so that it is only passed over.
+func (n *named) UnmarshalJSON(raw []byte) error {
+	var id json.Number
+	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
+}
+
+// readTokenizer reads tokenizer.json, or vocab.txt where there is none. What it can't do exactly it refuses.
+func readTokenizer(dir string) (t *tokenizer, err error) {
+	var file tokenizerFile
+	if err := readJSON(dir, "tokenizer.json", &file); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return readVocabulary(dir)
+		}
+		return nil, err
+	}
+	// A file without a type is taken for WordPiece, which then has to have all that one needs.
+	switch kind := cmp.Or(file.Model.Type, "WordPiece"); kind {
+	case "WordPiece":
+		t, err = file.wordPiece()
+	case "Unigram":
+		t, err = file.unigram()
+	default:
+		err = fmt.Errorf("its model is %s: only WordPiece and Unigram can be used", kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "tokenizer.json"), err)
+	}
+	return t, nil
+}
+
+// marks are the names of the tokens before and behind a text, and how two texts are put together.
+type marks struct {
+	start, end string
+	pair       pairForm
+}
+
+// marks returns what the file says of the tokens around texts; what is given if it says nothing.
+func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
+	if f.Around == nil {
+		return otherwise, nil
+	}
+	switch a := f.Around; a.Type {
+	case "BertProcessing":
+		return marks{string(a.Start), string(a.End), pairOfBERT}, nil
+	case "RobertaProcessing":
+		return marks{string(a.Start), string(a.End), pairOfRoBERTa}, nil
+	case "TemplateProcessing":
+		// A template may put anything anywhere; the models that are read here have one token before the text and one
+		// behind it.
+		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
+			m := marks{start: s[0].Token.Name, end: s[2].Token.Name}
+			m.pair = m.pairOf(a.Pair)
+			return m, nil
+		}
+		return marks{}, errors.New("its post_processor has another template than a token, the text and a token")
+	}
+	return marks{}, fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
+}
+
+// pairOf reads the template of a pair. It has the first text at place 1 and the second one before the last. The zero
+// form says that it is another one, which only rerankers must have.
+func (m marks) pairOf(template []templateItem) pairForm {
+	last := len(template) - 1
+	// [CLS] A [SEP] B [SEP] has five items, and <s> A </s> </s> B </s> six: last is 4 or 5.
+	if last < 4 || last > 5 || template[1].Text == nil || template[last-1].Text == nil ||
+		template[last-1].Text.Kind > 1 { // as the first text of the two is 0
+		return pairForm{}
+	}
+	for i, item := range template {
+		name := m.end
+		switch i {
+		case 1, last - 1:
+			continue
+		case 0:
+			name = m.start
+		}
+		if item.Token == nil || item.Token.Name != name {
+			return pairForm{}
+		}
+	}
+	return pairForm{ends: last - 3, kind: template[last-1].Text.Kind}
+}
+
+// wordPiece makes BERT's tokenizer. Accents are removed if the file says so, and else where letters become small.
+func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
+	n := f.Normalizer
+	// Another prefix than "##" or another way to part words would give other tokens for the same text, and vectors that
+	// look right and are wrong.
+	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
+		cmp.Or(f.Model.Prefix, "##") != "##" {
+		return nil, errors.New("its WordPiece is another one than BERT's")
+	}
+	var vocabulary map[string]int32
+	if err := json.Unmarshal(f.Model.Vocabulary, &vocabulary); err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	around, err := f.marks(marks{"[CLS]", "[SEP]", pairOfBERT})
+	if err != nil {
+		return nil, err
+	}
+	// A strip_accents of null means "as lowercase", as BERT's first tokenizer had only the one switch.
+	accents := n.Lower
+	if n.Accents != nil {
+		accents = *n.Accents
+	}
+	return newTokenizer(vocabulary, folding{clean: n.Clean, cjk: n.CJK, accents: accents, lower: n.Lower},
+		cmp.Or(f.Model.Unknown, "[UNK]"), around)
+}
+
+// unigram makes SentencePiece's tokenizer. Special tokens come from the list of added ones, or are pieces of the
+// vocabulary.
+func (f *tokenizerFile) unigram() (*tokenizer, error) {
+	if f.Model.ByteFallback {
+		return nil, errors.New("its model has byte_fallback, which can't be used")
+	}
+	list, err := readPieces(f.Model.Vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("its vocabulary: %w", err)
+	}
+	// Unigram needs a piece for what it has no other for; without one a text might have no tokens at all.
+	if f.Model.UnknownID == nil || *f.Model.UnknownID < 0 || *f.Model.UnknownID >= len(list) {
+		return nil, errors.New("its model has no unk_id of the vocabulary")
+	}
+	u := &unigram{unk: int32(*f.Model.UnknownID)}
+	if u.folds, err = f.Normalizer.folds(); err != nil {
+		return nil, err
+	}
+	if u.words, err = f.Splits.metaspace(); err != nil {
+		return nil, err
+	}
+	// tokens counts the ids that may come, those of special tokens behind the vocabulary's end among them.
+	t := &tokenizer{encoder: u, tokens: len(list)}
+	around, err := f.marks(marks{"<s>", "</s>", pairOfRoBERTa})
+	if err != nil {
+		return nil, err
+	}
+	t.pair = around.pair
+	// A text that contains "</s>" must not end early: these pieces are kept out of the ones for texts.
+	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
+	for _, a := range f.Added {
+		if a.Special {
+			ids[a.Text] = a.ID
+		}
+	}
+	for i, p := range list {
+		if p.text == around.start || p.text == around.end {
+			ids[p.text] = int32(i)
+		}
+	}
+	for _, mark := range []struct {
+		name string
+		id   *int32
+	}{{around.start, &t.start}, {around.end, &t.end}} { // which may be one
+		known, ok := ids[mark.name]
+		if !ok || known < 0 {
+			return nil, fmt.Errorf("the vocabulary has no %q", mark.name)
+		}
+		*mark.id, t.tokens = known, max(t.tokens, int(known)+1)
+	}
+	return t, u.setPieces(list, ids)
+}
+
+// readVocabulary reads a vocabulary with a piece in each line, whose number is its id, and what tokenizer_config.json
+// says beside it: the form that BERT's first models have.
+func readVocabulary(dir string) (*tokenizer, error) {
+	raw, err := readFile(dir, "vocab.txt")
+	if err != nil {
+		return nil, err
+	}
+	vocabulary := make(map[string]int32)
+	for line := range bytes.Lines(raw) {
+		if len(vocabulary) == maxVocabulary {
+			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
+		}
+		// A piece may begin or end with white space of other kinds, so that only the line's end goes.
+		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
+	}
+	said := struct {
+		Lower   *bool     `json:"do_lower_case"`
+		Accents *bool     `json:"strip_accents"`
+		CJK     *bool     `json:"tokenize_chinese_chars"`
+		Unknown tokenName `json:"unk_token"`
+		Start   tokenName `json:"cls_token"`
+		End     tokenName `json:"sep_token"`
+	}{Unknown: "[UNK]", Start: "[CLS]", End: "[SEP]"}
+	if err := readJSON(dir, "tokenizer_config.json", &said); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	is := func(value *bool, otherwise bool) bool {
+		if value == nil {
+			return otherwise
+		}
+		return *value
+	}
+	// The defaults are those of transformers' BertTokenizer.
+	lower := is(said.Lower, true)
+	return newTokenizer(vocabulary, folding{
+		clean: true, cjk: is(said.CJK, true), accents: is(said.Accents, lower), lower: lower,
+	}, string(said.Unknown), marks{string(said.Start), string(said.End), pairOfBERT})
+}
+
+// tokenName is the name of a token, alone or with what else is said of it.
+type tokenName string
+
+// UnmarshalJSON reads "[CLS]", or {"content": "[CLS]", ...} as older versions of transformers wrote it.
+func (n *tokenName) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '{' {
+		return json.Unmarshal(raw, (*string)(n))
+	}
+	var token struct {
+		Name string `json:"content"`
+	}
+	err := json.Unmarshal(raw, &token)
+	*n = tokenName(token.Name)
+	return err
 }

@@ -1,9 +1,9 @@
 // Package docx reads Word files (ECMA-376, WordprocessingML) as doctext: headings by their styles, lists with the
 // numbers that Word shows, tables, text boxes, notes, and the text as it is when all tracked changes are accepted.
 //
-// A file is read in two steps for each paragraph and table: parse.go, paragraph.go and field.go turn XML into the nodes
-// of tree.go, and write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and
-// notes.go are read before the body, because it refers to them by ids. symbols.go knows the characters of symbol fonts.
+// A file is read in two steps for each paragraph and table: parse.go, paragraph.go and field.go turn XML into nodes,
+// and write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are
+// read before the body, because it refers to them by ids. symbols.go knows the characters of symbol fonts.
 //
 // Section numbers in this package are those of ECMA-376 part 1. Macros and embedded objects are counted and never
 // opened, comments and deleted text are counted and never read.

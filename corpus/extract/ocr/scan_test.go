@@ -2,6 +2,10 @@ package ocr_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -9,20 +13,32 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/agent/llm/openai"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
 	"github.com/footnote/footnote/corpus/extract/ocr"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/picture/picturetest"
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
@@ -285,4 +301,324 @@ func turnedBack(img image.Image, orientation int) image.Image {
 		}
 	}
 	return out
+}
+
+// aPage is a page of text, as PDFs have it.
+const aPage = "This page has a text of its own, and a picture of a tree beside it."
+
+// scans is a PDF of five pages: one with text, and four that are pictures of pages in German, each lying another way,
+// by how the picture was scanned or by how the page is turned in the file. The first of them is stamped with a number.
+func scans(t *testing.T) (corpus.File, map[int]page) {
+	t.Helper()
+	made := map[int]page{}
+	for n := 2; n <= 5; n++ { // each begins with another line: what all pages begin with is left out of the text
+		lines := slices.Concat(german[n:], german[:n])
+		made[n] = written(t, "a page in German", "deu", lines)
+	}
+	picture := func(n, quarters int) []byte { return asJPEG(t, turn(made[n].picture, quarters)) }
+	const upright, side = "0 0 595 842", "0 0 842 595"
+	return pdftest.Write(t, pdftest.Document("",
+		pdftest.Sheet{Content: pdftest.Para(50, 700, aPage, "It is read as it stands in the file.")},
+		pdftest.Sheet{Box: upright, Picture: picture(2, 0), Content: pdftest.At(500, 20, 8, "F", "Scan 17")},
+		pdftest.Sheet{Box: side, Picture: picture(3, 1)},
+		pdftest.Sheet{Box: upright, Picture: picture(4, 2)},
+		pdftest.Sheet{Box: upright, Picture: picture(5, 0), Rotate: 90},
+	)), made
+}
+
+func TestOfAPDFOnlyScannedPagesAreReadFromPictures(t *testing.T) {
+	reader, pool := newReader(t, &ocr.Tesseract{})
+	file, made := scans(t)
+	asItIs, err := pool.Extract(t.Context(), file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{2, 3, 4, 5}, asItIs.Scans); diff != "" {
+		t.Errorf("pages that are pictures (-want +got):\n%s", diff)
+	}
+	var seen []int
+	x, err := reader.Extract(t.Context(), file, func(done, total int) { seen = append(seen, done) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doctext.Check(x); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(seen[1:]) || len(seen) < 4 {
+		t.Errorf("progress %v: want a report for each picture", seen)
+	}
+	if !strings.HasPrefix(x.Text, aPage) || x.Pages != 5 {
+		t.Errorf("%d pages, text %.100q: want the first page's own text first", x.Pages, x.Text)
+	}
+	if diff := cmp.Diff(map[string]any{"3": 3., "4": 2., "5": 3.}, x.Meta[corpus.MetaTurned]); diff != "" {
+		t.Errorf("turned pages (-want +got):\n%s", diff)
+	}
+	for n := 2; n <= 5; n++ {
+		p := made[n]
+		texts, boxes := words(t, x, n)
+		if alike := f1(p.texts, texts); alike < 0.97 {
+			t.Errorf("page %d: word F1 %.3f with its text, want 0.97: %q", n, alike, texts)
+		}
+		checkPlaces(t, p.texts, p.boxes, texts, boxes)
+		if size := x.Sizes[n-1]; size[0] > size[1] {
+			t.Errorf("page %d is %v points: want it upright", n, size)
+		}
+	}
+}
+
+func dark(img image.Image, x, y int) bool {
+	return color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y < 160
+}
+
+// TestATurnedPageIsDrawnUpright compares pages that are drawn turned with the pictures that they were made of.
+func TestATurnedPageIsDrawnUpright(t *testing.T) {
+	_, pool := newReader(t, &ocr.Tesseract{})
+	file, made := scans(t)
+	for n, quarters := range map[int]int{2: 0, 3: 3, 4: 2, 5: 3} {
+		file.Turn = quarters
+		drawn, err := pool.Render(t.Context(), file, n, 827)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(drawn))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ink, both := 0, 0
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				if dark(img, x, y) {
+					ink++
+					if p := made[n].picture; dark(p, 2*x, 2*y) || dark(p, 2*x+1, 2*y) || dark(p, 2*x, 2*y+1) ||
+						dark(p, 2*x+1, 2*y+1) {
+						both++
+					}
+				}
+			}
+		}
+		if ink < 1000 || float64(both) < 0.9*float64(ink) {
+			t.Errorf("page %d, turned by %d: %d of %d dark pixels are where the page has ink", n, quarters, both, ink)
+		}
+	}
+}
+
+func TestWithoutTesseractPicturesWait(t *testing.T) {
+	reader, _ := newReader(t, &ocr.Tesseract{})
+	mixed, made := scans(t)
+	picture := store(t, "image/jpeg", asJPEG(t, made[2].picture))
+	t.Setenv("PATH", t.TempDir())
+	x, err := reader.Extract(t.Context(), mixed, nil)
+	if err != nil || x.Meta[corpus.MetaUnread] != "pages 2, 3, 4, 5" || !strings.HasPrefix(x.Text, aPage) {
+		t.Errorf("%v, unread %v, text %.100q; want the pages with text, and the others named", err,
+			x.Meta[corpus.MetaUnread], x.Text)
+	}
+	_, err = reader.Extract(t.Context(), picture, nil)
+	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
+		!strings.Contains(f.Detail, "Install tesseract") {
+		t.Errorf("error of a picture = %v, want %s and what to do", err, corpus.NeedsOCR)
+	}
+}
+
+func TestEachPictureOfATIFFIsAPage(t *testing.T) {
+	reader, _ := newReader(t, &ocr.Tesseract{})
+	first, second := written(t, "", "deu", german[:6]), written(t, "", "deu", german[7:])
+	var frames []picturetest.Frame
+	for _, p := range []page{first, second} {
+		grey, ok := p.picture.(*image.Gray)
+		if !ok {
+			t.Fatalf("the page is %T, want a grey picture", p.picture)
+		}
+		frames = append(frames, picturetest.Frame{Picture: grey})
+	}
+	file := store(t, "image/tiff", picturetest.TIFF(0, frames...))
+	x, err := reader.Extract(t.Context(), file, nil)
+	if err != nil || x.Pages != 2 {
+		t.Fatalf("%v, %d pages; want 2", err, x.Pages)
+	}
+	for n, p := range []page{first, second} {
+		texts, _ := words(t, x, n+1)
+		if alike := f1(p.texts, texts); alike < 0.97 {
+			t.Errorf("page %d: word F1 %.3f with its text, want 0.97: %q", n+1, alike, texts)
+		}
+	}
+}
+
+// server is a model's server that answers each picture with the next text, and with 400 when there is none left. It
+// notes how wide the pictures are.
+func server(t *testing.T, says ...string) (letters *ocr.Model, widths *[]int) {
+	t.Helper()
+	widths = new([]int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Model    string `json:"model"`
+			Messages []struct {
+				Content []struct {
+					Type     string `json:"type"`
+					Text     string `json:"text"`
+					ImageURL struct {
+						URL string `json:"url"`
+					} `json:"image_url"`
+				} `json:"content"`
+			} `json:"messages"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || len(request.Messages) != 1 ||
+			len(request.Messages[0].Content) != 2 || request.Model != "sees" || r.URL.Path != "/v1/chat/completions" {
+			t.Errorf("%s: %+v, %v; want one message with a text and a picture", r.URL, request, err)
+		}
+		data, ok := strings.CutPrefix(request.Messages[0].Content[1].ImageURL.URL, "data:image/png;base64,")
+		raw, err := base64.StdEncoding.DecodeString(data)
+		config, broken := png.DecodeConfig(bytes.NewReader(raw))
+		if err := errors.Join(err, broken); err != nil || !ok {
+			t.Errorf("no PNG: %v", err)
+		}
+		*widths = append(*widths, config.Width)
+		w.Header().Set("Content-Type", "application/json")
+		if len(says) == 0 {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"error":{"message":"image input is not supported","type":"invalid_request_error"}}`)
+			return
+		}
+		text, err := json.Marshal(says[0])
+		if says = says[1:]; err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}]}`, text)
+	}))
+	t.Cleanup(s.Close)
+	model, err := openai.New(openai.Config{BaseURL: s.URL + "/v1", Model: "sees"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(model.Close)
+	return &ocr.Model{See: model.ReadPicture, Blind: func(err error) bool {
+		failure, ok := errors.AsType[*llm.Error](err)
+		return ok && failure.Kind == llm.KindInvalid
+	}}, widths
+}
+
+func TestAModelReadsThePagesThatArePictures(t *testing.T) {
+	first := "Maintenance of the boiler\n\nThe boiler is checked before each winter by a firm of the trade. Its\n" +
+		"burner is cleaned and its nozzle is changed.\n\n- pressure: 1.2 to 1.8 bar\n- water: twice a year\n"
+	letters, widths := server(t, first, "```\nThe second page, in a fence.\n```", "NOTHING", "The last page.")
+	reader, _ := newReader(t, letters)
+	file, _ := scans(t)
+	x, err := reader.Extract(t.Context(), file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doctext.Check(x); err != nil {
+		t.Fatal(err)
+	}
+	runes := []rune(x.Text)
+	var got []string
+	for _, b := range x.Blocks {
+		if b.Page > 1 {
+			got = append(got, fmt.Sprintf("%d %s: %s", b.Page, b.Kind, string(runes[b.Start:b.End])))
+			if len(b.Words) > 0 || !slices.Equal((*b.Box)[1:], []float64{0, 0, 1, 1}) {
+				t.Errorf("%q has words at %d bytes of places, and the box %v: want none, and the whole page",
+					string(runes[b.Start:b.End]), len(b.Words), *b.Box)
+			}
+		}
+	}
+	want := []string{
+		"2 paragraph: Maintenance of the boiler",
+		"2 paragraph: The boiler is checked before each winter by a firm of the trade. Its burner is cleaned and its " +
+			"nozzle is changed.",
+		"2 list: pressure: 1.2 to 1.8 bar", "2 list: water: twice a year", "3 paragraph: The second page, in a fence.",
+		"5 paragraph: The last page.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{2479, 3508, 2479, 3508}, *widths); diff != "" {
+		t.Errorf("widths of the pictures (-want +got):\n%s", diff)
+	}
+}
+
+func TestAModelThatTakesNoPicturesSaysSo(t *testing.T) {
+	letters, _ := server(t)
+	reader, _ := newReader(t, letters)
+	file := store(t, "image/png", asPNG(t, written(t, "", "", german).picture))
+	_, err := reader.Extract(t.Context(), file, nil)
+	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
+		!strings.Contains(f.Detail, "refuses pictures") {
+		t.Errorf("error = %v, want %s and that the model refuses pictures", err, corpus.NeedsOCR)
+	}
+}
+
+func TestAModelReadsAPicture(t *testing.T) {
+	letters, _ := server(t, "A heading\n\nOne line of text.")
+	reader, _ := newReader(t, letters)
+	x, err := reader.Extract(t.Context(), store(t, "image/png", asPNG(t, written(t, "", "", german).picture)), nil)
+	if err != nil || x.Text != "A heading\n\nOne line of text." || x.Pages != 1 || x.Sizes[0][0] > x.Sizes[0][1] {
+		t.Errorf("%v: %q on %d pages of %v; want two paragraphs on one upright page", err, x.Text, x.Pages, x.Sizes)
+	}
+}
+
+// heldLetters is a recogniser whose pages wait until the test releases them. The first two documents are of one user,
+// and the third of another.
+type heldLetters struct {
+	count atomic.Int64
+	begun chan int      // documents whose page begins
+	goOn  chan struct{} // lets one page go on
+}
+
+// Begin implements ocr.Letters.
+func (l *heldLetters) Begin(context.Context) (ocr.Document, error) {
+	return heldDocument{l, int(l.count.Add(1))}, nil
+}
+
+type heldDocument struct {
+	*heldLetters
+	number int
+}
+
+// Page implements ocr.Document.
+func (d heldDocument) Page(context.Context, func(int) ([]byte, error)) (corpus.ReadPage, error) {
+	d.begun <- d.number
+	<-d.goOn
+	return corpus.ReadPage{}, nil
+}
+
+func TestPagesOfAScanTakeTurnsWithAnotherUsersPicture(t *testing.T) {
+	l := &heldLetters{begun: make(chan int), goOn: make(chan struct{})}
+	reader, _ := newReader(t, l)
+	picture := asJPEG(t, written(t, "a page in German", "deu", german).picture)
+	sheets := slices.Repeat([]pdftest.Sheet{{Box: "0 0 595 842", Picture: picture}}, 6)
+	scan, single := pdftest.Write(t, pdftest.Document("", sheets...)), pdftest.Write(t, pdftest.Document("", sheets[0]))
+	scan.User, single.User = "many", "one"
+	var all sync.WaitGroup
+	read := func(f corpus.File) {
+		all.Go(func() { _, _ = reader.Extract(t.Context(), f, nil) }) // nothing is found in the pages
+	}
+	read(scan)
+	read(scan)
+	order := []int{<-l.begun, <-l.begun} // both recognisers are at work
+	read(single)
+	untilOneWaits(t)
+	for range 11 {
+		l.goOn <- struct{}{}
+		order = append(order, <-l.begun)
+	}
+	l.goOn <- struct{}{}
+	l.goOn <- struct{}{}
+	all.Wait()
+	if at := slices.Index(order, 3); at < 0 || at > 4 {
+		t.Errorf("pages were read of documents %v, want the third one's among the next three", order)
+	}
+}
+
+// untilOneWaits returns when a page waits for its turn, which only the stacks of goroutines show.
+func untilOneWaits(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		var stacks bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(stacks.String(), "fair.(*Slots).Enter(") {
+			return
+		}
+	}
+	t.Fatal("no page waits for its turn")
 }

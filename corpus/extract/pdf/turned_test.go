@@ -1,7 +1,11 @@
 package pdf_test
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
+	"os"
 	"strings"
 	"testing"
 
@@ -9,7 +13,10 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/corpus/extract/doctext"
 	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
+	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
 // manual are the pages of a document with everything that has a place of its own on a page.
@@ -341,4 +348,248 @@ func wordBoxesOf(t *testing.T, x corpus.Extracted) (words []wordBox) {
 		}
 	}
 	return words
+}
+
+// drawPage renders a page and decodes the picture.
+func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) image.Image {
+	t.Helper()
+	data, err := r.Render(t.Context(), f, n, width)
+	if err != nil {
+		t.Fatalf("Render: %v, want no error", err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatalf("decode the picture: %v, want no error", err)
+	}
+	return img
+}
+
+// dark returns the share of dark pixels of img inside, and whether there is any outside, of the boxes.
+func dark(img image.Image, boxes []chat.Box) (inside []float64, outside int) {
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	covered := make([]bool, w*h)
+	for _, b := range boxes {
+		n, all := 0, 0
+		for y := int(b[2] * float64(h)); y < min(h, int(b[4]*float64(h))+1); y++ {
+			for x := int(b[1] * float64(w)); x < min(w, int(b[3]*float64(w))+1); x++ {
+				covered[y*w+x] = true
+				all++
+				if r, _, _, _ := img.At(x, y).RGBA(); r < 0x8000 {
+					n++
+				}
+			}
+		}
+		inside = append(inside, float64(n)/float64(max(all, 1)))
+	}
+	for i, c := range covered {
+		if r, _, _, _ := img.At(i%w, i/w).RGBA(); !c && r < 0x8000 {
+			outside++
+		}
+	}
+	return inside, outside
+}
+
+func TestWordBoxesLieOverTheWords(t *testing.T) {
+	text := pdftest.Para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") +
+		pdftest.At(150, 500, 30, "B", "Large ones too") +
+		pdftest.Para(100, 400, "Everything that the program keeps lies in one directory,") +
+		pdftest.At(100, 386, 10, "C", "FOOTNOTE_DATA.")
+	reader := newReader(t, nil)
+	for _, turn := range []int{0, 90, 180, 270} {
+		for _, crop := range []string{"", "40 100 500 700"} {
+			t.Run(fmt.Sprintf("turned by %d, cut to %q", turn, crop), func(t *testing.T) {
+				data := pdftest.Document("", pdftest.Sheet{Content: text, Rotate: turn, Crop: crop})
+				x := mustExtract(t, reader, data)
+				runes := []rune(x.Text)
+				words, boxes := wordsOf(t, x)
+				if len(boxes) != 25 {
+					t.Fatalf("%d words, want 25: %q", len(boxes), words)
+				}
+				const joined = "Everything that the program keeps lies in one directory, FOOTNOTE_DATA."
+				last := x.Blocks[len(x.Blocks)-1]
+				if text := string(runes[last.Start:last.End]); last.Kind != corpus.BlockParagraph || text != joined {
+					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind, text)
+				}
+				img := drawPage(t, reader, pdftest.Write(t, data), 1, 1200)
+				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(),
+					int(x.Sizes[0][1]*1000/x.Sizes[0][0]); got < want-5 || got > want+5 {
+					t.Errorf("the picture is %v, the page %v", img.Bounds(), x.Sizes[0])
+				}
+				inside, outside := dark(img, boxes)
+				for i, share := range inside {
+					if share < 0.05 {
+						t.Errorf("%.1f %% of the box %v of %q is dark", share*100, boxes[i], words[i])
+					}
+				}
+				if outside > 60 {
+					t.Errorf("%d dark pixels lie outside of all boxes, want at most 60", outside)
+				}
+			})
+		}
+	}
+}
+
+func TestRenderRefusesWhatItCannotDraw(t *testing.T) {
+	reader := newReader(t, nil)
+	file := pdftest.Write(t, pdftest.Document("", pdftest.Sheet{Content: pdftest.At(50, 700, 12, "F", "One page")}))
+	for _, tt := range []struct {
+		name     string
+		n, width int
+		code     chat.Code
+	}{
+		{"page 0", 0, 800, chat.CodeInvalid}, {"a page behind the last", 2, 800, chat.CodeNotFound},
+		{"a narrow picture", 1, 99, chat.CodeInvalid}, {"a wide picture", 1, 4001, chat.CodeInvalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := reader.Render(t.Context(), file, tt.n, tt.width); err == nil || chat.CodeOf(err) != tt.code {
+				t.Errorf("error = %v, want %s", err, tt.code)
+			}
+		})
+	}
+	if got := drawPage(t, reader, file, 1, 700).Bounds(); got != image.Rect(0, 0, 700, 933) {
+		t.Errorf("the picture is %v, want 700 × 933 pixels", got)
+	}
+}
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	workertest.BeWorker()
+	os.Exit(m.Run())
+}
+
+func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
+	t.Helper()
+	var cfg worker.Config
+	if change != nil {
+		change(&cfg)
+	}
+	return workertest.Open(t, cfg)
+}
+
+func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
+	t.Helper()
+	x, err := r.Extract(t.Context(), pdftest.Write(t, data), nil)
+	if err != nil {
+		t.Fatalf("Extract: %v, want no error", err)
+	}
+	if err := doctext.Check(x); err != nil {
+		t.Fatalf("extracted text breaks a promise: %v, want no error", err)
+	}
+	return x
+}
+
+// outlineOf lists the blocks: kind, level and text.
+func outlineOf(x corpus.Extracted) []string {
+	runes := []rune(x.Text)
+	var out []string
+	for _, b := range x.Blocks {
+		kind := string(b.Kind)
+		if b.Level > 0 {
+			kind += fmt.Sprint(b.Level)
+		}
+		out = append(out, kind+": "+string(runes[b.Start:b.End]))
+	}
+	return out
+}
+
+// raised shows a small digit between two texts of one line, as the mark of a note or an exponent.
+func raised(y int, before, digits, after string) string {
+	return fmt.Sprintf("BT /F 12 Tf 1 0 0 1 50 %d Tm (%s) Tj /F 7 Tf 4 Ts (%s) Tj /F 12 Tf 0 Ts (%s) Tj ET\n",
+		y, before, digits, after)
+}
+
+// A raised digit is never one of the number that it stands behind, and a footnote no part of the text above it.
+func TestRaisedDigits(t *testing.T) {
+	reader := newReader(t, nil)
+	x := mustExtract(t, reader, pdftest.Document("", pdftest.Sheet{Content: "" +
+		raised(700, "The chain was measured in 1921", "1", " by a surveyor, and then again in the spring") +
+		raised(686, "of the next year, when it had 10", "12", " links more on an area of 40 m") +
+		raised(672, "This line has a raised word", "th", " which stays as it is, whatever it means") +
+		"BT /F 6 Tf 1 0 0 1 50 658 Tm 3 Ts (1) Tj 0 Ts /F 10 Tf (According to the parish book, folio 12.) Tj ET\n"}))
+	want := []string{
+		"paragraph: The chain was measured in 1921¹ by a surveyor, and then again in the spring " +
+			"of the next year, when it had 10¹² links more on an area of 40 m " +
+			"This line has a raised wordth which stays as it is, whatever it means",
+		"paragraph: ¹According to the parish book, folio 12.",
+	}
+	if diff := cmp.Diff(want, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+}
+
+// Characters beyond U+FFFF, which come from PDFium in two halves, are whole; a half alone is none.
+func TestCharactersBeyondTheBasicPlane(t *testing.T) {
+	var m pdftest.Maker
+	names := m.Stream("", []byte("/CIDInit /ProcSet findresource begin 12 dict begin begincmap "+
+		"1 begincodespacerange <00> <FF> endcodespacerange "+
+		"4 beginbfchar <41> <D842DFB7> <42> <91CE> <43> <D83DDE00> <44> <D842> endbfchar endcmap end end"))
+	font := m.Add("<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode %d 0 R>>", names)
+	x := mustExtract(t, newReader(t, nil), m.Document("", pdftest.Sheet{
+		Content: pdftest.At(50, 700, 12, "U", "AB C D C"), Fonts: fmt.Sprintf("/U %d 0 R ", font),
+	}))
+	if diff := cmp.Diff([]string{"paragraph: 𠮷野 😀 😀"}, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+}
+
+// Heads that change from section to section and page numbers in turning corners are no text; titles of slides, which
+// stand at one height too, are.
+func TestRunningHeadsAreNoText(t *testing.T) {
+	sections := []string{"The roof", "The cellar", "The garden", "The road", "The well", "The barn"}
+	text := func(i int) string { return fmt.Sprintf("What is to be said about the %s part of the house.", names[i]) }
+	for _, tt := range []struct {
+		name string
+		page func(i int) string
+		want func(i int) string
+	}{
+		{"a head with the section and a foot with the page number", func(i int) string {
+			x := 50 + 480*(i%2)
+			return pdftest.At(200, 770, 9, "F", sections[i/2]) + pdftest.Para(50, 700, text(i)) +
+				pdftest.At(x, 30, 9, "F", fmt.Sprint(i+3))
+		}, func(i int) string { return "paragraph: " + text(i) }},
+		{"a head with a number that grows and the section's own title", func(i int) string {
+			return pdftest.At(50, 770, 9, "F", fmt.Sprintf("%d   About the %s part", i+9, names[i])) +
+				pdftest.Para(50, 700, text(i))
+		}, func(i int) string { return "paragraph: " + text(i) }},
+		{"a head of two lines", func(i int) string {
+			return pdftest.At(50, 775, 9, "F", sections[i/3]) + pdftest.At(500, 775, 9, "F", names[i]) +
+				pdftest.At(50, 750, 9, "F", sections[i/2]) + pdftest.Para(50, 700, text(i))
+		}, func(i int) string { return "paragraph: " + text(i) }},
+		{"the heads of a small book on large paper, over paragraphs that go on", func(i int) string {
+			return pdftest.At(100, 680, 9, "F", fmt.Sprintf("%d   %s", i+9, sections[i/3])) +
+				pdftest.Para(100, 650, text(i))
+		}, func(i int) string { return "paragraph: " + text(i) }},
+		{"titles of slides", func(i int) string {
+			return pdftest.At(50, 750, 12, "F", "On the "+names[i]+" part") + pdftest.Para(50, 700, text(i))
+		}, func(i int) string { return "paragraph: On the " + names[i] + " part\nparagraph: " + text(i) }},
+		{"text that begins at the margin", func(i int) string {
+			return pdftest.Para(50, 770, text(i), "It goes on with the "+names[i]+" part.")
+		}, func(i int) string { return "paragraph: " + text(i) + " It goes on with the " + names[i] + " part." }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var pages []pdftest.Sheet
+			for i := range names {
+				pages = append(pages, pdftest.Sheet{Content: tt.page(i)})
+			}
+			x := mustExtract(t, newReader(t, nil), pdftest.Document("", pages...))
+			got := make([]string, len(names))
+			for i, line := range outlineOf(x) {
+				if at := x.Blocks[i].Page - 1; got[at] == "" {
+					got[at] = line
+				} else {
+					got[at] += "\n" + line
+				}
+			}
+			for i := range names {
+				if diff := cmp.Diff(tt.want(i), got[i]); diff != "" {
+					t.Errorf("page %d (-want +got):\n%s", i+1, diff)
+				}
+			}
+		})
+	}
+}
+
+var names = []string{
+	"oldest", "newest", "largest", "smallest", "wettest", "driest", "darkest", "lightest", "northern", "southern",
+	"eastern", "western",
 }

@@ -1,16 +1,26 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"image/png"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/child"
+	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 	"github.com/footnote/footnote/corpus/extract/worker"
 	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
@@ -101,5 +111,475 @@ func BenchmarkStart(b *testing.B) {
 		if err := pool.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// greedy takes as much memory as the name of a file says, and reads it if nobody ends it.
+type greedy struct{}
+
+var taken [][]byte // by greedy
+
+func (greedy) Begin(context.Context, worker.Request) (worker.Start, error) {
+	return worker.Start{}, nil
+}
+
+func (greedy) Extract(
+	ctx context.Context, req worker.Request, _ func(done, total int),
+) (corpus.Extracted, error) {
+	switch req.File.Filename {
+	case "heap":
+		for range 1024 { // faster than any parser
+			part := make([]byte, 1<<20)
+			for at := 0; at < len(part); at += 4 << 10 {
+				part[at] = 1
+			}
+			taken = append(taken, part)
+		}
+	case "outside":
+		worker.Outside(worker.Limit)
+		select {}
+	}
+	return corpus.Extracted{Text: "a", Blocks: []corpus.Block{{ID: "b1", End: 1}}}, ctx.Err()
+}
+
+func (greedy) Render(context.Context, worker.Request) ([]byte, error) { return nil, nil }
+
+func (greedy) Close(context.Context) error { return nil }
+
+// Systems that limit no process's memory have a worker that looks at itself.
+func TestAWorkerEndsItselfOverItsLimit(t *testing.T) {
+	reader := newReader(t, func(c *worker.Config) {
+		c.Command, c.BatchLimit = []string{os.Args[0], "greedy-worker"}, 5*time.Second
+	})
+	for _, where := range []string{"heap", "outside"} {
+		t.Run(where, func(t *testing.T) {
+			_, err := reader.Extract(t.Context(), corpus.File{Filename: where}, nil)
+			wantFailure(t, err, "memory")
+			if err != nil && !strings.Contains(err.Error(), "takes more than 512 MB of memory.") {
+				t.Errorf("error = %v, want one that says the limit", err)
+			}
+		})
+	}
+	if x, err := reader.Extract(t.Context(), corpus.File{Filename: "modest"}, nil); err != nil || x.Text != "a" {
+		t.Errorf("the next file: %q, %v; want %q", x.Text, err, "a")
+	}
+}
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	workertest.BeWorker()
+	if len(os.Args) > 1 && os.Args[1] == "curious-worker" {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, curious{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "greedy-worker" {
+		if err := worker.ServeByItself(context.Background(), os.Stdin, os.Stdout, greedy{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func newReader(t testing.TB, change func(*worker.Config)) *worker.Pool {
+	t.Helper()
+	cfg := worker.Config{Command: workertest.Command(os.Args[0]), Memory: 8 << 30}
+	if change != nil {
+		change(&cfg)
+	}
+	return workertest.Open(t, cfg)
+}
+
+func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
+	t.Helper()
+	return mustRead(t, r, pdftest.Write(t, data))
+}
+
+func mustRead(t testing.TB, r *worker.Pool, f corpus.File) corpus.Extracted {
+	t.Helper()
+	x, err := r.Extract(t.Context(), f, nil)
+	if err != nil {
+		t.Fatalf("Extract: %v, want no error", err)
+	}
+	if err := doctext.Check(x); err != nil {
+		t.Fatalf("extracted text breaks a promise: %v, want no error", err)
+	}
+	return x
+}
+
+// file stores a text as a file of that name.
+func file(t testing.TB, name, text string) corpus.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return corpus.File{Path: path, Filename: name, MIME: "text/plain", Bytes: int64(len(text))}
+}
+
+func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) {
+	t.Helper()
+	data, err := r.Render(t.Context(), f, n, width)
+	if err != nil {
+		t.Fatalf("Render: %v, want no error", err)
+	}
+	if _, err := png.Decode(bytes.NewReader(data)); err != nil {
+		t.Fatalf("decode the picture: %v, want no error", err)
+	}
+}
+
+func wantFailure(t *testing.T, err error, code string) {
+	t.Helper()
+	f, ok := errors.AsType[*corpus.Failure](err)
+	if !ok || f.Code != code || !strings.HasSuffix(f.Detail, ".") {
+		t.Errorf("error = %#v, want a *corpus.Failure %s with a sentence", err, code)
+	}
+}
+
+func TestAWorkerKilledInTheMiddleFailsOnlyItsFile(t *testing.T) {
+	reader := newReader(t, nil)
+	killed := false
+	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(500)), func(done, total int) {
+		if done < 100 || killed {
+			return
+		}
+		killed = true
+		reader.KillBusy()
+	})
+	if !errors.Is(err, corpus.ErrReaderDied) {
+		t.Errorf("error = %v, want ErrReaderDied: it can be tried again", err)
+	}
+	mustExtract(t, reader, pdftest.Many(2))
+}
+
+func TestAWorkerThatDiedWhileIdleIsReplaced(t *testing.T) {
+	reader := newReader(t, nil)
+	mustExtract(t, reader, pdftest.Many(2))
+	reader.KillIdle()
+	mustExtract(t, reader, pdftest.Many(2))
+}
+
+func TestAnIdleWorkerEnds(t *testing.T) {
+	reader := newReader(t, nil)
+	mustExtract(t, reader, pdftest.Many(2))
+	if state := reader.RetireIdle(); state == nil || !state.Success() {
+		t.Errorf("the idle worker ended with %v, want success", state)
+	}
+	mustExtract(t, reader, pdftest.Many(2))
+}
+
+func TestASlowFileIsGivenUp(t *testing.T) {
+	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = time.Millisecond })
+	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(2000)), nil)
+	wantFailure(t, err, "timeout")
+}
+
+func TestCancellingEndsTheWork(t *testing.T) {
+	reader := newReader(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := reader.Extract(ctx, pdftest.Write(t, pdftest.Many(2000)), func(done, _ int) {
+		if done == 100 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
+
+func TestDrawingDoesNotWaitForReading(t *testing.T) {
+	reader := newReader(t, nil)
+	file := pdftest.Write(t, pdftest.Many(100))
+	drawn := false
+	_, err := reader.Extract(t.Context(), file, func(done, total int) {
+		if done < total && !drawn {
+			drawn = true
+			drawPage(t, reader, file, 1, 400) // reading stands still until the picture is there
+		}
+	})
+	if err != nil || !drawn {
+		t.Errorf("error %v, drawn %v", err, drawn)
+	}
+}
+
+func TestTheWorkerSeesNoSecrets(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "canary")
+	env, err := worker.Environment(t.Context(), workertest.Command(os.Args[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(env, "\n"); strings.Contains(all, "canary") {
+		t.Errorf("the worker's environment holds a key: %s, want no %q in it", all, "canary")
+	}
+}
+
+func TestTheWorkerEndsWithItsParent(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "extract-worker")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the worker ended with %v, want no error", err)
+	}
+}
+
+func TestWorkersTakeHalfOfTheMemory(t *testing.T) {
+	for _, tt := range []struct {
+		memory           int64
+		reading, drawing int
+	}{
+		{0, 2, 1}, {64 << 30, 2, 1}, {3 << 30, 2, 1}, {2 << 30, 1, 1}, {1 << 30, 1, 0}, {256 << 20, 1, 0},
+	} {
+		if reading, drawing := worker.Lanes(tt.memory); reading != tt.reading || drawing != tt.drawing {
+			t.Errorf("with %d MiB %d read and %d draw, want %d and %d", tt.memory>>20, reading, drawing, tt.reading,
+				tt.drawing)
+		}
+	}
+	reader := newReader(t, func(c *worker.Config) { c.Memory = 1 << 30 })
+	f := pdftest.Write(t, pdftest.Many(2))
+	mustRead(t, reader, f)
+	drawPage(t, reader, f, 1, 400)
+	if pids := reader.Pids(); len(pids) != 1 {
+		t.Errorf("%d processes read and draw with 1 GiB, want one", len(pids))
+	}
+}
+
+func TestATextNeedsNoPDFium(t *testing.T) {
+	reader := newReader(t, nil)
+	first := mustRead(t, reader, file(t, "a.md", "# One\n\ntext"))
+	pids := reader.Pids()
+	mustRead(t, reader, file(t, "b.html", "<h1>Two</h1><p>text"))
+	if again := reader.Pids(); first.Title != "One" || len(pids) != 1 || len(again) != 1 || pids[0] != again[0] {
+		t.Errorf("title %q; processes %v, then %v: want one that stays", first.Title, pids, again)
+	}
+	if loaded, _ := reader.Loaded(); loaded || reader.HasOneReady() {
+		t.Error("PDFium was loaded for a text")
+	}
+}
+
+// counted makes a reader whose workers leave a file each, and returns how many have started.
+func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers func() int) {
+	t.Helper()
+	worker.Unconfined(t) // the files lie where a confined one sees nothing
+	dir := t.TempDir()
+	r = newReader(t, func(c *worker.Config) {
+		script := filepath.Join(dir, "worker")
+		body := "#!/bin/sh\n: > " + dir + "/$$.started\nexec " + strings.Join(c.Command, " ") + "\n"
+		if err := os.WriteFile(script, []byte(body), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c.Command = []string{script}
+		if change != nil {
+			change(c)
+		}
+	})
+	return r, func() int {
+		found, err := filepath.Glob(filepath.Join(dir, "*.started"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+}
+
+// come waits until the worker that was expected is there.
+func come(r *worker.Pool) { r.AwaitExpected() }
+
+func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
+	reader, workers := counted(t, nil)
+	for range 5 {
+		reader.Expect()
+	}
+	come(reader)
+	reader.Expect() // it waits already
+	come(reader)
+	if n := workers(); n != 1 {
+		t.Errorf("%d workers started, want 1", n)
+	}
+	if !reader.HasOneReady() {
+		t.Error("no worker waits with PDFium loaded")
+	}
+	drawPage(t, reader, pdftest.Write(t, pdftest.Many(2)), 1, 400)
+	if n := workers(); n != 1 {
+		t.Errorf("%d workers started for an expected page, want 1", n)
+	}
+}
+
+func TestAPageThatCannotWaitTakesTheComingWorker(t *testing.T) {
+	reader, workers := counted(t, nil)
+	file := pdftest.Write(t, pdftest.Many(2))
+	reader.Expect()
+	drawPage(t, reader, file, 1, 400)
+	come(reader)
+	if n := workers(); n != 1 {
+		t.Errorf("%d workers started, want 1", n)
+	}
+}
+
+func TestPDFiumIsCompiledOnce(t *testing.T) {
+	dir := t.TempDir()
+	reader, _ := counted(t, func(c *worker.Config) { c.CacheDir = dir })
+	file := pdftest.Write(t, pdftest.Many(2))
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if _, err := reader.Extract(t.Context(), file, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	reader.Expect()
+	all.Wait()
+	come(reader)
+	if loaded, tokens := reader.Loaded(); !loaded || tokens != 1 {
+		t.Errorf("loaded %v, tokens %d, want 1", loaded, tokens)
+	}
+}
+
+func TestAClosedReaderExpectsNothing(t *testing.T) {
+	reader, workers := counted(t, nil)
+	reader.Expect()
+	if err := reader.Close(); err != nil { // in the middle of the start
+		t.Fatal(err)
+	}
+	n := workers()
+	reader.Expect()
+	come(reader)
+	if workers() != n {
+		t.Error("a closed reader started a worker")
+	}
+}
+
+func TestAPageThatCannotBeDrawnSaysWhy(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		file  []byte
+		page  int
+		limit time.Duration
+		code  chat.Code
+		says  string
+	}{
+		{"it takes too much memory", pdftest.Stamped(12, 10), 1, 0, chat.CodeUndrawable, "too complex to draw"},
+		{"it takes too long", pdftest.Many(1), 1, time.Nanosecond, chat.CodeUndrawable, "too complex to draw"},
+		{"it is damaged", []byte("%PDF-1.7 but nothing else"), 1, 0, chat.CodeUndrawable, "is damaged"},
+		{"there is none", pdftest.Many(1), 2, 0, chat.CodeNotFound, "no page 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			reader := newReader(t, func(c *worker.Config) { c.DrawLimit = tt.limit })
+			_, err := reader.Render(t.Context(), pdftest.Write(t, tt.file), tt.page, 1000)
+			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err), tt.says) {
+				t.Errorf("error = %v, want %s and %q", err, tt.code, tt.says)
+			}
+		})
+	}
+}
+
+func TestAPageWhoseWorkerIsKilledIsNotToBlame(t *testing.T) {
+	reader := newReader(t, nil)
+	file := pdftest.Write(t, pdftest.Many(2))
+	drawn := make(chan error)
+	go func() {
+		_, err := reader.Render(t.Context(), file, 1, 1000)
+		drawn <- err
+	}()
+	for {
+		select {
+		case err := <-drawn:
+			if !errors.Is(err, corpus.ErrReaderDied) || chat.CodeOf(err) != chat.CodeUnavailable {
+				t.Errorf("error = %v, want %v with %s", err, corpus.ErrReaderDied, chat.CodeUnavailable)
+			}
+			return
+		default:
+			reader.KillDrawing()
+		}
+	}
+}
+
+func TestAPageIsDrawnToItsEndWhenItsReaderLeaves(t *testing.T) {
+	reader := newReader(t, nil)
+	file := pdftest.Write(t, pdftest.Many(2))
+	reader.Expect()
+	come(reader)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for reader.HasOneReady() { // until it is given the page
+		}
+		cancel()
+	}()
+	if _, err := reader.Render(ctx, file, 1, 4000); err != nil {
+		t.Errorf("Render: %v, want no error", err)
+	}
+	if !reader.HasOneReady() {
+		t.Error("the worker is gone, want one that waits")
+	}
+}
+
+// scripted makes a reader whose workers run a shell script; $WORKER in it is the command of a real one. They are not
+// confined, where a shell is process 1 and no signal of its own ends it.
+func scripted(t *testing.T, script string) *worker.Pool {
+	t.Helper()
+	worker.Unconfined(t)
+	return newReader(t, func(c *worker.Config) {
+		path := filepath.Join(t.TempDir(), "worker")
+		body := "#!/bin/sh\n" + strings.ReplaceAll(script, "$WORKER", strings.Join(c.Command, " ")) + "\n"
+		if err := os.WriteFile(path, []byte(body), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c.Command = []string{path}
+	})
+}
+
+func TestAWorkerKilledBeforeItBeginsWithAFileIsADeathOfItsReader(t *testing.T) {
+	for _, script := range []string{"kill -KILL $$", "kill -TERM $$", "read request; kill -KILL $$"} {
+		t.Run(script, func(t *testing.T) {
+			_, err := scripted(t, script).Extract(t.Context(), file(t, "a.md", "# One"), nil)
+			if !errors.Is(err, corpus.ErrReaderDied) {
+				t.Errorf("error = %v, want ErrReaderDied", err)
+			}
+		})
+	}
+}
+
+func TestAWorkerThatCannotStartIsNoFilesFault(t *testing.T) {
+	for _, tt := range []struct{ name, script string }{
+		{"it ends by itself", "exit 127"},
+		{"it says something else", "yes Usage | head -c 4096; exec sleep 60"},
+		{"it can't run on this machine", "kill -SEGV $$"},
+		{"there is no memory for it", "ulimit -v 100000; exec $WORKER"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := scripted(t, tt.script).Extract(t.Context(), file(t, "a.md", "# One"), nil)
+			wantNotStarted(t, err)
+		})
+	}
+	t.Run("it can't load what it needs", func(t *testing.T) {
+		reader := newReader(t, func(c *worker.Config) { c.CacheDir = "/dev/null/cache" })
+		_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(2)), nil)
+		wantNotStarted(t, err)
+	})
+	t.Run("there is no such program", func(t *testing.T) {
+		reader := newReader(t, func(c *worker.Config) { c.Command = []string{filepath.Join(t.TempDir(), "none")} })
+		_, err := reader.Extract(t.Context(), file(t, "a.md", "# One"), nil)
+		wantNotStarted(t, err)
+	})
+}
+
+// wantNotStarted wants an error that is retried without end and is no death that a document is blamed for.
+func wantNotStarted(t *testing.T, err error) {
+	t.Helper()
+	_, failed := errors.AsType[*corpus.Failure](err)
+	if err == nil || chat.CodeOf(err) != chat.CodeUnavailable || errors.Is(err, corpus.ErrReaderDied) || failed {
+		t.Errorf("error = %v, want one with %s: no file is to blame", err, chat.CodeUnavailable)
 	}
 }

@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -18,6 +22,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/corpus/sources/registry"
 	"github.com/footnote/footnote/sql/librarytest"
 )
 
@@ -291,6 +296,329 @@ func (s *shelf) fill(n int) {
 	for i := range n {
 		s.put(fmt.Sprintf("k%05d", i), page{
 			Version: "1", Name: fmt.Sprintf("folder/page %d.md", i), Body: fmt.Sprintf("# Page %d\n\nText %d.", i, i),
+		})
+	}
+}
+
+// An item that was moved or named anew keeps its document, which lies and leads where the item is now.
+func TestADocumentMovesWithItsItem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	b.shelf.fill(3)
+	wantReport(t, b.lookNow(t), 3, 0, 0)
+	before := b.documents(t)["shelf/folder/page 1.md"]
+	moved := b.shelf.items["k00001"]
+	b.shelf.take("k00001")
+	moved.Name = "attic/old page.md"
+	b.shelf.put("elsewhere", moved)
+	wantReport(t, b.lookNow(t), 0, 1, 0)
+	now := b.documents(t)
+	d, there := now["shelf/attic/old page.md"]
+	if !there || d.ID != before.ID || len(now) != 3 {
+		t.Fatalf("documents = %v; want the one of before at its new path", now)
+	}
+	if link := d.MetaText(corpus.MetaSourceURL); !strings.HasSuffix(link, "/elsewhere") {
+		t.Errorf("it leads to %q, want where the item is", link)
+	}
+	wantReport(t, b.lookNow(t), 0, 0, 0)
+	b.shelf.take("elsewhere")
+	wantReport(t, b.lookNow(t), 0, 0, 1)
+}
+
+// A place that gives all its items other keys changes nothing: no document is there twice, none is lost, and each goes
+// with its item later.
+func TestOtherKeysChangeNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	b.shelf.fill(20)
+	b.shelf.put("copy", b.shelf.items["k00007"])
+	b.lookNow(t)
+	before := b.documents(t)
+	for i := range 20 {
+		key := fmt.Sprintf("k%05d", i)
+		p := b.shelf.items[key]
+		b.shelf.take(key)
+		b.shelf.put("other "+key, p)
+	}
+	wantReport(t, b.lookNow(t), 1, 0, 0) // the one that the copy shared
+	now := b.documents(t)
+	for path, d := range before {
+		if now[path].ID != d.ID {
+			t.Errorf("%s is document %q, want %q", path, now[path].ID, d.ID)
+		}
+	}
+	if len(now) != len(before) {
+		t.Errorf("%d documents, want %d", len(now), len(before))
+	}
+	b.shelf.take("other k00003")
+	wantReport(t, b.lookNow(t), 0, 0, 1)
+	if now := b.documents(t); len(now) != len(before)-1 {
+		t.Errorf("%d documents, want %d", len(now), len(before)-1)
+	}
+}
+
+// What a list with a hole has is fetched; nothing is removed, and nothing taken for moved, until it is whole.
+func TestAListWithAHoleRemovesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	b.shelf.fill(3)
+	b.lookNow(t)
+	moved := b.shelf.items["k00000"]
+	b.shelf.take("k00000")
+	b.shelf.take("k00001")
+	moved.Name = "elsewhere.md"
+	b.shelf.put("moved", moved)
+	b.shelf.put("new", page{Version: "1", Name: "new.md", Body: "# New\n\nIt is new."})
+	b.shelf.put(hole, page{})
+	p := b.lookNow(t)
+	if p.Failure == nil || p.Failure.Message != "A board is missing." || p.Report.Removed != 0 {
+		t.Errorf("the look: %+v, want its failure and nothing removed", p)
+	}
+	now := b.documents(t)
+	for _, path := range []string{"shelf/folder/page 0.md", "shelf/folder/page 1.md", "shelf/new.md"} {
+		if _, there := now[path]; !there {
+			t.Errorf("%s is not there, of %d documents", path, len(now))
+		}
+	}
+	b.shelf.take(hole)
+	p = b.lookNow(t)
+	if now = b.documents(t); len(now) != 3 || p.Failure != nil {
+		t.Errorf("%d documents and %+v once it is whole, want 3", len(now), p.Failure)
+	}
+}
+
+// An item that is refused for now is asked for at each look, though its version stays.
+func TestWhatIsRefusedForNowIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	b.shelf.fill(2)
+	b.shelf.breakWith(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("key") == "k00001" {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	})
+	if p := b.lookNow(t); p.Report.Added != 1 || p.Counts.Refused != 1 || p.Failure != nil {
+		t.Errorf("the look: %+v, want one added and one refused", p)
+	}
+	b.shelf.breakWith(nil)
+	p := b.lookNow(t)
+	wantReport(t, p, 1, 0, 0)
+	if p.Counts.Refused != 0 {
+		t.Errorf("%d are refused still, want none", p.Counts.Refused)
+	}
+}
+
+// TestUserWithSeveralSlowPlacesYields has three places of one user hold every worker. Another user's place is
+// synchronized all the same.
+func TestUserWithSeveralSlowPlacesYields(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	slow := newShelf(t)
+	reached := make(chan struct{}, 100)
+	add := func(user, name string, at *shelf) placestore.Place {
+		p, err := b.Create(t.Context(), user, true, Draft{
+			Kind: "shelf", Name: name, Schedule: placestore.OnRequest,
+			Settings: map[string]string{"url": at.URL, "password": "open sesame"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for i := range 3 {
+		add("mallory", fmt.Sprint(i), slow)
+	}
+	slow.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		reached <- struct{}{}
+		<-r.Context().Done()
+	})
+	var running sync.WaitGroup
+	t.Cleanup(running.Wait)
+	running.Go(func() { b.Run(t.Context()) })
+	for range workers {
+		<-reached
+	}
+	b.shelf.fill(3)
+	p := add("ada", "shelf", b.shelf)
+	for p.LookedAt.IsZero() {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the other user's place was not synchronized")
+		case <-reached: // a look of the first user's began again
+		}
+		var err error
+		if p, err = b.Store.Place(t.Context(), "ada", p.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantReport(t, p, 3, 0, 0)
+}
+
+// TestUserHasFourChecksAtOnce begins four checks of one user that do not end.
+func TestUserHasFourChecksAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	reached, open := make(chan struct{}, 4), make(chan struct{})
+	kind := shelfKind(false)
+	slow := newShelf(t)
+	slow.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		reached <- struct{}{}
+		select {
+		case <-open:
+		case <-r.Context().Done():
+		}
+	})
+	check := func(user string, at *shelf) error {
+		return b.check(t.Context(), user, true, kind, sources.Settings{"url": at.URL}, sources.Settings{
+			"password": "open sesame",
+		})
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := check("ada", slow); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range 4 {
+		<-reached
+	}
+	if err := check("ada", b.shelf); chat.CodeOf(err) != chat.CodeTooMany {
+		t.Errorf("a fifth check: got %v, want %s", err, chat.CodeTooMany)
+	}
+	if err := check("bert", b.shelf); err != nil {
+		t.Errorf("another user's check: got %v, want none", err)
+	}
+	close(open)
+	all.Wait()
+	if err := check("ada", b.shelf); err != nil {
+		t.Errorf("a check after them: got %v, want none", err)
+	}
+}
+
+// dials is a way to the network that notes where it was asked to go and goes nowhere.
+type dials struct{ to []string }
+
+// RoundTrip implements http.RoundTripper.
+func (d *dials) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.to = append(d.to, r.URL.String())
+	return nil, &chat.Error{Code: chat.CodeForbidden, Message: "Nothing is sent."}
+}
+
+func (d *dials) dial(_ context.Context, _, address string) (net.Conn, error) {
+	d.to = append(d.to, address)
+	return nil, &chat.Error{Code: chat.CodeForbidden, Message: "Nothing is sent."}
+}
+
+// elsewhere returns other addresses than one of a kind's examples: another scheme, host and port.
+func elsewhere(t *testing.T, example string) []string {
+	t.Helper()
+	if host, port, err := net.SplitHostPort(example); err == nil && !strings.Contains(example, "/") {
+		return []string{"evil.example:" + port, "evil.example", host + ":1993", host + ".:" + port}
+	}
+	u, err := url.Parse(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(scheme, host string) string {
+		moved := *u
+		moved.Scheme, moved.Host = scheme, host
+		return moved.String()
+	}
+	other := map[string]string{"https": "http", "http": "https"}[u.Scheme]
+	return []string{
+		with(other, u.Host), with(u.Scheme, "evil.example"), with(u.Scheme, u.Hostname()+":8444"),
+		with(u.Scheme, u.Hostname()+".evil.example"), with(u.Scheme, u.Hostname()+"."),
+	}
+}
+
+// TestChangeNeedsSecretsForAnotherServer covers each kind of the registry that has a secret: what is stored for one
+// server is never sent to another.
+func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
+	t.Parallel()
+	lib := librarytest.Open(t, t.TempDir(), nil)
+	sent := &dials{}
+	f := New(Config{
+		Store: lib.DB.Places(), Library: lib.Library, Kinds: registry.Kinds(), Secrets: t.TempDir(), Alone: true,
+		Net: func(sources.Kind, bool) sources.Net {
+			return sources.Net{HTTP: &http.Client{Transport: sent}, Dial: sent.dial}
+		},
+	})
+	for _, kind := range f.Kinds {
+		settings, secrets := map[string]string{}, map[string]string{}
+		var addresses []string
+		for _, field := range kind.Fields {
+			switch {
+			case field.Secret:
+				secrets[field.Name] = "a-secret"
+			case strings.Contains(field.Example, "://") || strings.Contains(field.Example, ".org:"):
+				addresses = append(addresses, field.Name)
+				fallthrough
+			case field.Example != "":
+				settings[field.Name] = field.Example
+			default:
+				settings[field.Name] = "ada"
+			}
+		}
+		if len(secrets) == 0 {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			if len(addresses) == 0 {
+				t.Fatal("no field has an address as its example, want one that the test can change")
+			}
+			id := chat.NewID()
+			setup := placestore.Setup{
+				Kind: kind.Name, Name: kind.Name, Namespace: chat.DefaultNamespace, Settings: settings,
+				Schedule: placestore.OnRequest, Secrets: slices.Sorted(maps.Keys(secrets)), SecretsAt: "at",
+			}
+			if err := f.keepSecrets(id, setup.SecretsAt, secrets); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Store.CreatePlace(t.Context(), id, user, setup); err != nil {
+				t.Fatal(err)
+			}
+			// change returns where a change led, and the field that it is refused for.
+			change := func(given map[string]string) (to []string, field string) {
+				t.Helper()
+				sent.to = nil
+				_, err := f.Change(t.Context(), user, id, true, Change{Settings: given})
+				if err == nil || chat.CodeOf(err) != chat.CodeInvalid {
+					t.Errorf("%v: %v, want %s", given, err, chat.CodeInvalid)
+				}
+				if wrong, ok := errors.AsType[*FieldError](err); ok {
+					field = wrong.Field
+				}
+				return sent.to, field
+			}
+			for _, name := range addresses {
+				for n, at := range elsewhere(t, settings[name]) {
+					if to, field := change(map[string]string{name: at}); len(to) > 0 || secrets[field] == "" {
+						t.Errorf("%s = %s: requests to %q, an error of %q; want none, and one of the secret",
+							name, at, to, field)
+					}
+					if n > 0 {
+						continue // each try of some kinds takes seconds
+					}
+					with := maps.Clone(secrets)
+					with[name] = at
+					if to, field := change(with); len(to) == 0 || field != "" {
+						t.Errorf("%s = %s with the secret: requests to %q, an error of %q; want it to be tried",
+							name, at, to, field)
+					}
+				}
+				if to, field := change(map[string]string{name: settings[name]}); len(to) == 0 || field != "" {
+					t.Errorf("the same address: requests to %q, an error of %q; want it to be tried", to, field)
+				}
+			}
+			// A field that leads nowhere else keeps the secret.
+			if to, field := change(map[string]string{}); len(to) == 0 || field != "" {
+				t.Errorf("no change: requests to %q, an error of %q; want it to be tried", to, field)
+			}
 		})
 	}
 }

@@ -1,7 +1,7 @@
 // Package webdav is the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
 //
 // webdav.go asks and fetches (PROPFIND and GET of RFC 4918), read.go takes a multistatus apart, walk.go goes through
-// the folders, version.go makes versions for servers without ETags in their lists. Ways (corpus/sources/path.go) are the keys,
+// the folders, version.go makes versions for servers without ETags in their lists. Ways (package sources) are the keys,
 // so they stay the same however a server escapes its paths.
 package webdav
 
