@@ -39,7 +39,7 @@ const (
 // Error is a failure whose Message may be shown to the user: one sentence that says what to do next. Hint, if set, is a
 // further sentence for whoever runs the server. It alone may name settings and paths: the log and the terminal have it,
 // no answer does. Err, if set, is the cause: logged, never shown. The page translates Message by its English text, so a
-// new sentence needs `make phrases`. Two errors of one Code may have different sentences; programs go by the Code.
+// new sentence needs `make generate`. Two errors of one Code may have different sentences; programs go by the Code.
 type Error struct {
 	Code    Code
 	Message string

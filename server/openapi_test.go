@@ -159,7 +159,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		for _, f := range slices.Sorted(maps.Keys(s.Properties)) {
 			used[name+"."+f] = true
 			if s.Properties[f].Description == "" {
-				t.Errorf("%s.%s has no description: write a sentence above the field, and run 'make api'", name, f)
+				t.Errorf("%s.%s has no description: write a sentence above the field, and run 'make generate'", name, f)
 			}
 		}
 	}

@@ -144,7 +144,6 @@ var allowed = map[string][]string{
 		"cmd/footnote/wire", "docs", "server", "server/api", "server/httpio", "server/modelchoice"},
 	"cmd/footnote/ask":     {"agent/ground", "chat", "cmd/footnote/command", "cmd/footnote/remote"},
 	"cmd/footnote/keys":    {"chat", "cmd/footnote/command", "chat/keys"},
-	"cmd/footnote/upgrade": {"cmd/footnote/command", "cmd/footnote/release"},
 	"cmd/footnote/evidence": {"chat", "cmd/footnote/command", "cmd/footnote/datadir", "cmd/footnote/wire", "corpus",
 		"corpus/extract", "corpus/extract/worker", "views"},
 	"cmd/footnote/backup": {"chat", "cmd/footnote/command", "cmd/footnote/datadir", "cmd/footnote/originals",

@@ -33,7 +33,6 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/serve"
 	"github.com/footnote/footnote/cmd/footnote/settings"
 	"github.com/footnote/footnote/cmd/footnote/stdio"
-	"github.com/footnote/footnote/cmd/footnote/upgrade"
 	"github.com/footnote/footnote/cmd/footnote/watch"
 )
 
@@ -120,7 +119,6 @@ type commands struct {
 	Key     keys.Command     `cmd:"" help:"Make, list and revoke the keys of users."`
 	Help    helpCommand      `cmd:"" help:"Show what there is, or what a command takes."`
 	Told    versionCommand   `cmd:"" name:"version" help:"Print the version, the commit it was built from, and its date."`
-	Upgrade upgrade.Command  `cmd:"" help:"Say whether there is a newer version."`
 	Worker  workerCommand    `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
 }
 

@@ -23,7 +23,7 @@ func TestTheSettingsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("docs/settings.md is out of date: run 'make settings' and commit it")
+		t.Errorf("docs/settings.md is out of date: run 'make generate' and commit it")
 	}
 }
 
@@ -44,7 +44,7 @@ Flags win over the environment, the environment over the file. In the file, ` + 
 cut at any underscore: ` + "`agent: {max_calls: 5}`" + `. ` + "`footnote doctor`" +
 		` says what is wrong with the settings.
 
-This page is made from the program's ` + "`--help`" + ` by ` + "`make settings`" + `.
+This page is made from the program's ` + "`--help`" + ` by ` + "`make generate`" + `.
 
 | variable | flag | default | what it does |
 |---|---|---|---|

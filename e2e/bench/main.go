@@ -62,7 +62,6 @@ type bench struct {
 	// They are nil unless the flags were given; benchScale has the defaults.
 	passages []int    // sizes of the library, for the scene scale
 	shapes   []string // what it is measured on
-	picture  string   // the file for its curves; none if empty
 }
 
 // Scenes that are apart take long, or need programs that make has to fetch first: PostgreSQL, Milvus or an embedding
@@ -121,7 +120,6 @@ func main() {
 		b.shapes = strings.Split(list, ",")
 		return nil
 	})
-	flag.StringVar(&b.picture, "picture", "", "the file for an SVG of the scene scale's curves in the embedded mode")
 	flag.Parse()
 	// With Ctrl-C the scene that runs ends, what it started is stopped, and its directory removed.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -27,7 +27,7 @@ const (
 // scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
 //
 // Sizes go from the least to the greatest, and each size and shape begins with an empty directory. The flags -passages
-// and -shapes choose them, and -picture draws the curves of the embedded mode. A name that is no shape is an error.
+// and -shapes choose them. A name that is no shape is an error.
 // make bench-scale gives it 30 minutes.
 func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	sizes, wanted := b.passages, b.shapes
@@ -37,7 +37,6 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	if wanted == nil {
 		wanted = []string{"embedded", "servers"}
 	}
-	var embedded []figures
 	for _, size := range sizes {
 		for _, name := range wanted {
 			found := false
@@ -51,19 +50,13 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 					return rows, fmt.Errorf("%s, %d passages: %w", name, size, err)
 				}
 				rows = append(rows, f.figureRows(name)...)
-				if name == "embedded" {
-					embedded = append(embedded, f)
-				}
 			}
 			if !found {
 				return rows, fmt.Errorf("there is no shape %q: embedded, servers", name)
 			}
 		}
 	}
-	if b.picture == "" {
-		return rows, nil
-	}
-	return rows, drawScale(b.picture, embedded)
+	return rows, nil
 }
 
 // atScale fills one library and measures everything with it: reading in, starting, searching, runs, searching while

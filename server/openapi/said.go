@@ -149,7 +149,7 @@ func valueOf(t reflect.Type, word string) (any, error) {
 		if v, ok := source().Names[name]; ok {
 			return v, nil
 		}
-		return nil, fmt.Errorf("%s is not in said.json: run 'make api'", name)
+		return nil, fmt.Errorf("%s is not in said.json: run 'make generate'", name)
 	}
 	var v any
 	if json.Unmarshal([]byte(word), &v) == nil {

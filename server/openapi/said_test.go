@@ -60,7 +60,7 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(saidFile, want.Bytes()) {
-		t.Error("server/openapi/said.json is out of date: run 'make api' and commit it")
+		t.Error("server/openapi/said.json is out of date: run 'make generate' and commit it")
 	}
 }
 

@@ -297,7 +297,7 @@ func gather(files map[string]*ast.File) []string {
 	return forms
 }
 
-// The page translates what other rooms say by the list of their sentences, which `make phrases` writes.
+// The page translates what other rooms say by the list of their sentences, which `make generate` writes.
 func TestThePhrasesAreThoseOfTheProgram(t *testing.T) {
 	want := strings.ReplaceAll(strings.Join(gather(sources(t)), "\x00"), "\n", `\n`)
 	want = strings.ReplaceAll(want, "\x00", "\n") + "\n"
@@ -311,7 +311,7 @@ func TestThePhrasesAreThoseOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("phrases.txt is not what the program says: run `make phrases`, and translate what is new")
+		t.Errorf("phrases.txt is not what the program says: run `make generate`, and translate what is new")
 	}
 }
 

@@ -8,7 +8,7 @@
 //
 // To add a setting, put it into the group that fits, or a new group into cmd/footnote/settings/settings.go and into a
 // file of its own, cmd/footnote/settings/*.go; what can be wrong with it goes into Check. Flag, environment, settings
-// file and --help then have it. “make settings” writes it into the documents.
+// file and --help then have it. “make generate” writes it into the documents.
 package settings
 
 import (

@@ -51,7 +51,7 @@ func (t *texts) internRunes(runes []rune) string {
 	return s
 }
 
-// pdfiumWasm is PDFium as the library ships it, compressed: `make pdfium` makes the file. The library does not export
+// pdfiumWasm is PDFium as the library ships it, compressed: `make generate` makes the file. The library does not export
 // it, and its own pool can't be told where memory comes from.
 //
 //go:embed pdfium.wasm.gz

@@ -34,7 +34,7 @@ func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
 	}
 	got, err := unpackPDFium()
 	if err != nil || !bytes.Equal(got, shipped) {
-		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make pdfium", len(got), err,
+		t.Errorf("pdfium.wasm.gz holds %d bytes, %v; want the library's %d: run make generate", len(got), err,
 			len(shipped))
 	}
 }

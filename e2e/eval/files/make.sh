@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes one file of each kind from manuals and examples that were fetched by package name and hash: make.sh REAL FILES TARGET.
-# REAL and FILES are the folders of e2e/eval/real/documents.tsv and e2e/files/documents.tsv. Needs pandoc, soffice and pdftoppm.
+# REAL and FILES are the folders of e2e/eval/real/documents.tsv and e2e/eval/files/office.tsv. Needs pandoc, soffice and pdftoppm.
 set -eu
 real=$1 files=$2 target=$3
 scratch=$(mktemp -d)
