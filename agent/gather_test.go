@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/textcalls"
@@ -395,7 +395,7 @@ func TestDroppedTextIsAStep(t *testing.T) {
 		{"a repetition at the end", []scripted.Reply{calls(search("holiday")), says(goodAnswer + "\n" + goodAnswer)},
 			goodAnswer, []string{goodAnswer}},
 		{"text behind a refusal", []scripted.Reply{calls(search("wages")),
-			{Chunks: []string{ground.RefusalSentence + " But it may be 12 pounds."}}}, ground.RefusalSentence,
+			{Chunks: []string{cite.RefusalSentence + " But it may be 12 pounds."}}}, cite.RefusalSentence,
 			[]string{"But it may be 12 pounds."}},
 		{"calls of a reply that was cut", []scripted.Reply{
 			{Calls: []llm.Call{search("holiday")}, Finish: llm.FinishLength}, calls(search("holiday")),
@@ -407,7 +407,7 @@ func TestDroppedTextIsAStep(t *testing.T) {
 			h := newHouse(t, textcalls.New(scripted.New(tt.replies...), textcalls.Auto))
 			got := h.answer(asks(asked))
 			if a := got.answer(); strings.TrimSpace(a.Markdown) != tt.answer &&
-				(tt.answer != ground.RefusalSentence || !ground.IsRefusal(a.Markdown)) {
+				(tt.answer != cite.RefusalSentence || !cite.IsRefusal(a.Markdown)) {
 				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
 			}
 			if dropped := droppedTexts(t, got.ended()); !slices.Equal(dropped, tt.want) {
@@ -452,7 +452,7 @@ const paidHoliday = "How many days of paid holiday does an employee get?"
 func checks(c *Config) { c.Features.Checks = run.CheckQuotes }
 
 // refuses is a small model that finds no answer in what it is shown.
-func refuses() *scripted.Model { return scripted.New(says(ground.RefusalSentence)) }
+func refuses() *scripted.Model { return scripted.New(says(cite.RefusalSentence)) }
 
 // judgeBy says yes to texts that hold some words.
 func judgeBy(words string) scripted.Judge {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/tools"
@@ -208,9 +208,9 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 
 func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
-	const lie = ground.RefusalSentence + " I searched for dragons and found nothing that fits."
+	const lie = cite.RefusalSentence + " I searched for dragons and found nothing that fits."
 	const missing = " If the document that says it is missing here, add it and ask again."
-	const holidays = ground.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in " +
+	const holidays = cite.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in " +
 		"Handbook.md " +
 		"and “Sickness” in Handbook.md." + missing
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
@@ -223,41 +223,41 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	}{
 		{"nothing was searched, as nothing could be",
 			chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
-			ground.RefusalSentence +
+			cite.RefusalSentence +
 				" Nothing was searched, because none of the tools that were allowed searches documents."},
 		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates},
 			scripted.New(calls(call("calculate", `{"expression":"1+1"}`)),
 				says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")),
 			nil,
-			ground.RefusalSentence + " Nothing was searched, because none of the tools that were allowed searches " +
+			cite.RefusalSentence + " Nothing was searched, because none of the tools that were allowed searches " +
 				"documents."},
 		{"it did by rules, as the model did not", asks("What lives in the cellar?"),
 			scripted.New(says(lie), says(lie)), nil,
-			ground.RefusalSentence + " I searched for: What lives in the cellar?; cellar." + missing},
+			cite.RefusalSentence + " I searched for: What lives in the cellar?; cellar." + missing},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil,
-			ground.RefusalSentence + " I searched for: dragons; lives cellar." + missing},
+			cite.RefusalSentence + " I searched for: dragons; lives cellar." + missing},
 		{"it did, but told of other searches", asks("What lives in the cellar?"),
 			scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil,
-			ground.RefusalSentence + " I searched for: zzyzx; lives cellar." + missing},
+			cite.RefusalSentence + " I searched for: zzyzx; lives cellar." + missing},
 		{"it did, and invented an answer", asks("How many days of holiday are there?"),
 			scripted.New(calls(search("holiday")),
-				says(ground.RefusalSentence+" However, dragons have 99 days of holiday.")),
+				says(cite.RefusalSentence+" However, dragons have 99 days of holiday.")),
 			nil, holidays},
 		{"it did, and added words of the question", asks("How many days of holiday have dragons?"),
 			scripted.New(calls(search("holiday")),
-				says(ground.RefusalSentence+" I searched for the holiday of dragons.")), nil,
+				says(cite.RefusalSentence+" I searched for the holiday of dragons.")), nil,
 			holidays},
 		{"the text was given",
 			chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."},
-			scripted.New(says(ground.RefusalSentence + " However, dragons have 99 days of holiday.")), nil,
-			ground.RefusalSentence},
+			scripted.New(says(cite.RefusalSentence + " However, dragons have 99 days of holiday.")), nil,
+			cite.RefusalSentence},
 		{"it was talk", asks("Hello!"),
-			scripted.New(says(ground.RefusalSentence+" However, dragons have 99 days of holiday."),
-				says(ground.RefusalSentence+" However, dragons have 99 days of holiday.")), nil,
-			ground.RefusalSentence},
+			scripted.New(says(cite.RefusalSentence+" However, dragons have 99 days of holiday."),
+				says(cite.RefusalSentence+" However, dragons have 99 days of holiday.")), nil,
+			cite.RefusalSentence},
 		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)),
 			[]func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
-			ground.RefusalSentence + " “Searching for: dragons” failed, so your documents may still hold it."},
+			cite.RefusalSentence + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +280,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
-	if want := ground.RefusalSentence +
+	if want := cite.RefusalSentence +
 		" Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
@@ -308,7 +308,7 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
-	if want := ground.RefusalSentence +
+	if want := cite.RefusalSentence +
 		" Nothing was searched. The time for this question was used up."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
@@ -360,7 +360,7 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
 		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
-	if want := ground.RefusalSentence +
+	if want := cite.RefusalSentence +
 		" I searched for: holiday. The time for this question was used up." +
 		" The nearest headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says " +
 		"it is " +
@@ -394,9 +394,9 @@ func TestAnswerOfResultsAloneStands(t *testing.T) {
 	for _, said := range []string{"The difference is £200,000.", "The increase is £200,000.", "It is 200,000 more."} {
 		h := newHouse(t, stubborn(calls(call("calculate", `{"expression":"2300000-2100000"}`)), said))
 		a := h.answer(asks("How far apart are £2,300,000 and £2,100,000?")).answer()
-		if a.Markdown != said || len(a.Unsupported) > 0 || a.Confidence != ground.UncheckedConfidence {
+		if a.Markdown != said || len(a.Unsupported) > 0 || a.Confidence != cite.UncheckedConfidence {
 			t.Errorf("answer %q with confidence %v, unsupported %q; want %q with %v", a.Markdown, a.Confidence,
-				a.Unsupported, said, ground.UncheckedConfidence)
+				a.Unsupported, said, cite.UncheckedConfidence)
 		}
 	}
 }
@@ -483,7 +483,7 @@ func TestAnswerKeepsSentencesThatLogDenies(t *testing.T) {
 	want := []string{
 		"The run did no such thing: “I read all 77 documents.”", "The run did no such thing: “I searched the web.”",
 	}
-	if ground.WithoutMarkers(a.Markdown) != ground.WithoutMarkers(said) || !slices.Equal(a.Notes, want) {
+	if cite.WithoutMarkers(a.Markdown) != cite.WithoutMarkers(said) || !slices.Equal(a.Notes, want) {
 		t.Errorf("answer %q with notes %q, want all of it with notes %q", a.Markdown, a.Notes, want)
 	}
 }

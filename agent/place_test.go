@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
 )
@@ -44,7 +44,7 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 			h := newHouse(t, scripted.New(read, says(tt.says), says(tt.says)))
 			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
-			if plain := ground.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
+			if plain := cite.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
 				got.text() != a.Markdown {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
 			}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
@@ -75,7 +75,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")
 	}
-	h.hire(scripted.New(calls(find), says(ground.RefusalSentence), calls(find), says(ground.RefusalSentence)),
+	h.hire(scripted.New(calls(find), says(cite.RefusalSentence), calls(find), says(cite.RefusalSentence)),
 		func(c *Config) {
 			c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 		})

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
@@ -364,7 +364,7 @@ func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
 		case chat.Citation:
 			known["["+string(rune('0'+p.Number))+"]"] = true
 		case chat.AnswerDelta:
-			for _, m := range ground.Footnote.FindAllString(p.Text, -1) {
+			for _, m := range cite.Footnote.FindAllString(p.Text, -1) {
 				if !known[m] {
 					t.Errorf("delta %q came before its citation", p.Text)
 				}
@@ -443,9 +443,9 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||
-		!strings.HasPrefix(refusal.Markdown, ground.RefusalSentence) {
+		!strings.HasPrefix(refusal.Markdown, cite.RefusalSentence) {
 		t.Errorf("refusal = %+v; want StopReason %v, no citations, %q at its beginning",
-			refusal, chat.StopRefused, ground.RefusalSentence)
+			refusal, chat.StopRefused, cite.RefusalSentence)
 	}
 }
 

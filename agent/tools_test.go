@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
@@ -28,7 +28,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(ground.RefusalSentence))...), func(c *Config) {
+	h.hire(scripted.New(append(replies, says(cite.RefusalSentence))...), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
 	})
 	var out []chat.Step
@@ -174,7 +174,7 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	h.add("Long.md", long.String())
-	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(ground.RefusalSentence)))
+	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(cite.RefusalSentence)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {
@@ -407,7 +407,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t,
-			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(ground.RefusalSentence) }),
+			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(cite.RefusalSentence) }),
 			func(c *Config) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 			})

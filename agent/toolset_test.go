@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
@@ -181,7 +181,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(ground.RefusalSentence))
+	model := scripted.New(says(cite.RefusalSentence))
 	h := newHouse(t, model)
 	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step(
@@ -200,7 +200,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 
 func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(ground.RefusalSentence), says(ground.RefusalSentence), says(ground.RefusalSentence))
+	model := scripted.New(says(cite.RefusalSentence), says(cite.RefusalSentence), says(cite.RefusalSentence))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
 	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))

@@ -155,7 +155,7 @@ type AnswerReset struct {
 	CallID string `json:"call_id"`
 }
 
-// Check says how well a quote was found in the stored text. package ground computes it with corpus/quote.
+// Check says how well a quote was found in the stored text. package cite computes it with corpus/quote.
 type Check string
 
 // The results of a quote check.
@@ -291,7 +291,8 @@ type Answer struct {
 	FollowUps []string `json:"follow_ups,omitempty"`
 }
 
-// Finding says what the quotes of an answer are. agent/llm/offline decides it by a measured share; docs/quality.md has the
+// Finding says what the quotes of an answer are. agent/llm/offline decides it by a measured share; docs/quality.md has
+// the
 // figures.
 //
 //api:open

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/openai"
@@ -377,7 +377,7 @@ func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	w := bareRunner(t, cfg, chat.Run{})
 	w.budget.limits = chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}
 	w.messages.list = []llm.Message{{Role: llm.RoleUser, Text: "How many days?"}}
-	w.log.writer = ground.NewWriter(w.log.emitEvents, ground.NewCiter(ground.NewSources(), nil, "r"), true)
+	w.log.writer = cite.NewWriter(w.log.emitEvents, cite.NewCiter(cite.NewSources(), nil, "r"), true)
 	begun := time.Now()
 	if r, err := w.model.completeTurn(t.Context()); err == nil {
 		t.Fatalf("the turn succeeded: %+v, want an error", r)
@@ -467,7 +467,7 @@ func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 		w.budget.limits = chat.Budget{Steps: 10, Seconds: 300, Tokens: 1000}
 		var stored []chat.Payload
 		w.log.store = func(_ context.Context, ps ...chat.Payload) error { stored = append(stored, ps...); return nil }
-		w.log.writer = ground.NewWriter(w.log.emitEvents, ground.NewCiter(ground.NewSources(), nil, "r"), true)
+		w.log.writer = cite.NewWriter(w.log.emitEvents, cite.NewCiter(cite.NewSources(), nil, "r"), true)
 		begin := time.Now()
 		r, err := w.model.completeTurn(t.Context())
 		if err != nil || r.text != "Done." {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -89,7 +89,8 @@ func (c *toolCaller) checkResult(ctx context.Context, a *toolCall, o outcome) ou
 var (
 	errNoJudge   = errors.New("no language model checks passages")
 	errPoorJudge = &chat.Error{
-		Code: chat.CodeModelFailed, Message: "it fails at a question whose answer is known. Use a larger one, or switch " +
+		Code: chat.CodeModelFailed,
+		Message: "it fails at a question whose answer is known. Use a larger one, or switch " +
 			"the check off.",
 	}
 )
@@ -237,7 +238,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 		return nil
 	}
 	why := "None of " + english.Count(len(quotes), "passage") + " answers this: quoting what is nearest instead"
-	if slices.ContainsFunc(all, func(src ground.Source) bool {
+	if slices.ContainsFunc(all, func(src cite.Source) bool {
 		answers, _ := w.toolContext.Sources.Answers(src.N)
 		return answers
 	}) {
@@ -254,7 +255,7 @@ func (c *toolCaller) checkCall(quotes []map[string]any) (llm.Call, bool) {
 }
 
 // checkedWords are the words of a passage that are checked: those that the rules would quote, else its beginning.
-func (m *modelCaller) checkedWords(src ground.Source, quotes []llm.Quoted) string {
+func (m *modelCaller) checkedWords(src cite.Source, quotes []llm.Quoted) string {
 	if i := quoteOf(quotes, src.N); i >= 0 {
 		return quotes[i].Words
 	}

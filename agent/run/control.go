@@ -109,7 +109,8 @@ const (
 	answeringTalk        phase = "talk"       // rules see nothing to search for; the model may call tools all the same
 )
 
-// modelRole is the part that the model of a run plays. The offline model is made of rules (agent/llm/offline). A run has it
+// modelRole is the part that the model of a run plays. The offline model is made of rules (agent/llm/offline). A run
+// has it
 // when the request names it (useRequested), or when it takes over as Config.Fallback because the language model failed
 // or said nothing that holds (switchToFallback). Both are one role: advice, reviews and repairs are for language
 // models.

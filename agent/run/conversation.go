@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -125,10 +125,10 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 			return conversation{}, err
 		}
 		if past.Answer != "" {
-			answer := clipTokens(ground.WithoutMarkers(past.Answer), left)
+			answer := clipTokens(cite.WithoutMarkers(past.Answer), left)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: answer})
 			if known.isSupported {
-				held := ground.WithoutSentences(past.Answer, known.unsupported)
+				held := cite.WithoutSentences(past.Answer, known.unsupported)
 				out.evidence = append(out.evidence, clipTokens(held, left))
 			}
 			left -= estimateTokens(answer)
@@ -141,7 +141,7 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 			out.addPassages(known.passages, k.cfg.Memory.Passages)
 		} else {
 			begun := cmp.Or(
-				clipTokens(ground.WithoutMarkers(known.begun), left), "(This question was not answered.)",
+				clipTokens(cite.WithoutMarkers(known.begun), left), "(This question was not answered.)",
 			)
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: begun})
 			left -= estimateTokens(begun)
@@ -315,17 +315,17 @@ type knowledge struct {
 	translated       string // the question as it is searched for in these languages; empty: as it was asked
 	small            string // why the run's model has the profile for small ones; empty: it has not
 
-	cite           *ground.Citer    // makes the footnotes that the answer takes from what was found
-	evidence       *ground.Evidence // what the answer is compared with
-	failedSearches []string         // their messages
+	cite           *cite.Citer    // makes the footnotes that the answer takes from what was found
+	evidence       *cite.Evidence // what the answer is compared with
+	failedSearches []string       // their messages
 }
 
 // newKnowledge is what a run knows before anything was read: its request, and what the engine has for all runs.
 func (e *Engine) newKnowledge(run chat.Run, set tools.Set, c *Control) knowledge {
 	k := knowledge{engine: e, cfg: e.config(), control: c, run: run, set: set, nonce: newNonce()}
 	k.toolContext = e.newToolContext(run)
-	k.cite = ground.NewCiter(k.toolContext.Sources, k.toolContext.Texts, run.ID)
-	k.evidence = ground.NewEvidence(k.toolContext.Sources, k.cite, run.Request)
+	k.cite = cite.NewCiter(k.toolContext.Sources, k.toolContext.Texts, run.ID)
+	k.evidence = cite.NewEvidence(k.toolContext.Sources, k.cite, run.Request)
 	return k
 }
 
@@ -339,9 +339,9 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 		Library: e.config().Library, Scope: chat.Scope{User: run.User}.In(run.Request.Namespace),
 		DocumentIDs: run.Request.DocumentIDs,
 		RunID:       run.ID, TopK: top, Rerank: e.reranks(run.Request.Config.RerankResults),
-		Sources: ground.NewSources(),
+		Sources: cite.NewSources(),
 	}
-	c.Texts = ground.NewTexts(e.config().Library, c.ReadScope())
+	c.Texts = cite.NewTexts(e.config().Library, c.ReadScope())
 	return c
 }
 

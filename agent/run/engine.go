@@ -2,7 +2,7 @@
 // of the answer is tied to the words it rests on. Engine holds what all runs of a process share, Runner is one run,
 // and Control steers it from outside. Runner.Execute prepares the prompt, plans, lets rules choose the first tools
 // where they can, then alternates turns of the model with calls of tools and reviews the answer; each step is stored
-// before the next begins. What a tool can do is in agent/tools, what a footnote must hold in agent/ground, rules
+// before the next begins. What a tool can do is in agent/tools, what a footnote must hold in agent/cite, rules
 // about the question's text in agent/question.
 package run
 

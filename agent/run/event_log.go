@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
@@ -23,9 +23,9 @@ import (
 // running. All of it belongs to the run's goroutine, except length and writer: the writer's timer may store text while
 // the model streams.
 type eventLog struct {
-	store  ground.Emit  // appends to the run's log
+	store  cite.Emit    // appends to the run's log
 	length atomic.Int64 // how many events are stored, as far as is known here; the writer's timer stores some
-	writer *ground.Writer
+	writer *cite.Writer
 	open   map[string]*chat.Step // steps that are running, by call id
 	ids    int                   // the last call id that was given
 }

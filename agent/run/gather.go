@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -217,7 +217,7 @@ func (k *knowledge) onePassageSuffices() bool {
 	if len(words) < 2 {
 		return false
 	}
-	return slices.ContainsFunc(k.toolContext.Sources.All(), func(s ground.Source) bool {
+	return slices.ContainsFunc(k.toolContext.Sources.All(), func(s cite.Source) bool {
 		return corpus.Result{Passage: s.Passage, Document: s.Document}.ShareOf(words) == 1
 	})
 }
@@ -232,13 +232,13 @@ func (k *knowledge) restsOnTools(markdown string) bool {
 	}
 	said := k.evidence.FactualClaims(markdown)
 	if !k.toolContext.Sources.IsEmpty() && k.asked.Type != question.Metadata {
-		isOther := func(c ground.Claim) bool { return !k.evidence.IsResult(c.Text) }
+		isOther := func(c cite.Claim) bool { return !k.evidence.IsResult(c.Text) }
 		return len(said) > 0 && !slices.ContainsFunc(said, isOther)
 	}
 	if len(said) == 0 {
 		return k.searchedDocuments() // a word on what was searched is true of a search only
 	}
-	return slices.ContainsFunc(said, func(c ground.Claim) bool { return k.evidence.ResemblesTools(c.Text) })
+	return slices.ContainsFunc(said, func(c cite.Claim) bool { return k.evidence.ResemblesTools(c.Text) })
 }
 
 // saidBefore reports whether what was said in the conversation bears out each claim of an answer.
@@ -263,7 +263,7 @@ func (k *knowledge) statesResult(said string) bool {
 		return false
 	}
 	result, _ := v.Decimal()
-	return k.cite.Judge.States("", said, ground.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
+	return k.cite.Judge.States("", said, cite.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
 }
 
 // speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes
@@ -275,7 +275,7 @@ func (k *knowledge) speaksOf(answer, part string) bool {
 		language = "en"
 	}
 	words := text.QueryWords(part, []string{language})
-	return slices.ContainsFunc(k.evidence.ClaimsOf(answer), func(c ground.Claim) bool {
+	return slices.ContainsFunc(k.evidence.ClaimsOf(answer), func(c cite.Claim) bool {
 		if len(c.Numbers) == 0 || !k.evidence.PartlyResembles(c) {
 			return false
 		}
@@ -370,7 +370,7 @@ func (k *knowledge) addListed(
 
 // restoreSources gives passages, and parts of them, their numbers back. Passages that are gone by now lose theirs,
 // which nobody else gets.
-func (k *knowledge) restoreSources(ctx context.Context, shown map[ground.PassageRange]chat.Hit) error {
+func (k *knowledge) restoreSources(ctx context.Context, shown map[cite.PassageRange]chat.Hit) error {
 	if len(shown) == 0 {
 		return nil
 	}
@@ -413,13 +413,13 @@ func (k *knowledge) restoreSources(ctx context.Context, shown map[ground.Passage
 }
 
 // noteShown adds the passages that a call showed, and parts of them, with their numbers.
-func noteShown(r *chat.StepResult, shown map[ground.PassageRange]chat.Hit) {
+func noteShown(r *chat.StepResult, shown map[cite.PassageRange]chat.Hit) {
 	if r == nil {
 		return
 	}
 	for _, hit := range r.Hits {
 		if hit.N > 0 && hit.ChunkID != "" {
-			shown[ground.PassageRange{PassageID: hit.ChunkID, Start: hit.Start, End: hit.End}] = hit
+			shown[cite.PassageRange{PassageID: hit.ChunkID, Start: hit.Start, End: hit.End}] = hit
 		}
 	}
 }

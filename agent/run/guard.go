@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools/calc"
 	"github.com/footnote/footnote/chat"
@@ -143,7 +143,7 @@ const (
 
 // evaluation is how far an answer is borne out, as the program finds it.
 type evaluation struct {
-	// 0–1, in hundredths: ground.UncheckedConfidence at most where nothing was compared with passages
+	// 0–1, in hundredths: cite.UncheckedConfidence at most where nothing was compared with passages
 	confidence float64
 	// one or more whole sentences, for the person who asked
 	explained string
@@ -188,31 +188,31 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
 	case w.judgedTalk && !w.asked.NeedsDocuments():
-		return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
+		return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 	case !w.asked.NeedsDocuments():
 		return w.evaluateTalk(markdown)
 	case !w.mustCite():
-		c := w.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (string, bool) {
+		c := w.evidence.Compare(markdown, func(said string, by cite.WordMatcher) (string, bool) {
 			if held := w.evidence.ByTools(said, by); held != "" || !w.evidence.InPassages(said, by) {
 				return held, false
 			}
-			return ground.ThePassages, false
+			return cite.ThePassages, false
 		})
 		return evaluation{
-			c.Confidence(), "No footnotes were asked for. " + c.Explain(ground.ThePassages), c.Unsupported,
+			c.Confidence(), "No footnotes were asked for. " + c.Explain(cite.ThePassages), c.Unsupported,
 			c.IsFaultless(),
 		}
 	case !w.evidence.Results.IsEmpty():
 		c := w.evidence.Compare(
 			markdown,
-			func(said string, by ground.WordMatcher) (string, bool) {
+			func(said string, by cite.WordMatcher) (string, bool) {
 				return w.evidence.ByTools(said, by), false
 			},
 		)
 		return evaluation{c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
 			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
 	}
-	return evaluation{ground.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
+	return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
 
 // evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
@@ -222,18 +222,18 @@ func (k *knowledge) evaluateTalk(markdown string) evaluation {
 	if question.IsTalk(k.run.Request.Message) {
 		texts = append(texts, systemPrompt) // what it is and what it can do
 	}
-	against := k.evidence.Against(ground.TheConversation, texts)
-	c := k.evidence.Compare(markdown, func(said string, by ground.WordMatcher) (held string, foreign bool) {
+	against := k.evidence.Against(cite.TheConversation, texts)
+	c := k.evidence.Compare(markdown, func(said string, by cite.WordMatcher) (held string, foreign bool) {
 		if held = k.evidence.ByTools(said, by); held != "" {
 			return held, false
 		}
 		if k.statesResult(said) {
-			return ground.TheCalculation, false
+			return cite.TheCalculation, false
 		}
 		return against(said, by)
 	})
 	return evaluation{
-		c.Confidence(), "The answer needs no documents. " + c.Explain(ground.TheConversation), c.Unsupported,
+		c.Confidence(), "The answer needs no documents. " + c.Explain(cite.TheConversation), c.Unsupported,
 		c.IsFaultless(),
 	}
 }
@@ -280,7 +280,7 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 	}
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
 		return slices.ContainsFunc(
-			ground.Numeral.FindAllString(said, -1), func(n string) bool { return !differsFrom(v, n) },
+			cite.Numeral.FindAllString(said, -1), func(n string) bool { return !differsFrom(v, n) },
 		)
 	}) {
 		result, _ := v.Decimal()

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
@@ -397,9 +397,9 @@ func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, 
 	all := w.said.String()
 	lead := len(all) - len(strings.TrimLeft(all, " \n"))
 	plain := strings.ReplaceAll(all[lead:], "’", "'")
-	if rest, ok := strings.CutPrefix(plain, ground.RefusalSentence); ok {
-		return ground.RefusalSentence, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
-	} else if strings.HasPrefix(ground.RefusalSentence, plain) {
+	if rest, ok := strings.CutPrefix(plain, cite.RefusalSentence); ok {
+		return cite.RefusalSentence, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
+	} else if strings.HasPrefix(cite.RefusalSentence, plain) {
 		return "", dropped, false
 	}
 	for {

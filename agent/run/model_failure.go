@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
@@ -237,7 +237,7 @@ func saysNothing(reply, asked string) bool {
 		}
 	}
 	said, last := map[string]bool{}, -1
-	for word := range lowerWords(ground.WithoutMarkers(reply)) {
+	for word := range lowerWords(cite.WithoutMarkers(reply)) {
 		if said[word] {
 			continue
 		}

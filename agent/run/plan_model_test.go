@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/chat"
@@ -148,8 +148,8 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 		{"the model is surer", new(0.95), 0.72, true, true, 0.82},
 		{"the model is a little surer", new(0.75), 0.72, true, true, 0.75},
 		{"the model gave no number", nil, 0.9, false, true, 0.9},
-		{"nothing was compared with passages", new(0.95), ground.UncheckedConfidence, true, false, 0.95},
-		{"nothing was compared, and the model doubts", new(0.3), ground.UncheckedConfidence, true, false, 0.3},
+		{"nothing was compared with passages", new(0.95), cite.UncheckedConfidence, true, false, 0.95},
+		{"nothing was compared, and the model doubts", new(0.3), cite.UncheckedConfidence, true, false, 0.3},
 		{"no sentence carries a footnote", new(0.95), 0.1, false, false, 0.1},
 		{"a sentence is held by nothing, and the rest is", new(0.95), 0.8, false, false, 0.8},
 	} {
@@ -179,7 +179,7 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 	} {
 		run := chat.Run{Request: chat.RunRequest{Message: tt.question}}
 		found := &knowledge{
-			run: run, asked: question.Analyse(tt.question, false), evidence: &ground.Evidence{},
+			run: run, asked: question.Analyse(tt.question, false), evidence: &cite.Evidence{},
 		}
 		got := ""
 		for _, note := range found.sumNotes([]string{tt.said}) {
@@ -198,9 +198,9 @@ func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	const first, filler, borne = "The house was painted in spring.",
 		"Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."
 	given := first + "\n\n" + filler + "\n\n" + borne
-	req, cite := chat.RunRequest{AddedContext: given}, &ground.Citer{Judge: support.NewJudge()}
+	req, citer := chat.RunRequest{AddedContext: given}, &cite.Citer{Judge: support.NewJudge()}
 	k := &knowledge{
-		run: chat.Run{Request: req}, cite: cite, evidence: ground.NewEvidence(nil, cite, req),
+		run: chat.Run{Request: req}, cite: citer, evidence: cite.NewEvidence(nil, citer, req),
 	}
 	const answer = "Anna works 80 percent of full time."
 	for limit, want := range map[int]string{

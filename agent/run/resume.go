@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
@@ -141,7 +141,7 @@ func (w *Runner) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 // anything new is numbered, because the answer that was begun, and the results in the history, cite by them. Each model
 // turn of the log counts against the steps of the budget.
 func (w *Runner) restoreState(ctx context.Context, past *replayed) error {
-	shown := map[ground.PassageRange]chat.Hit{}
+	shown := map[cite.PassageRange]chat.Hit{}
 	for i, turn := range past.turns {
 		if len(turn) == 0 {
 			continue

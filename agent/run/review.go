@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -63,7 +63,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	// rules chose what it answers from, and that did not suffice: the model chooses for itself now
 	if w.phase.isChosen() && !w.remedies[pipelineRun] && w.budget.stop == "" &&
 		w.model.toolSelection() != tools.SelectRules &&
-		(ground.IsRefusal(text) ||
+		(cite.IsRefusal(text) ||
 			len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) &&
 				!w.restsOnTools(text)) {
 		w.phase = gathering
@@ -75,7 +75,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return true, w.log.takeAnswerBack(ctx, step)
 	}
 	// a refusal says something about the documents, so they have to have been searched
-	if ground.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
+	if cite.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		if w.firstCalls == nil { // it called nothing: rules search now
 			if rescued, err := w.fallBackToPipeline(ctx); rescued || err != nil {
 				return rescued, err
@@ -83,15 +83,15 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		}
 		return false, w.rewriteUnsearchedRefusal(ctx)
 	}
-	if ground.IsRefusal(text) && !w.givenText() && w.model.isRuleBased() && w.budget.stop == chat.StopTimeout {
+	if cite.IsRefusal(text) && !w.givenText() && w.model.isRuleBased() && w.budget.stop == chat.StopTimeout {
 		return false, w.replaceByRefusal(ctx, "The time was used up before an answer: the refusal says so")
 	}
-	if ground.IsRefusal(text) && w.model.isSmall() && w.cfg.Fallback != nil && !w.toolContext.Sources.IsEmpty() {
+	if cite.IsRefusal(text) && w.model.isSmall() && w.cfg.Fallback != nil && !w.toolContext.Sources.IsEmpty() {
 		// it may have overlooked what its passages hold; quotes say themselves how near they are
 		return true, w.model.quoteInstead(ctx, w.model.model.Name()+" found no answer: quoting what is nearest instead")
 	}
 	// from here on the answer is one that a language model took, or should have taken, from documents
-	if w.givenText() || ground.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
+	if w.givenText() || cite.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
 		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
 	}
 	// another language has other words than the passages
@@ -219,7 +219,7 @@ func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payloa
 // finishAnswer returns the final answer. A bare refusal is extended by the searches of the run.
 func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
 	text, err := w.log.writer.Finish(ctx)
-	if err == nil && ground.IsRefusal(text) {
+	if err == nil && cite.IsRefusal(text) {
 		return w.explainInRefusal(ctx, text)
 	}
 	return text, err
@@ -271,7 +271,7 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 	if w.calls.unchecked {
 		cut = append(cut, "The language model could not check the passages, so rules decide what was found.")
 	}
-	if ground.IsRefusal(markdown) {
+	if cite.IsRefusal(markdown) {
 		if note := w.budget.spentNote(); note != "" { // the reason to stop does not say it
 			cut = append(cut, note)
 		}
@@ -299,7 +299,7 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 		}
 	}
 	w.rememberDecision(a)
-	a.FollowUps = ground.FollowUps(w.toolContext.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
+	a.FollowUps = cite.FollowUps(w.toolContext.Sources.All(), w.cite.SourceNumbers, w.run.Request.Message)
 	return append(ps, a)
 }
 
@@ -321,21 +321,21 @@ func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
 	return w.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by the refusal sentence (ground.RefusalSentence), which explainInRefusal goes on
+// replaceByRefusal replaces an answer by the refusal sentence (cite.RefusalSentence), which explainInRefusal goes on
 // from. why is the message of its step.
 func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	return w.log.writer.Write(ctx, ground.RefusalSentence)
+	return w.log.writer.Write(ctx, cite.RefusalSentence)
 }
 
 // explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
 // nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is. It goes
 // on from the sentence as text, so that readers and clients who compare its beginning know it.
 func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, error) {
-	if w.givenText() || strings.TrimSpace(answer) != ground.RefusalSentence ||
+	if w.givenText() || strings.TrimSpace(answer) != cite.RefusalSentence ||
 		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return answer, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -59,7 +59,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	}
 	// tests, Gather and CheckResults put another store in the place of this one
 	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
-	s.log.writer = ground.NewWriter(s.log.emitEvents, s.cite, s.givenText())
+	s.log.writer = cite.NewWriter(s.log.emitEvents, s.cite, s.givenText())
 	if s.mustCite() {
 		s.log.writer.AddFootnotes(s.evidence)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -303,7 +303,7 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 func (w *Runner) repliedAtOnce(reply string) bool {
 	if w.firstCalls != nil || w.budget.turns > 1 || w.remedies[needJudged] || !w.asked.NeedsDocuments() ||
 		w.budget.stop != "" || w.model.toolSelection() == tools.SelectRules || w.model.isRuleBased() ||
-		w.givenText() || strings.TrimSpace(reply) == "" || ground.IsRefusal(reply) || len(w.cite.Citations) > 0 ||
+		w.givenText() || strings.TrimSpace(reply) == "" || cite.IsRefusal(reply) || len(w.cite.Citations) > 0 ||
 		w.evidence.RestsOnContext(reply) || w.restsOnTools(reply) {
 		return false
 	}

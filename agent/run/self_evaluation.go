@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
@@ -69,7 +69,7 @@ func (v judgement) combineWith(found evaluation, cited bool) (confidence float64
 	if cited && len(found.unsupported) == 0 {
 		most += mostRaised
 	}
-	confidence = ground.Hundredths(min(*v.score, most))
+	confidence = cite.Hundredths(min(*v.score, most))
 	if !cited && found.faultless {
 		confidence = *v.score
 	}
@@ -86,7 +86,7 @@ func (w *Runner) shouldJudge(answer string) bool {
 		wanted = &usual
 	}
 	return *wanted && w.isEnabled(featureReflect) && !w.model.isRuleBased() && w.review.author != reportOfRejected &&
-		!ground.IsRefusal(answer) &&
+		!cite.IsRefusal(answer) &&
 		(w.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, w.budget.stop))
 }
 
@@ -174,8 +174,8 @@ func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentence
 // showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes
 // it writes the passages that were found. shown tells which texts and footnotes the model really sees: it is asked
 // about no sentence that rests on others.
-func (k *knowledge) showPassages(b *strings.Builder, room *int) ground.Shown {
-	var shown ground.Shown
+func (k *knowledge) showPassages(b *strings.Builder, room *int) cite.Shown {
+	var shown cite.Shown
 	add := func(label, text string) bool {
 		line := label + text + "\n"
 		if *room -= estimateTokens(line); *room < 0 {
@@ -231,8 +231,8 @@ func (k *knowledge) shortenGiven(answer string, limit int) string {
 	stated := k.evidence.FactualClaims(answer)
 	take(func(p string) bool {
 		return slices.ContainsFunc(
-			stated, func(c ground.Claim) bool {
-				return k.cite.Judge.Resembles(c.Text, ground.ContextMetaWords, p)
+			stated, func(c cite.Claim) bool {
+				return k.cite.Judge.Resembles(c.Text, cite.ContextMetaWords, p)
 			},
 		)
 	})
@@ -335,7 +335,7 @@ func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 	}
 	if !w.shouldJudge(text) {
 		if w.review.earlier != nil &&
-			(w.model.isRuleBased() || ground.IsRefusal(text) || len(w.cite.Citations) == 0) {
+			(w.model.isRuleBased() || cite.IsRefusal(text) || len(w.cite.Citations) == 0) {
 			return false, w.restoreEarlier(ctx)
 		}
 		w.adoptJudgement(judgement{})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/chat"
@@ -74,7 +74,7 @@ func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() 
 // the rules, so that a prefix cache holds those. The sizes are constants because they are bound to how fast such models
 // read, not to what they can hold.
 func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
-	rules := strings.NewReplacer("{{refusal}}", ground.RefusalSentence, "{{role}}",
+	rules := strings.NewReplacer("{{refusal}}", cite.RefusalSentence, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}
@@ -137,20 +137,20 @@ func (m *modelCaller) smallSources(ctx context.Context) string {
 
 // inTurn are the passages that were found, in turn the best by the search and the best by the rules' quotes: a search
 // rates whole passages, the rules single sentences, and each finds what the other overlooks.
-func (m *modelCaller) inTurn(quotes []llm.Quoted) []ground.Source {
+func (m *modelCaller) inTurn(quotes []llm.Quoted) []cite.Source {
 	sources := m.toolContext.Sources
 	found := sources.All()
-	slices.SortStableFunc(found, func(a, b ground.Source) int {
+	slices.SortStableFunc(found, func(a, b cite.Source) int {
 		return cmp.Compare(sources.ScoreOf(b.Passage.ID), sources.ScoreOf(a.Passage.ID))
 	})
-	quoted := slices.DeleteFunc(slices.Clone(found), func(s ground.Source) bool { return quoteOf(quotes, s.N) < 0 })
-	slices.SortStableFunc(quoted, func(a, b ground.Source) int {
+	quoted := slices.DeleteFunc(slices.Clone(found), func(s cite.Source) bool { return quoteOf(quotes, s.N) < 0 })
+	slices.SortStableFunc(quoted, func(a, b cite.Source) int {
 		return cmp.Compare(quoteOf(quotes, a.N), quoteOf(quotes, b.N))
 	})
-	var out []ground.Source
-	for lists := [2][]ground.Source{found, quoted}; len(out) < len(found); lists[0], lists[1] = lists[1], lists[0] {
-		next := slices.IndexFunc(lists[0], func(s ground.Source) bool {
-			return !slices.ContainsFunc(out, func(o ground.Source) bool { return o.N == s.N })
+	var out []cite.Source
+	for lists := [2][]cite.Source{found, quoted}; len(out) < len(found); lists[0], lists[1] = lists[1], lists[0] {
+		next := slices.IndexFunc(lists[0], func(s cite.Source) bool {
+			return !slices.ContainsFunc(out, func(o cite.Source) bool { return o.N == s.N })
 		})
 		if next >= 0 {
 			out, lists[0] = append(out, lists[0][next]), lists[0][next+1:]
@@ -200,7 +200,7 @@ func (m *modelCaller) resultsBesides() string {
 // excerptPassage is a passage under its number; of a long one the sentences around the one that the rules would quote,
 // or else around the one that fits the question best. limit is in tokens, with the head. It grows around that sentence
 // by whole sentences, in turn behind and before it, as long as they fit.
-func (m *modelCaller) excerptPassage(src ground.Source, quotes []llm.Quoted, limit int) string {
+func (m *modelCaller) excerptPassage(src cite.Source, quotes []llm.Quoted, limit int) string {
 	head := fmt.Sprintf("[%d] %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60))
 	if at := src.Passage.Section; at != "" {
 		head = fmt.Sprintf("[%d] %s, %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60), text.Shorten(at, 60))

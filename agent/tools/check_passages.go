@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
@@ -92,7 +92,7 @@ func checkPassages() (*Tool, error) {
 		},
 		run: func(_ context.Context, d *Context, in checkPassagesInput) (Result, error) {
 			check := &Check{Question: in.Question}
-			var sources []ground.Source
+			var sources []cite.Source
 			for i, q := range in.Quotes {
 				src, ok := d.Sources.At(q.N)
 				if !ok {
@@ -114,7 +114,7 @@ func checkPassages() (*Tool, error) {
 }
 
 // checkedText is a quote as the model reads it: behind its document's title and its section.
-func checkedText(src ground.Source, words string) string {
+func checkedText(src cite.Source, words string) string {
 	title, section := src.Document.DisplayTitle(), src.Passage.Section
 	head := text.Shorten(title, 80)
 	switch {
@@ -127,7 +127,7 @@ func checkedText(src ground.Source, words string) string {
 }
 
 // checkResult is the result of check_passages.
-func checkResult(in checkPassagesInput, sources []ground.Source, verdicts []llm.Verdict) Result {
+func checkResult(in checkPassagesInput, sources []cite.Source, verdicts []llm.Verdict) Result {
 	out := checkPassagesOutput{Question: in.Question, Checked: len(verdicts)}
 	result := chat.StepResult{Query: in.Question, Found: len(verdicts)}
 	for i, v := range verdicts {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
@@ -54,8 +54,8 @@ type Context struct {
 	RunID       string
 	TopK        int  // how many passages a search shows whole
 	Rerank      bool // what a search finds is put in order once more
-	Sources     *ground.Sources
-	Texts       *ground.Texts
+	Sources     *cite.Sources
+	Texts       *cite.Texts
 }
 
 // Resolve resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
@@ -139,10 +139,10 @@ func summaryResult(out summarizeOutput, passages int, summary string) Result {
 var numberInText = regexp.MustCompile(`\s*\[(\d{1,3})\]`)
 
 // onlyNumbersOf leaves out of a text the numbers of passages that it was not made from.
-func onlyNumbersOf(said string, from []*ground.Source) string {
+func onlyNumbersOf(said string, from []*cite.Source) string {
 	return numberInText.ReplaceAllStringFunc(said, func(mark string) string {
 		n, _ := strconv.Atoi(numberInText.FindStringSubmatch(mark)[1]) // three digits at most
-		if slices.ContainsFunc(from, func(s *ground.Source) bool { return s != nil && s.N == n }) {
+		if slices.ContainsFunc(from, func(s *cite.Source) bool { return s != nil && s.N == n }) {
 			return mark
 		}
 		return ""
@@ -157,11 +157,11 @@ var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$
 // text that stands in a passage that was shown gets that passage's number, so that its sentences can be cited.
 //
 // A number that was never shown is refused, since the model then makes up what it summarises.
-func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*ground.Source, why string) {
+func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*cite.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {
 		given = strings.TrimSpace(given)
-		var src *ground.Source
+		var src *cite.Source
 		if m := passageNumber.FindStringSubmatch(given); m != nil {
 			n, _ := strconv.Atoi(m[1]) // three digits at most
 			s, ok := d.Sources.At(n)

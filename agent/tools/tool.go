@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/schema"
 	"github.com/footnote/footnote/chat"
@@ -259,8 +259,8 @@ func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
 }
 
 // Returned is what a call came to, for the check of an answer that says it without a footnote: see NeedsNoFootnote.
-func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Returned {
-	r := ground.Returned{
+func (t *Tool) Returned(input, output json.RawMessage, message string) cite.Returned {
+	r := cite.Returned{
 		Tool: t.Name, Verbatim: t.Verbatim, Computed: t.computed != nil, Input: input, Output: output, Message: message,
 	}
 	if t.computed != nil {
@@ -275,7 +275,7 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) ground.Re
 // NoteResult notes in the sources of a run what a call of the tool came to: when the call is over, and again when the
 // run is carried on after a restart. The documents that were opened must be known. It reads the stored result and
 // nothing else, so a run that is taken over comes to the same sources.
-func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
+func (t *Tool) NoteResult(s *cite.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)
 		if t.Resumable {
@@ -306,7 +306,7 @@ func (t *Tool) NoteResult(s *ground.Sources, r chat.StepResult) {
 // NoteOutcome notes what a call of the tool changed, when it is over.
 //
 // It is for a call that was made just now: it has the hits themselves, which a stored result does not.
-func (t *Tool) NoteOutcome(s *ground.Sources, e SourceChanges, r chat.StepResult) {
+func (t *Tool) NoteOutcome(s *cite.Sources, e SourceChanges, r chat.StepResult) {
 	s.AddDocuments(e.Documents...)
 	for _, hit := range e.Hits {
 		s.AddDocuments(hit.Document)

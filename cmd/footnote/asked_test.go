@@ -489,7 +489,8 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 				} `json:"tool_results"`
 			} `json:"agent_trace"`
 		}](t, r.body)
-		want := costs("cheap", 3300, 43) // a plan, two turns, a judgement, a check of one passage and its control question
+		// a plan, two turns, a judgement, a check of one passage and its control question
+		want := costs("cheap", 3300, 43)
 		if got.Trace.Tokens != (chat.Tokens{In: 3300, Out: 43}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
 			t.Errorf("its trace is %+v: %s", got.Trace, r.body)

@@ -353,7 +353,7 @@ func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
 // Every command of the documents is one that there is: it runs in a shell, with its programs replaced by what records
 // their calls, and each call is read as the program itself would read it.
 func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
-	known, makefile, compose := knownSettings(t), rootFile(t, "Makefile"), rootFile(t, "compose.yaml")
+	known, makefile, compose := knownSettings(t), makefiles(t), rootFile(t, "compose.yaml")
 	dir := docstest.Workplace(t, root)
 	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // that the reader has
 		if err := os.Mkdir(filepath.Join(dir, own), 0o700); err != nil {
@@ -370,7 +370,7 @@ func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
 			case "footnote":
 				fault = footnoteFault(t, dir, call)
 			case "make":
-				fault, variables = makeFault(call), makefile
+				fault, variables = makeFault(call, makefile), makefile
 			case "docker":
 				fault, variables = machine.dockerFault(t, call.Args), compose
 			case "kubectl":
@@ -415,20 +415,30 @@ func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) 
 	return fault
 }
 
+// makefiles are the Makefile and what it includes.
+func makefiles(t *testing.T) string {
+	t.Helper()
+	all := rootFile(t, "Makefile")
+	included := regexp.MustCompile(`(?m)^include (.*)$`).FindStringSubmatch(all)
+	if included == nil {
+		t.Fatal("the Makefile includes nothing")
+	}
+	for _, name := range strings.Fields(included[1]) {
+		all += rootFile(t, name)
+	}
+	return all
+}
+
 // makeFault says what make has no rule for, or which variable its file does not know.
-func makeFault(call docstest.Call) string {
+func makeFault(call docstest.Call, makefile string) string {
 	dry := exec.Command("make", append([]string{"-n"}, call.Args...)...)
 	dry.Dir = root
 	var stderr bytes.Buffer
 	if dry.Stderr = &stderr; dry.Run() != nil {
 		return stderr.String()
 	}
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		return err.Error()
-	}
 	for _, arg := range call.Args {
-		if name, _, ok := strings.Cut(arg, "="); ok && !regexp.MustCompile(`\b`+name+`\b`).Match(makefile) {
+		if name, _, ok := strings.Cut(arg, "="); ok && !regexp.MustCompile(`\b`+name+`\b`).MatchString(makefile) {
 			return "the Makefile has no " + name
 		}
 	}

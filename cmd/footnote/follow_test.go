@@ -254,7 +254,8 @@ func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	}
 }
 
-// followUps are conversations over e2e/eval/everyday/open and two files more, each with what the first quote of the last
+// followUps are conversations over e2e/eval/everyday/open and two files more, each with what the first quote of the
+// last
 // answer holds.
 var followUps = []struct{ conversation, says string }{
 	// the last question names its own subject
@@ -330,7 +331,8 @@ func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("FOOTNOTE_TEST_QUOTES") == "all"
 	libraries := []struct{ documents, questions string }{
-		{filepath.Join(root, "e2e", "eval", "everyday", "open", "*"), filepath.Join(root, "e2e", "eval", "everyday", "open.tsv")},
+		{filepath.Join(root, "e2e", "eval", "everyday", "open", "*"), filepath.Join(root, "e2e", "eval", "everyday",
+			"open.tsv")},
 		{filepath.Join("testdata", "signs", "*"), ""},
 		{filepath.Join(root, "docs", "handbook", "*.md"), ""},
 	}
@@ -338,7 +340,8 @@ func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 		libraries = append(libraries, []struct{ documents, questions string }{
 			{filepath.Join("eval", "testdata", "library", "*"), filepath.Join("eval", "judge", "questions.tsv")},
 			{filepath.Join(root, ".cache", "documents", "*.*"), ""},
-			{filepath.Join(root, ".cache", "real", "documents", "*"), filepath.Join(root, "e2e", "eval", "real", "open.tsv")},
+			{filepath.Join(root, ".cache", "real", "documents", "*"), filepath.Join(root, "e2e", "eval", "real",
+				"open.tsv")},
 		}...)
 	}
 	for i, l := range libraries {

@@ -19,7 +19,7 @@ const (
 	AddsClaim               // it has the form of a statement
 )
 
-// Both figures were chosen on the headings of agent/ground's tests: names of topics have no more than two words that
+// Both figures were chosen on the headings of agent/cite's tests: names of topics have no more than two words that
 // the text around them lacks, and a statement has at least something said and something it is said of.
 const (
 	minWordy  = 3 // words of its own of a heading that may state something

@@ -125,7 +125,8 @@ func (h *Handlers) reader(
 			return nil, h.failed(ctx, "read resource", err)
 		}
 		out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
-			URI: req.Params.URI, MIMEType: plainText, Text: text, Meta: sdk.Meta{"github.com/footnote/footnote/url": link},
+			URI: req.Params.URI, MIMEType: plainText, Text: text,
+			Meta: sdk.Meta{"github.com/footnote/footnote/url": link},
 		}}}
 		out.CacheScope = "private"
 		return out, nil

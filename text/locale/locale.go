@@ -3,7 +3,8 @@
 // words. Plurals follow CLDR. A context carries the language; without one it is English. It imports nothing of the
 // program but package english.
 //
-// To add a language of the page, add it to the list in text/locale/locale.go and write text/locale/catalogue/*.json. The menu of
+// To add a language of the page, add it to the list in text/locale/locale.go and write text/locale/catalogue/*.json.
+// The menu of
 // the page then has it, and browsers that ask for it get it.
 package locale
 

@@ -128,7 +128,8 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 }
 
 // sureness is the share of answers with such signs whose quotes hold what was asked. Both logistic regressions were
-// fitted to the questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv: docs/quality.md.
+// fitted to the questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv:
+// docs/quality.md.
 func sureness(s signs, compared bool) float64 {
 	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
 	if compared {

@@ -4,7 +4,8 @@
 // whether a model has tool calls of its own (verdict). Nothing that was meant as a call is ever shown as an answer.
 //
 // To add a form of calls in text, add its row to agent/llm/textcalls/dialects.go, a reply in it as
-// agent/llm/textcalls/testdata/dialects/*.txt, and the calls of that reply as agent/llm/textcalls/testdata/dialects/*.json.
+// agent/llm/textcalls/testdata/dialects/*.txt, and the calls of that reply as
+// agent/llm/textcalls/testdata/dialects/*.json.
 package textcalls
 
 import (

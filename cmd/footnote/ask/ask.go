@@ -12,7 +12,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/footnote/footnote/agent/ground"
+	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/command"
 	"github.com/footnote/footnote/cmd/footnote/remote"
@@ -102,7 +102,7 @@ func (t *eventPrinter) printEvent(event chat.Payload) {
 	case chat.Step:
 		t.printStep(e)
 	case chat.Answer:
-		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(ground.WithoutEscapes(e.Markdown)))
+		fmt.Fprintf(t.answer, "\n%s\n", strings.TrimSpace(cite.WithoutEscapes(e.Markdown)))
 		for _, c := range e.Citations {
 			fmt.Fprintf(
 				t.answer, "\n[%d] %s\n    “%s” (%s)\n", c.Number, citationPlace(c), command.OneLine(c.Quote),

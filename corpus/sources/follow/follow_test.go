@@ -223,7 +223,8 @@ func TestRefusedItemsHaveTheirReasons(t *testing.T) {
 	)
 	b.shelf.put("empty", page{Version: "1", Name: "empty.md"})
 	b.shelf.put(strings.Repeat("long", 300), page{Version: "1", Name: "long.md", Body: "# Long"})
-	b.shelf.put("odd", page{Version: "1", Name: "../../../" + strings.Repeat("ä", 300) + "/\x01\u202e.md", Body: "# Odd"})
+	b.shelf.put("odd", page{Version: "1", Name: "../../../" + strings.Repeat("ä", 300) + "/\x01\u202e.md",
+		Body: "# Odd"})
 	p := b.lookNow(t)
 	wantReport(t, p, 3, 0, 0)
 	items, err := b.Store.Items(t.Context(), user, p.ID, true, "", 10)

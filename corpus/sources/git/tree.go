@@ -277,7 +277,8 @@ func (w *walk) enter(ctx context.Context, name, way string, depth int) (more boo
 // item describes a file.
 func (w *walk) item(way string, e entry) sources.Item {
 	return sources.Item{
-		Key: sources.KeyOf(w.above + way), Version: hex.EncodeToString([]byte(e.object)), Name: sources.ReadableWay(way),
+		Key: sources.KeyOf(w.above + way), Version: hex.EncodeToString([]byte(e.object)),
+		Name: sources.ReadableWay(way),
 		Link: w.link(w.above + way), Size: -1,
 	}
 }

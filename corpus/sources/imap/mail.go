@@ -17,7 +17,8 @@ import (
 // errLarge is a mail that is not read. It is told of the item, and the others go on.
 var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place."}
 
-// Fetch implements sources.Place. A connection is kept for the next mail, for a little while. A kept connection that the
+// Fetch implements sources.Place. A connection is kept for the next mail, for a little while. A kept connection that
+// the
 // server has closed meanwhile is replaced once.
 //
 // Of a folder that was made anew, the mail is gone: its number may name another one now. The body has to be closed

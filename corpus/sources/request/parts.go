@@ -16,7 +16,8 @@ const MaxPart = 1 << 20
 // maxParts is how many parts a stream may have. Parsers take a constant time for each part, however small.
 const maxParts = 10 * sources.MaxItems
 
-// Parts bounds the parts of a stream: reading fails with sources.ErrTooLarge once more bytes came since Next than a part
+// Parts bounds the parts of a stream: reading fails with sources.ErrTooLarge once more bytes came since Next than a
+// part
 // may have, or in the part after the millionth. It is used by one goroutine.
 type Parts struct {
 	from       io.Reader

@@ -102,7 +102,8 @@ func TestPagesBehindManyOthersAreFound(t *testing.T) {
 	}
 	for prefix, locs := range map[string][]string{"": same, "/docs/": others} {
 		address, n := serve(t, map[string]string{"/sitemap.xml": set(append(locs, "HOST/docs/last")...)})
-		p := placestest.Open(t, Kind(), sources.Settings{"url": address + "/sitemap.xml", "prefix": address + prefix}, n)
+		p := placestest.Open(t, Kind(), sources.Settings{"url": address + "/sitemap.xml", "prefix": address + prefix},
+			n)
 		if items, err := placestest.List(t, p); err != nil || items[address+"/docs/last"].Key == "" {
 			t.Errorf("below %q there are %d pages, %v, without the last one", prefix, len(items), err)
 		}

@@ -195,7 +195,8 @@ func (w *walk) item(way string, e entry) sources.Item {
 	if key != way {
 		w.long[key] = way
 	}
-	return sources.Item{Key: key, Version: e.etag, Name: sources.ReadableWay(way), Link: w.linkOf(e, e.at), Size: e.size}
+	return sources.Item{Key: key, Version: e.etag, Name: sources.ReadableWay(way), Link: w.linkOf(e, e.at),
+		Size: e.size}
 }
 
 // nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder. What lies deeper, as

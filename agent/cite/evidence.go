@@ -1,4 +1,4 @@
-// Package ground ties answers to documents. Sources number the passages that a run was shown; the Writer streams an
+// Package cite ties answers to documents. Sources number the passages that a run was shown; the Writer streams an
 // answer and hands the model's markers to the Citer, which gives each footnote the words that bear its claim out;
 // Evidence compares every sentence with the passages behind its footnotes, with what tools returned and with the text
 // that came with the question. It knows no tool and calls no model.
@@ -12,7 +12,7 @@
 //
 // A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be judged is
 // counted as such and not as supported.
-package ground
+package cite
 
 import (
 	"fmt"
