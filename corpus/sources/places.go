@@ -1,4 +1,4 @@
-// Package places says what a place is: somewhere outside this machine's folders where people keep documents, such as a
+// Package sources says what a place is: somewhere outside this machine's folders where people keep documents, such as a
 // web page, a WebDAV server or a mail folder. A place lists what it has and fetches it; it keeps nothing, decides
 // nothing and asks no store. One engine follows all of them. A kind of place is one package below this one and one
 // entry of the registry.

@@ -1,5 +1,5 @@
 # Releases: make release, make release-check.
-.PHONY: release release-check vet-others
+.PHONY: rename release release-check vet-others
 
 # Releases, in dist/: programs, archives, packages, checksums and bills of materials for six platforms. Nothing is published.
 # A commit with a tag is built as that version. All times are the commit's, and so are the bytes: make release-check.
@@ -32,3 +32,9 @@ vet-others:
 
 $(GORELEASER):
 	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@
+
+# Gives the module the path that it is published at, which releases take from go.mod: make rename TO=github.com/you/footnote
+rename:
+	@[ -n "$(TO)" ] || { echo "say TO=github.com/you/footnote"; exit 1; }
+	git grep -lF '$(MODULE)' -- '*.go' '*.templ' '*go.mod' | xargs sed -i 's|$(MODULE)|$(TO)|g'
+	gofmt -w $$(git ls-files '*.go')

@@ -1,4 +1,4 @@
-// Package eval judges answers and searches whose right results are known. Parse reads a file of questions, Judge
+// Package judge judges answers and searches whose right results are known. Parse reads a file of questions, Judge
 // compares an answer with what its question expects, Report counts by kind; Measure judges rankings as trec_eval does.
 // It asks nothing itself: footnote eval does. What an answer says in words of its own is not judged, only what it cites
 // and whether it refuses.
