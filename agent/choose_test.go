@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 func thinking(t run.Features) func(*Config) { return func(c *Config) { c.Features = t } }
@@ -86,8 +86,8 @@ func TestShortPaths(t *testing.T) {
 					t.Errorf("it searched outside of the named document: %s", s.ToolOutput)
 				}
 			}
-			model = scripted.New(says(cite.RefusalSentence), says(cite.RefusalSentence),
-				says(cite.RefusalSentence))
+			model = scripted.New(says(english.Refusal), says(english.Refusal),
+				says(english.Refusal))
 			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			got = h.answer(req)
 			if got.has("choose") && got.step("choose").Details["path"] != nil || model.Requests()[0].NoTools {
@@ -114,7 +114,7 @@ func (t transcript) chosenBy() string {
 func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
-	model := scripted.New(says(cite.RefusalSentence), calls(search("paid holiday")), says(good))
+	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(good))
 	h := newHouse(t, model)
 	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
@@ -297,7 +297,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q, want %q", got.tools(), want)
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(cite.RefusalSentence)),
+	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(english.Refusal)),
 		thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("it can't be switched off")
@@ -414,7 +414,7 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	if strings.Contains(system, "conversation turn") || !strings.Contains(system, "Cite these passages") {
 		t.Errorf("the rules forbid the passages that they hand over:\n%s", system)
 	}
-	model = scripted.New(says(cite.RefusalSentence), says(cite.RefusalSentence))
+	model = scripted.New(says(english.Refusal), says(english.Refusal))
 	h.hire(model, remembering(run.Memory{Passages: -1}))
 	h.answer(req).answer()
 	if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "[501]") {
@@ -602,10 +602,10 @@ func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
 // A refusal is never a bare sentence.
 func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(cite.RefusalSentence)))
+	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(english.Refusal)))
 	got := h.answer(asks("What is for lunch?"))
 	a := got.answer()
-	rest, ok := strings.CutPrefix(a.Markdown, cite.RefusalSentence+" I searched for: holiday lunch.")
+	rest, ok := strings.CutPrefix(a.Markdown, english.Refusal+" I searched for: holiday lunch.")
 	if !ok || !strings.Contains(rest, "nearest heading") || !strings.Contains(rest, "“Leave” in Handbook.md") ||
 		!strings.HasSuffix(rest, "If the document that says it is missing here, add it and ask again.") {
 		t.Errorf("refusal = %q; want what was searched, the nearest heading, and the file that may be missing",

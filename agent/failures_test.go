@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 const goodAnswer = "There are 28 days of paid holiday a year [1]."
@@ -225,11 +225,11 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
 	// the second in other words
-	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, cite.RefusalSentence) ||
+	if a.StopReason != chat.StopRefused || !strings.HasPrefix(a.Markdown, english.Refusal) ||
 		got.text() != a.Markdown ||
 		len(a.Coverage.EmptySearches) != 2 {
 		t.Errorf("answer = %+v, shown %q; want StopReason %v, %q at its beginning, %q, 2 empty searches",
-			a, got.text(), chat.StopRefused, cite.RefusalSentence, a.Markdown)
+			a, got.text(), chat.StopRefused, english.Refusal, a.Markdown)
 	}
 }
 
@@ -241,10 +241,10 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	)
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
-		!strings.HasPrefix(a.Markdown, cite.RefusalSentence+" I searched for: holiday lunch. ") {
+		!strings.HasPrefix(a.Markdown, english.Refusal+" I searched for: holiday lunch. ") {
 		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v and what was searched", a,
 			chat.StopRefused,
-			cite.RefusalSentence)
+			english.Refusal)
 	}
 }
 
@@ -369,7 +369,7 @@ func TestARefusalSaysWhichLimitEndedItsSearch(t *testing.T) {
 			[]string{"The search ended at max_retrieval_calls (1)."}},
 		{"none", chat.RunConfig{}, []scripted.Reply{calls(search("unicorns"))}, nil},
 	} {
-		h := newHouse(t, scripted.New(append(tt.replies, says(cite.RefusalSentence))...))
+		h := newHouse(t, scripted.New(append(tt.replies, says(english.Refusal))...))
 		a := h.answer(chat.RunRequest{Message: "Where do the unicorns sleep?", Config: tt.budget}).answer()
 		if a.StopReason != chat.StopRefused || !slices.Equal(a.Notes, tt.notes) {
 			t.Errorf("%s: %s with the notes %q, want %s with %q", tt.name, a.StopReason, a.Notes, chat.StopRefused,
@@ -451,7 +451,7 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	t.Parallel()
 	on := true
-	model := scripted.New(calls(search("football")), says(cite.RefusalSentence))
+	model := scripted.New(calls(search("football")), says(english.Refusal))
 	h := newHouse(t, model)
 	req := chat.RunRequest{
 		Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on},

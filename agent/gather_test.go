@@ -24,6 +24,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Replies beside the turns of a model: a plan of one part, and a judgement of the passages.
@@ -395,7 +396,7 @@ func TestDroppedTextIsAStep(t *testing.T) {
 		{"a repetition at the end", []scripted.Reply{calls(search("holiday")), says(goodAnswer + "\n" + goodAnswer)},
 			goodAnswer, []string{goodAnswer}},
 		{"text behind a refusal", []scripted.Reply{calls(search("wages")),
-			{Chunks: []string{cite.RefusalSentence + " But it may be 12 pounds."}}}, cite.RefusalSentence,
+			{Chunks: []string{english.Refusal + " But it may be 12 pounds."}}}, english.Refusal,
 			[]string{"But it may be 12 pounds."}},
 		{"calls of a reply that was cut", []scripted.Reply{
 			{Calls: []llm.Call{search("holiday")}, Finish: llm.FinishLength}, calls(search("holiday")),
@@ -407,7 +408,7 @@ func TestDroppedTextIsAStep(t *testing.T) {
 			h := newHouse(t, textcalls.New(scripted.New(tt.replies...), textcalls.Auto))
 			got := h.answer(asks(asked))
 			if a := got.answer(); strings.TrimSpace(a.Markdown) != tt.answer &&
-				(tt.answer != cite.RefusalSentence || !cite.IsRefusal(a.Markdown)) {
+				(tt.answer != english.Refusal || !cite.IsRefusal(a.Markdown)) {
 				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
 			}
 			if dropped := droppedTexts(t, got.ended()); !slices.Equal(dropped, tt.want) {
@@ -452,7 +453,7 @@ const paidHoliday = "How many days of paid holiday does an employee get?"
 func checks(c *Config) { c.Features.Checks = run.CheckQuotes }
 
 // refuses is a small model that finds no answer in what it is shown.
-func refuses() *scripted.Model { return scripted.New(says(cite.RefusalSentence)) }
+func refuses() *scripted.Model { return scripted.New(says(english.Refusal)) }
 
 // judgeBy says yes to texts that hold some words.
 func judgeBy(words string) scripted.Judge {

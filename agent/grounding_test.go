@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // searchless is a library whose search fails.
@@ -208,9 +209,9 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 
 func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	t.Parallel()
-	const lie = cite.RefusalSentence + " I searched for dragons and found nothing that fits."
+	const lie = english.Refusal + " I searched for dragons and found nothing that fits."
 	const missing = " If the document that says it is missing here, add it and ask again."
-	const holidays = cite.RefusalSentence + " I searched for: holiday. The nearest headings are “Leave” in " +
+	const holidays = english.Refusal + " I searched for: holiday. The nearest headings are “Leave” in " +
 		"Handbook.md " +
 		"and “Sickness” in Handbook.md." + missing
 	calculates := chat.RunConfig{EnabledTools: []string{"calculate"}}
@@ -223,41 +224,41 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	}{
 		{"nothing was searched, as nothing could be",
 			chat.RunRequest{Message: "What lives in the cellar?", Config: calculates}, scripted.New(says(lie)), nil,
-			cite.RefusalSentence +
+			english.Refusal +
 				" Nothing was searched, because none of the tools that were allowed searches documents."},
 		{"all turns went into sums", chat.RunRequest{Message: "What lives in the cellar?", Config: calculates},
 			scripted.New(calls(call("calculate", `{"expression":"1+1"}`)),
 				says("I searched for dragons and found nothing."), says("I searched for dragons and found nothing.")),
 			nil,
-			cite.RefusalSentence + " Nothing was searched, because none of the tools that were allowed searches " +
+			english.Refusal + " Nothing was searched, because none of the tools that were allowed searches " +
 				"documents."},
 		{"it did by rules, as the model did not", asks("What lives in the cellar?"),
 			scripted.New(says(lie), says(lie)), nil,
-			cite.RefusalSentence + " I searched for: What lives in the cellar?; cellar." + missing},
+			english.Refusal + " I searched for: What lives in the cellar?; cellar." + missing},
 		{"it did", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)), nil,
-			cite.RefusalSentence + " I searched for: dragons; lives cellar." + missing},
+			english.Refusal + " I searched for: dragons; lives cellar." + missing},
 		{"it did, but told of other searches", asks("What lives in the cellar?"),
 			scripted.New(calls(search("zzyzx")), says(lie+" I read 14 registers of Atlantis.")), nil,
-			cite.RefusalSentence + " I searched for: zzyzx; lives cellar." + missing},
+			english.Refusal + " I searched for: zzyzx; lives cellar." + missing},
 		{"it did, and invented an answer", asks("How many days of holiday are there?"),
 			scripted.New(calls(search("holiday")),
-				says(cite.RefusalSentence+" However, dragons have 99 days of holiday.")),
+				says(english.Refusal+" However, dragons have 99 days of holiday.")),
 			nil, holidays},
 		{"it did, and added words of the question", asks("How many days of holiday have dragons?"),
 			scripted.New(calls(search("holiday")),
-				says(cite.RefusalSentence+" I searched for the holiday of dragons.")), nil,
+				says(english.Refusal+" I searched for the holiday of dragons.")), nil,
 			holidays},
 		{"the text was given",
 			chat.RunRequest{Message: "How many days of holiday are there?", ContextText: "The sky is green."},
-			scripted.New(says(cite.RefusalSentence + " However, dragons have 99 days of holiday.")), nil,
-			cite.RefusalSentence},
+			scripted.New(says(english.Refusal + " However, dragons have 99 days of holiday.")), nil,
+			english.Refusal},
 		{"it was talk", asks("Hello!"),
-			scripted.New(says(cite.RefusalSentence+" However, dragons have 99 days of holiday."),
-				says(cite.RefusalSentence+" However, dragons have 99 days of holiday.")), nil,
-			cite.RefusalSentence},
+			scripted.New(says(english.Refusal+" However, dragons have 99 days of holiday."),
+				says(english.Refusal+" However, dragons have 99 days of holiday.")), nil,
+			english.Refusal},
 		{"the search failed", asks("What lives in the cellar?"), scripted.New(calls(search("dragons")), says(lie)),
 			[]func(*Config){func(c *Config) { c.Library = searchless{c.Library} }},
-			cite.RefusalSentence + " “Searching for: dragons” failed, so your documents may still hold it."},
+			english.Refusal + " “Searching for: dragons” failed, so your documents may still hold it."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +281,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
-	if want := cite.RefusalSentence +
+	if want := english.Refusal +
 		" Nothing was searched, because none of the tools that were allowed searches documents."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
@@ -308,7 +309,7 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
-	if want := cite.RefusalSentence +
+	if want := english.Refusal +
 		" Nothing was searched. The time for this question was used up."; a.Markdown != want ||
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
@@ -360,7 +361,7 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
 		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
-	if want := cite.RefusalSentence +
+	if want := english.Refusal +
 		" I searched for: holiday. The time for this question was used up." +
 		" The nearest headings are “Leave” in Handbook.md and “Sickness” in Handbook.md. If the document that says " +
 		"it is " +

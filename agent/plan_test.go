@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // parts reads a plan's list as "query: status".
@@ -247,7 +247,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 		{"spoken of without a footnote", "leave per year",
 			"It is 28 days a year [1].\n\nThere is no word about a sick note.",
 			[]string{"paid holiday: complete", "sick note: skipped"}},
-		{"not answered at all", "leave per year", cite.RefusalSentence,
+		{"not answered at all", "leave per year", english.Refusal,
 			[]string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
 		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
@@ -356,7 +356,7 @@ func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
 				says("The roof was last renewed in 1987 by Harper & Sons [3]."), judges("Half.", 0.2),
 			}, nil, chat.RunConfig{}, lacking, 0.3, half + " The model's confidence is 0.30.", 6},
 		{"a refusal does not",
-			[]scripted.Reply{judges(half, 0.3), calls(search("football")), says(cite.RefusalSentence)},
+			[]scripted.Reply{judges(half, 0.3), calls(search("football")), says(english.Refusal)},
 			nil, chat.RunConfig{}, lacking, 0.3, half, 5},
 		{"it goes on while the judgement rises",
 			[]scripted.Reply{

@@ -12,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // among makes an agent one of several on the same store.
@@ -527,7 +527,7 @@ func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
 		{"why?", []scripted.Reply{says("Every employee is entitled to it [501].")},
 			"Every employee is entitled to it [1].", nil},
 		{"Explain that in simple terms",
-			[]scripted.Reply{says(cite.RefusalSentence), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
+			[]scripted.Reply{says(english.Refusal), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
 			[]string{"search_documents"}},
 	} {
 		h := newHouse(t, scripted.New())

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
@@ -26,6 +25,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/embed/embedtest"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // embeddingServer makes vectors while it is up.
@@ -75,7 +75,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")
 	}
-	h.hire(scripted.New(calls(find), says(cite.RefusalSentence), calls(find), says(cite.RefusalSentence)),
+	h.hire(scripted.New(calls(find), says(english.Refusal), calls(find), says(english.Refusal)),
 		func(c *Config) {
 			c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 		})

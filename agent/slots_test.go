@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
 	"github.com/footnote/footnote/sql/runtest"
+	"github.com/footnote/footnote/text/english"
 )
 
 // begin starts a run of a user.
@@ -219,7 +219,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
-		return scripted.Reply{Text: cite.RefusalSentence, Usage: &llm.Usage{In: 60, Out: 50}}
+		return scripted.Reply{Text: english.Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
 	}))
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 100})
 	run, err := h.begin("anna", "")
@@ -396,7 +396,7 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 		{"look up what is not there", nil, call("lookup", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError,
 			"Looking into qqqq-wwww-zzzz", "", "There is no document"},
 		{"summarise passages by number", &found, call("summarize", `{"texts":["[1]"],"focus":"guarantee"}`),
-			chat.StatusComplete, "Summarised 1 passage", "", `"summary":"` + cite.RefusalSentence}, // by the model
+			chat.StatusComplete, "Summarised 1 passage", "", `"summary":"` + english.Refusal}, // by the model
 		{"summarise what was not shown", nil, call("summarize", `{"texts":["[9]"]}`), chat.StatusError,
 			"Summarising 1 passage", "", "number 9"},
 		{"search by meaning without vectors", nil, call("semantic_search", `{"query":"roof"}`), chat.StatusComplete,

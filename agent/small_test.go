@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 func small(c *Config) {
@@ -204,7 +204,7 @@ func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
 // A model that refuses without having looked is shown what rules find.
 func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(cite.RefusalSentence), says(goodAnswer))
+	model := scripted.New(says(english.Refusal), says(goodAnswer))
 	a := newHouse(t, model).answer(asks("How many days of paid holiday does an employee get?")).answer()
 	if a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v, want %q", a, goodAnswer)
@@ -231,7 +231,7 @@ func TestARepetitionEndsTheReply(t *testing.T) {
 // What rules chose is not asked the same once more: the model is told what is wrong with it.
 func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(cite.RefusalSentence), calls(search("paid holiday")), says(goodAnswer))
+	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(goodAnswer))
 	newHouse(t, model).answer(asks("What does Survey.md say about paid holiday?")).answer()
 	seen := model.Requests()
 	if last := seen[1].Messages[len(seen[1].Messages)-1]; len(seen) != 3 || !last.Aside {
@@ -242,7 +242,7 @@ func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 // A small model overlooks what its passages hold: its refusal gives way to quotes.
 func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(says(cite.RefusalSentence)), small, withFallback)
+	h := newHouse(t, scripted.New(says(english.Refusal)), small, withFallback)
 	a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") {
 		t.Errorf("answer %+v; want a quote", a)

@@ -13,6 +13,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 const (
@@ -443,9 +444,9 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	}
 	refusal := h.answer(asks("Who won the football world cup in Argentina?")).answer()
 	if refusal.StopReason != chat.StopRefused || len(refusal.Citations) != 0 ||
-		!strings.HasPrefix(refusal.Markdown, cite.RefusalSentence) {
+		!strings.HasPrefix(refusal.Markdown, english.Refusal) {
 		t.Errorf("refusal = %+v; want StopReason %v, no citations, %q at its beginning",
-			refusal, chat.StopRefused, cite.RefusalSentence)
+			refusal, chat.StopRefused, english.Refusal)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 // used runs calls one turn after the other and returns their steps.
@@ -28,7 +28,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(cite.RefusalSentence))...), func(c *Config) {
+	h.hire(scripted.New(append(replies, says(english.Refusal))...), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
 	})
 	var out []chat.Step
@@ -174,7 +174,7 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	h.add("Long.md", long.String())
-	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(cite.RefusalSentence)))
+	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(english.Refusal)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {
@@ -407,7 +407,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t,
-			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(cite.RefusalSentence) }),
+			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(english.Refusal) }),
 			func(c *Config) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
 			})

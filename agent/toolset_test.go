@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/e2e/scripted"
+	"github.com/footnote/footnote/text/english"
 )
 
 func TestTheTableOfToolsets(t *testing.T) {
@@ -181,7 +181,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 
 func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(cite.RefusalSentence))
+	model := scripted.New(says(english.Refusal))
 	h := newHouse(t, model)
 	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step(
@@ -200,7 +200,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 
 func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	t.Parallel()
-	model := scripted.New(says(cite.RefusalSentence), says(cite.RefusalSentence), says(cite.RefusalSentence))
+	model := scripted.New(says(english.Refusal), says(english.Refusal), says(english.Refusal))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
 	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 // Sentences of the documents that added footnotes are tested with.
@@ -167,7 +168,7 @@ func TestOtherSentencesGetNoFootnotes(t *testing.T) {
 		"a row":                   "| a |\n|---|\n| " + sanding + " |",
 		"the end of a cited one":  "Nobody uses it [3] and " + strings.ToLower(sanding[:1]) + sanding[1:],
 		"the user's own words":    "> The parquet floor in the living room will be sanded on Monday 3 March.",
-		"the refusal":             RefusalSentence + " " + sanding,
+		"the refusal":             english.Refusal + " " + sanding,
 	} {
 		text, cites, _ := addedTo(t, question, said)
 		if text != strings.ReplaceAll(said, "[3]", "[1]") || slices.ContainsFunc(cites, func(c chat.Citation) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
 // evaluated is what Evaluate finds in an answer from one passage, which is footnote 1.
@@ -222,7 +223,7 @@ func TestWhatStatesNothingNeedsNoFootnote(t *testing.T) {
 	for _, s := range []string{
 		"The survey says:", "**What it costs:**", "Do you want more?", "Hello!", "Yes, of course.",
 		"Let me know if you need more.", "I hope this helps!",
-		"Here is a short summary of what I found.", RefusalSentence, "I searched for: roof condition.",
+		"Here is a short summary of what I found.", english.Refusal, "I searched for: roof condition.",
 		"I could not find who paid for it.", "I couldn’t find the price.",
 		"The documents do not say who paid.", "The lease doesn't mention pets.", "The price is not stated.",
 		"There is no information about the price.",

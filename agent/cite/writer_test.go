@@ -20,6 +20,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/formula"
+	"github.com/footnote/footnote/text/english"
 )
 
 // noPages is a library of documents without pages, whose passages are all there is to know.
@@ -136,7 +137,7 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 			[]string{"The wall is damp.", "The roof leaks."}},
 		{"an open bracket at the end stays", "Odd [1", "Odd [1", nil},
 		{"a refusal has no footnotes", "I couldn’t find relevant information about that in your documents. [1] Sorry.",
-			RefusalSentence + " Sorry.", nil},
+			english.Refusal + " Sorry.", nil},
 		{"not quite a refusal", "I couldn't find much, but the wall is damp [2].",
 			"I couldn't find much, but the wall is damp [1].", []string{"The wall is damp."}},
 	} {

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/english"
 )
 
 // How the model's failures are met. No measurement of them is recorded: each is the least that lets a model mend a
@@ -397,9 +397,9 @@ func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, 
 	all := w.said.String()
 	lead := len(all) - len(strings.TrimLeft(all, " \n"))
 	plain := strings.ReplaceAll(all[lead:], "’", "'")
-	if rest, ok := strings.CutPrefix(plain, cite.RefusalSentence); ok {
-		return cite.RefusalSentence, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
-	} else if strings.HasPrefix(cite.RefusalSentence, plain) {
+	if rest, ok := strings.CutPrefix(plain, english.Refusal); ok {
+		return english.Refusal, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
+	} else if strings.HasPrefix(english.Refusal, plain) {
 		return "", dropped, false
 	}
 	for {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
@@ -47,7 +46,7 @@ func buildPrompt(
 ) []llm.Message {
 	var system strings.Builder
 	fill := strings.NewReplacer(
-		"{{nonce}}", nonce, "{{refusal}}", cite.RefusalSentence, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
+		"{{nonce}}", nonce, "{{refusal}}", english.Refusal, "{{steps}}", strconv.Itoa(budget.Steps), "{{calls}}",
 		strconv.Itoa(budget.RetrievalCalls),
 		"{{role}}", roleOf(role)+instructionsOf(text.Visible(run.Request.Instructions)), "{{date}}",
 		now.UTC().Format(time.DateOnly), "{{documents}}", english.Count(documents, "document"),
@@ -92,7 +91,7 @@ func (e *Engine) Rules(b chat.Budget) string {
 	usual := e.Registry.Toolsets[e.config().Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nThe mark is ")
 	return strings.NewReplacer(
-		"{{nonce}}", "…", "{{refusal}}", cite.RefusalSentence, "{{role}}", "",
+		"{{nonce}}", "…", "{{refusal}}", english.Refusal, "{{role}}", "",
 		"{{steps}}", strconv.Itoa(cmp.Or(b.Steps, e.config().Budget.Steps, usual.Steps)),
 		"{{calls}}", strconv.Itoa(cmp.Or(b.RetrievalCalls, e.config().Budget.RetrievalCalls, usual.RetrievalCalls)),
 	).Replace(rules)

@@ -321,21 +321,21 @@ func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
 	return w.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by the refusal sentence (cite.RefusalSentence), which explainInRefusal goes on
+// replaceByRefusal replaces an answer by the refusal sentence (english.Refusal), which explainInRefusal goes on
 // from. why is the message of its step.
 func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return err
 	}
-	return w.log.writer.Write(ctx, cite.RefusalSentence)
+	return w.log.writer.Write(ctx, english.Refusal)
 }
 
 // explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
 // nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is. It goes
 // on from the sentence as text, so that readers and clients who compare its beginning know it.
 func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, error) {
-	if w.givenText() || strings.TrimSpace(answer) != cite.RefusalSentence ||
+	if w.givenText() || strings.TrimSpace(answer) != english.Refusal ||
 		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return answer, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // A small model reads slowly, has little room and gets lost among tools. It gets this profile: rules search, and the
@@ -74,7 +75,7 @@ func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() 
 // the rules, so that a prefix cache holds those. The sizes are constants because they are bound to how fast such models
 // read, not to what they can hold.
 func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
-	rules := strings.NewReplacer("{{refusal}}", cite.RefusalSentence, "{{role}}",
+	rules := strings.NewReplacer("{{refusal}}", english.Refusal, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}

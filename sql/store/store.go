@@ -9,6 +9,9 @@
 // argument. Whatever a rule reads before it writes is locked in the same transaction, by the row (Dialect.Locked) or by
 // a name (Tx.Lock), or two processes on PostgreSQL both find room for the last one. And a function given to Write may
 // run again, so it begins by setting what it captured.
+//
+// To add a column, write a migration in sql/sqlite/migrations and in sql/postgres/migrations, name it in the statements
+// here, and add it to the tables of sql/dbcopy and of sql/sqlite/copy.go, whose tests fail without it.
 package store
 
 import (

@@ -1,4 +1,4 @@
-// Package english puts numbers and words together: "4 steps", "1,840 searches". Every sentence of the program that
+// Package english has the refusal and puts numbers and words together: "4 steps", "1,840 searches". Every sentence of the program that
 // counts something goes through it, so that plurals and digits read the same everywhere. It imports nothing of the
 // program.
 package english
@@ -10,6 +10,10 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 )
+
+// Refusal begins every answer to a question that the documents do not answer. Prompts quote it, and clients get it word
+// for word.
+const Refusal = "I couldn't find relevant information about that in your documents."
 
 // Count returns "1 step", "4 steps", "1,840 searches".
 func Count[N int | int64](n N, noun string) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // paper is a document of the test's library: sections, and under each its paragraphs as passages.
@@ -340,7 +341,7 @@ func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
 		}
 	}
 	if got, want := first(ask(t, "What is the capital of France?")),
-		Refusal+" I searched for “What is the capital of France?” and"; !strings.HasPrefix(got, want) {
+		english.Refusal+" I searched for “What is the capital of France?” and"; !strings.HasPrefix(got, want) {
 		t.Errorf("where nothing was found it says %q, want %q at its beginning", got, want)
 	}
 }
@@ -456,10 +457,10 @@ func TestFailedToolsEndInARefusal(t *testing.T) {
 				history = append(history, llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: broken})
 			}
 		}
-		if !strings.HasPrefix(text, Refusal) || !strings.Contains(text, "failed, so they may still hold it") ||
+		if !strings.HasPrefix(text, english.Refusal) || !strings.Contains(text, "failed, so they may still hold it") ||
 			strings.Contains(text, "nothing that fits") {
 			t.Errorf("after %q it says %q; want %q at its beginning, %q in it, no %q in it",
-				broken, text, Refusal, "failed, so they may still hold it", "nothing that fits")
+				broken, text, english.Refusal, "failed, so they may still hold it", "nothing that fits")
 		}
 	}
 }
@@ -515,7 +516,7 @@ func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
 		{[]string{"Hello!", "More, please."},
 			"Ask a question about your documents first. Then I can go on from its answer."},
 		{[]string{"What is the capital of France?", "Tell me more"},
-			Refusal + " I searched for “What is the capital of France?” and found nothing that fits."},
+			english.Refusal + " I searched for “What is the capital of France?” and found nothing that fits."},
 	} {
 		if got, _ := ask(t, tt.questions...); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s\n got %q\nwant %q", strings.Join(tt.questions, " → "), got, tt.want)
@@ -528,10 +529,10 @@ func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
 			twice, calls, "1987", "High moisture", "serviced")
 	}
 	one := []paper{{"d9", "note.txt", "Note", []passage{{Text: "The gate is locked at noon."}}}}
-	if got, _ := askIn(t, one, "When is the gate locked?", "Tell me more"); !strings.HasPrefix(got, Refusal) ||
+	if got, _ := askIn(t, one, "When is the gate locked?", "Tell me more"); !strings.HasPrefix(got, english.Refusal) ||
 		!strings.HasSuffix(got, "What they say about it was said already.") {
 		t.Errorf("with nothing left it says %q; want %q at its beginning and %q at its end",
-			got, Refusal, "What they say about it was said already.")
+			got, english.Refusal, "What they say about it was said already.")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
 )
 
 // What only frames a text is not quoted: a salutation, a closing, a title.
@@ -109,7 +110,7 @@ func TestALeadIsWrittenOnce(t *testing.T) {
 func TestARefusalSaysAWayOn(t *testing.T) {
 	answer, _ := ask(t, "Which helicopter flies to Madagascar?")
 	for _, want := range []string{
-		Refusal, "I searched for “", " If the document that says it is missing here, add it and ask again.",
+		english.Refusal, "I searched for “", " If the document that says it is missing here, add it and ask again.",
 	} {
 		if !strings.Contains(answer, want) {
 			t.Errorf("the refusal is %q, want %q in it", answer, want)

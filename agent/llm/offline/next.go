@@ -256,7 +256,7 @@ func goOn(t turn) move {
 	}
 	p := pileOf(t.shown())
 	left, any := p.unsaid(said)
-	if !any && !strings.Contains(said, Refusal) { // the answer was in other words, such as a language model's
+	if !any && !strings.Contains(said, english.Refusal) { // the answer was in other words, such as a language model's
 		left = p.best()
 	}
 	switch {

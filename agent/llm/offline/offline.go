@@ -20,9 +20,6 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Refusal begins every answer to a question that the documents do not answer.
-const Refusal = "I couldn't find relevant information about that in your documents."
-
 // Name is the model's name.
 const Name = "offline"
 

@@ -26,7 +26,7 @@ func refuse(t turn) string {
 			names = append(names, escape(d.name()))
 		}
 	}
-	said := Refusal
+	said := english.Refusal
 	switch {
 	case len(queries) > 0 && len(names) > 0:
 		said += " I searched for " + strings.Join(queries, " and for ") + " and read " + joinNames(names) + "."

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/footnote/footnote/text/english"
 )
 
 func TestReadRequest(t *testing.T) {
@@ -119,8 +121,8 @@ func TestRequestsForWhatIsNotThereAreNotCalledFound(t *testing.T) {
 		"Résume le bail du magasin", "履歴書を要約してください",
 	} {
 		got, _ := askIn(t, versions, q)
-		if !strings.HasPrefix(got, string(closest)) && !strings.HasPrefix(got, Refusal) {
-			t.Errorf("%s: %q, want %q or %q at its beginning", q, got, closest, Refusal)
+		if !strings.HasPrefix(got, string(closest)) && !strings.HasPrefix(got, english.Refusal) {
+			t.Errorf("%s: %q, want %q or %q at its beginning", q, got, closest, english.Refusal)
 		}
 	}
 }

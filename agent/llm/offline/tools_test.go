@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/footnote/footnote/text/english"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/agent/llm"
@@ -77,7 +79,7 @@ func TestTheOfferedToolsAreUsed(t *testing.T) {
 		{"without a threshold when nothing was found", []string{"semantic_search"},
 			map[string]string{"semantic_search:1": none},
 			[]string{`semantic_search {"min_score":0,"query":"days paid holiday"}`}, ""},
-		{"no tool at all", nil, nil, nil, Refusal},
+		{"no tool at all", nil, nil, nil, english.Refusal},
 	} {
 		calls, said := replyTo(t, leave, tt.offered, tt.done)
 		if diff := cmp.Diff(tt.want, calls); diff != "" || !strings.Contains(said, tt.said) {
