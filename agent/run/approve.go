@@ -13,14 +13,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Details of a call that waited for a person.
+// Keys of a step's details for a call that waited for approval.
 const (
-	detailApproved = "approved" // whether it ran
-	detailProposed = "proposed" // the model's input, when a person gave another
+	detailApproved = "approved" // whether the call was approved and ran
+	detailProposed = "proposed" // the model's input, if the approver replaced it
 )
 
-// requestApproval makes a call wait for a person, from the next event on. The caller stores the step: until then nobody
-// can decide, except in a run that was taken over (approvals.early).
+// requestApproval marks a call as pending approval. The caller stores the step with the next events. Until then no
+// decision can arrive, except in a run that was taken over (approvals.early).
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	a.approval = c.control.approvals.addCall(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
@@ -28,11 +28,11 @@ func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	return a.step
 }
 
-// runApproved waits for a person's word on each call that needs it, in the order of the calls, and runs those that may.
-// It returns the results for the model by the ids of their steps. The waits are one after the other and the calls side
-// by side: a call begins as soon as it is allowed, while the next one still waits. When the server stops (errLeaving),
-// calls under way may end, and what still waits is asked about again by the server that goes on. The time for tools
-// bounds the wait, since the goroutine of the run waits with it.
+// runApproved waits for a decision on each call that needs approval, in call order, and runs the approved ones. It
+// returns the results for the model, keyed by call id. The waits are sequential and the calls parallel: a call
+// starts once it is approved, while the next one still waits. On server shutdown (errLeaving) running calls may
+// finish. The server that resumes the run asks again about the waiting ones. The timeout for tools bounds the wait,
+// since the run's goroutine blocks.
 func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolCall) (map[string]llm.Message, error) {
 	late := time.NewTimer(c.budget.searchTime() - time.Since(c.budget.begun))
 	defer late.Stop()
@@ -47,7 +47,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 		if a.status == "" {
 			var err error
 			if v, err = c.awaitVerdict(ctx, a, late.C); errors.Is(err, errLeaving) {
-				leaves = err // what runs already may end
+				leaves = err // running calls may finish
 				break
 			} else if err != nil {
 				return nil, err
@@ -55,7 +55,7 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 		}
 		if a.status == "" {
 			c.acceptApproval(a, v)
-			// before it begins: what has an effect is in the log
+			// before the call starts: the log must hold every call with side effects
 			if err := c.log.emitEvents(ctx, c.log.trackStep(a.step)); err != nil {
 				return nil, err
 			}
@@ -80,9 +80,9 @@ func (c *toolCaller) runApproved(ctx, callCtx context.Context, attempts []*toolC
 	return told, leaves
 }
 
-// awaitVerdict waits for the word on one call: a person's, the end of the time for tools, or the command for an answer
-// now. A refusal of any kind is not an error: the call is rejected and its verdict empty. An error ends the run here:
-// its context ended, or another server goes on.
+// awaitVerdict waits for the decision on one call: the approver's, the timeout for tools, or the command to answer
+// now. A refusal of any kind is not an error: the call is rejected. An error stops the run on this server: its
+// context was cancelled, or another server resumes it.
 func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan time.Time) (verdict, error) {
 	object := func(why rejection) {
 		c.control.approvals.withdrawCall(a.approval)
@@ -92,7 +92,7 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 	case v := <-a.approval.answer:
 		if v.denied {
 			object(denied)
-		} else if v.input != nil { // another server may have another version of the tool
+		} else if v.input != nil { // the tool's version may differ on the server that received it
 			var err error
 			if v.input, err = a.tool.Normalise(v.input, nil); err != nil {
 				object(unfit)
@@ -104,7 +104,7 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 	case <-late:
 		object(unheard)
 	case <-c.control.now.Done():
-		if why := context.Cause(c.control.now); !errors.Is(why, errAnswerNow) { // it ends with its run, too
+		if why := context.Cause(c.control.now); !errors.Is(why, errAnswerNow) { // its parent context was cancelled
 			return verdict{}, why
 		}
 		object(hurried)
@@ -114,8 +114,8 @@ func (c *toolCaller) awaitVerdict(ctx context.Context, a *toolCall, late <-chan 
 	return verdict{}, nil
 }
 
-// acceptApproval makes an approved call ready to run, with the person's input if there is one. What the model had asked
-// for stays in the step's details, so that a resumed run counts the call as it was made by the model.
+// acceptApproval prepares an approved call to run, with the approver's input if there is one. The model's own input
+// stays in the step's details, so that a resumed run counts the call as the model made it.
 func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	a.step.Status, a.step.ToolStatus, a.step.Timestamp, a.step.Summary = chat.StatusRunning, chat.StatusRunning,
 		nowSeconds(), ""
@@ -127,7 +127,7 @@ func (c *toolCaller) acceptApproval(a *toolCall, v verdict) {
 	}
 }
 
-// withNote tells the model that its call ran with another input.
+// withNote wraps the output with a note for the model if the approver changed the call's input.
 func (a *toolCall) withNote(output any) any {
 	if !a.edited {
 		return output
@@ -140,13 +140,13 @@ func (a *toolCall) withNote(output any) any {
 	}
 }
 
-// rejection is why a call that waited for a person did not run. Each has its words for three: the reader of the step,
-// the reader of the answer, the model.
+// rejection is the reason why a call that waited for approval did not run. It has separate texts for the step, the
+// answer and the model.
 type rejection struct {
-	status    chat.Status // of its step
-	summary   string      // likewise
-	because   string      // for the answer
-	modelText string      // the model
+	status    chat.Status // of the step
+	summary   string      // of the step
+	because   string      // clause for the answer
+	modelText string      // message for the model
 }
 
 var (
@@ -168,11 +168,11 @@ var (
 	}
 )
 
-// rejectedCall is a call that a person kept from running.
+// rejectedCall is a call that was not approved.
 type rejectedCall struct {
-	message        string // what it was about to do
+	message        string // the step's message, which describes the call
 	why            rejection
-	hasSideEffects bool // it would have changed something elsewhere: there may be nothing else to say
+	hasSideEffects bool // the call would have changed something elsewhere, so there may be nothing else to report
 }
 
 // rejectCall ends a call before it runs.
@@ -182,8 +182,8 @@ func (c *toolCaller) rejectCall(a *toolCall, why rejection) {
 	c.rejected = append(c.rejected, rejectedCall{a.step.Message, why, a.tool.HasSideEffects})
 }
 
-// restoreRejected remembers a call of the log that a person kept from running. The reason is found by the status and
-// the summary of the step, which is all that the log has of it: a summary that changes makes rejections of older logs
+// restoreRejected restores a rejected call from the log of a resumed run. It identifies the reason by the step's
+// status and summary, since the log stores nothing else of it. Changing a summary makes rejections in older logs
 // unknown.
 func (c *toolCaller) restoreRejected(s chat.Step) {
 	if allowed, said := s.Details[detailApproved].(bool); !said || allowed {
@@ -196,33 +196,33 @@ func (c *toolCaller) restoreRejected(s chat.Step) {
 	}
 }
 
-// approval is a call's wait for a person's word.
+// approval is a call's pending request for approval.
 type approval struct {
 	tool    *tools.Tool
 	settled bool // guarded by the mutex of approvals
-	// holds one: settleCall never blocks, and a decision is kept until awaitVerdict takes it
+	// buffered with size 1: settleCall never blocks, and the decision is kept until awaitVerdict reads it
 	answer chan verdict
 }
 
-// verdict is what a person decided about a call.
+// verdict is the approver's decision about a call.
 type verdict struct {
 	denied bool
-	input  json.RawMessage // instead of the model's; nil: as it is
+	input  json.RawMessage // replaces the model's input; nil: unchanged
 }
 
-// ErrDecided is why a second decision about a call is refused.
+// ErrDecided is returned for a second decision about a call.
 var ErrDecided = &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
 
-// approvals are the calls of a run that wait, or waited, for a person. It is safe for concurrent use. A decision may
-// arrive before its call waits: a run that was taken over by this server is shown with its pending calls as soon as its
-// log is read, but waits for them only when resumePending has come so far. early keeps it.
+// approvals holds the calls of a run that wait, or waited, for approval. It is safe for concurrent use. A decision
+// may arrive before its call waits. A run that was taken over shows its pending calls as soon as its log is read,
+// but waits for them only in resumePending. early buffers such decisions.
 type approvals struct {
 	mu      sync.Mutex
 	waiting map[string]*approval // by call id
-	early   map[string]verdict   // decisions about calls that do not wait yet, in a run that was taken over
+	early   map[string]verdict   // buffered decisions about calls of a taken-over run that do not wait yet
 }
 
-// addCall registers a call that waits from now on.
+// addCall registers a waiting call, and applies a decision that arrived early.
 func (s *approvals) addCall(callID string, t *tools.Tool) *approval {
 	a := &approval{tool: t, answer: make(chan verdict, 1)}
 	s.mu.Lock()
@@ -235,13 +235,13 @@ func (s *approvals) addCall(callID string, t *tools.Tool) *approval {
 	return a
 }
 
-// settleCall hands a verdict to the call, and reports whether it is the first. It never blocks. A false result means
-// that somebody else decided first, here or on another server.
+// settleCall delivers a verdict to the call, and reports whether it is the first. It never blocks. false means that
+// the call was already decided, here or on another server.
 func (s *approvals) settleCall(callID string, v verdict) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.waiting[callID]
-	if !ok { // it begins to wait in a moment
+	if !ok { // the call is about to wait
 		s.early[callID] = v
 		return true
 	}
@@ -253,14 +253,14 @@ func (s *approvals) settleCall(callID string, v verdict) bool {
 	return true
 }
 
-// withdrawCall ends the wait without a person's word, or although it can't be followed.
+// withdrawCall ends the wait without a decision, or rejects a later one.
 func (s *approvals) withdrawCall(a *approval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.settled = true
 }
 
-// findCall returns the tool of a call that waits or waited.
+// findCall returns the tool of a call that waits or waited for approval.
 func (s *approvals) findCall(callID string) (t *tools.Tool, known, settled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,9 +271,9 @@ func (s *approvals) findCall(callID string) (t *tools.Tool, known, settled bool)
 	return a.tool, true, a.settled
 }
 
-// PendingCall returns the step of a call that waits for a person. It fails with CodeNotFound for a call that never
-// waited, and with CodeConflict for one that was decided. It reads the log alone, so any server can tell, also one that
-// does not work on the run.
+// PendingCall returns the step of a call that waits for approval. It fails with CodeNotFound for a call that never
+// waited, and with CodeConflict for one that was decided. It parses only the log, so any server can call it,
+// including one that does not execute the run.
 func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {

@@ -13,27 +13,27 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// budget is what a run may use, what it has used, and why it must answer when a limit is reached. Only the run's
-// goroutine changes it. A search by fallBackToPipeline may lift stop and limits for its time, and puts both back.
+// budget holds a run's limits, its usage, and the reason why it must answer once a limit is reached. Only the run's
+// goroutine changes it. fallBackToPipeline may lift stop and limits during its search, and then restores both.
 type budget struct {
-	control *Control         // whose user may want the answer now
+	control *Control         // reports whether the user wants the answer now
 	prices  map[string]Price // by model
-	// what toolset, settings and request allow together, see Engine.budgetOf
+	// combined limits of toolset, settings and request, see Engine.budgetOf
 	limits chat.Budget
-	// when this process took the run up; a resumed run gets its whole time again
+	// when this process started or resumed the run; a resumed run gets its whole time again
 	begun      time.Time
 	turns      int // model turns that may call tools
 	retrievals int // calls that search or read
-	badTurns   int // turns in a row with calls that could not run
+	badTurns   int // consecutive turns with calls that could not run
 	cutTurns   int // turns cut at the token limit
 	tokens     chat.Tokens
-	cost       *float64        // of what was used; nil without prices
+	cost       *float64        // total; nil without prices
 	unpriced   int             // replies of models without a price: with any, the run has no cost
 	stop       chat.StopReason // why the answer is forced; empty while it is not
 }
 
-// checkLimits decides whether a budget is spent, so that the next turn has to answer from what there is. The first
-// reason found stands: a budget that is spent stays spent, whatever else runs out later.
+// checkLimits sets stop if a limit is reached, so that the next turn must answer from the results so far. The first
+// reason stays, whatever limit is reached later.
 func (b *budget) checkLimits() {
 	switch {
 	case b.stop != "":
@@ -50,32 +50,32 @@ func (b *budget) checkLimits() {
 	}
 }
 
-// mayCall reports whether there is room for further calls of the program's own.
+// mayCall reports whether the program may make further calls.
 func (b *budget) mayCall() bool {
 	b.checkLimits()
 	return b.stop == "" && b.retrievals < b.limits.RetrievalCalls
 }
 
-// isLate reports whether the rest of the time is needed for the answer.
+// isLate reports whether the time for tools is over; the rest is kept for the answer.
 func (b *budget) isLate() bool { return time.Since(b.begun) >= b.searchTime() }
 
-// totalTime is how long the run may take in all, its answer included.
+// totalTime returns the run's timeout, its answer included.
 func (b *budget) totalTime() time.Duration { return time.Duration(b.limits.Seconds) * time.Second }
 
-// searchTime is how long tools may be called: the last sixth of the run's time is kept for writing the answer
+// searchTime returns the timeout for tools: the last sixth of the run's time is kept for writing the answer
 // (answerReserve).
 func (b *budget) searchTime() time.Duration { return b.totalTime() - b.totalTime()/answerReserve }
 
-// chargeTokens adds tokens to what the run has used, and returns their cost; nil without a price for the model. A part
-// is not given as the whole: once a model without a price was used, the run has no cost. The prices are those of the
-// settings at this moment; what a run cost is stored and never computed again.
+// chargeTokens adds tokens to the run's usage, and returns their cost; nil without a price for the model. Once a
+// model without a price was used, the run has no cost, since a partial sum would mislead. Prices are those of the
+// settings at this moment. A stored cost is never recomputed.
 func (b *budget) chargeTokens(model llm.Model, used chat.Tokens) *float64 {
 	cost := b.costOf(model, used)
 	b.charge(chat.Spent{Tokens: used, Cost: cost})
 	return cost
 }
 
-// charge adds what was spent, at a price or without one.
+// charge adds usage with or without a cost.
 func (b *budget) charge(spent chat.Spent) {
 	if spent.Cost == nil {
 		b.unpriced++
@@ -86,8 +86,8 @@ func (b *budget) charge(spent chat.Spent) {
 	}
 }
 
-// recallSpent charges what the steps of a run say that it took before it was taken up again. Steps of earlier versions
-// may not say what it cost: then it is as if the run's model took it all.
+// recallSpent charges the usage in the log of a resumed run. Steps of earlier versions may lack a cost. Then the
+// usage is charged at the price of the run's model.
 func (b *budget) recallSpent(model llm.Model, before chat.Spent) {
 	if before.Cost == nil {
 		b.chargeTokens(model, before.Tokens)
@@ -96,7 +96,7 @@ func (b *budget) recallSpent(model llm.Model, before chat.Spent) {
 	b.charge(before)
 }
 
-// chargeFailedReply charges a reply that failed as far as its server said what it used.
+// chargeFailedReply charges a failed reply if its server reported the usage.
 func (b *budget) chargeFailedReply(model llm.Model, err error) (spent chat.Spent) {
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Usage != nil {
 		spent.Tokens = chat.Tokens{In: e.Usage.In, Out: e.Usage.Out}
@@ -105,19 +105,19 @@ func (b *budget) chargeFailedReply(model llm.Model, err error) (spent chat.Spent
 	return spent
 }
 
-// costOf is what some tokens cost, in the currency of the settings; nil without a price for the model. Prices are per
-// million tokens. The offline model costs nothing as soon as any model has a price.
+// costOf returns the cost of tokens, in the currency of the settings; nil without a price for the model. Prices are
+// per million tokens. The offline model costs 0 as soon as any model has a price.
 func (b *budget) costOf(model llm.Model, used chat.Tokens) *float64 {
 	price, ok := b.prices[model.Name()]
-	if !ok && (model.Name() != offlineName || len(b.prices) == 0) { // rules cost nothing
+	if !ok && (model.Name() != offlineName || len(b.prices) == 0) {
 		return nil
 	}
 	cost := (float64(used.In)*price.In + float64(used.Out)*price.Out) / 1e6
 	return &cost
 }
 
-// addUsage adds to run_done what the run used. For a completed run, its answer says most of it already. Without it a
-// failed run would seem to have cost nothing.
+// addUsage adds the run's usage to run_done. A completed run's answer already has most of it. For a failed run the
+// event is the only record of its cost.
 func (b *budget) addUsage(done chat.RunDone) chat.RunDone {
 	done.RetrievalCalls = b.retrievals
 	if done.Status != chat.RunCompleted {
@@ -127,21 +127,21 @@ func (b *budget) addUsage(done chat.RunDone) chat.RunDone {
 	return done
 }
 
-// stats count what all runs of the process did. They are safe for concurrent use. Nothing of them is stored: what a run
+// stats counts the activity of all runs of the process. It is safe for concurrent use. It is not stored: a run's
 // cost is in its own log.
 type stats struct {
 	mu sync.Mutex
 	chat.RunStats
 }
 
-// newStats starts at zero: counts are those of this process since its start.
+// newStats returns zero counters: they count from the start of the process.
 func newStats() *stats {
 	return &stats{RunStats: chat.RunStats{
 		Ended: map[chat.RunStatus]chat.Took{}, Tools: map[chat.ToolEnd]chat.Took{}, Spent: map[string]chat.Spent{},
 	}}
 }
 
-// copyCounts returns the counts so far.
+// copyCounts returns a snapshot of the counters.
 func (t *stats) copyCounts() chat.RunStats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +151,7 @@ func (t *stats) copyCounts() chat.RunStats {
 	}
 }
 
-// countBudget counts what a run took in all.
+// countBudget adds a run's total usage.
 func (t *stats) countBudget(b *budget) {
 	t.Tokens.In += b.tokens.In
 	t.Tokens.Out += b.tokens.Out
@@ -167,8 +167,8 @@ func (t *stats) countGathered(b *budget) {
 	t.countBudget(b)
 }
 
-// countTurn counts what a turn with calls took by the tools that it called: it was taken whatever becomes of the calls.
-// A turn with several calls is shared out among their tools, so that the sum over the tools is the sum of the turns.
+// countTurn counts the usage of a turn by the tools that it called, whether or not the calls succeed. The usage of a
+// turn with several calls is shared among their tools, so that the sum over tools equals the sum of the turns.
 func (s *state) countTurn(r reply) {
 	t := s.engine.stats
 	t.mu.Lock()
@@ -179,13 +179,13 @@ func (s *state) countTurn(r reply) {
 	}
 }
 
-// countEvents counts what was stored, and writes it to the log when that is wanted. It is called once for events that
-// were stored, so that what is counted is what readers can see. A step that is repeated from an earlier run was counted
-// there.
+// countEvents counts stored events, and logs them at the debug level, or info if the request asks for it. It must be
+// called once for events after they were stored, so that counters match the visible log. It skips a step repeated
+// from an earlier run, which was counted there.
 func (s *state) countEvents(ctx context.Context, ps []chat.Payload) {
 	level := slog.LevelDebug
 	if isOn(s.run.Request.Config.VerboseLogging) {
-		level = slog.LevelInfo // of a run that asks for it all steps are seen
+		level = slog.LevelInfo // such a run logs all steps
 	}
 	speaks := s.cfg.Log.Enabled(ctx, level)
 	t := s.engine.stats
@@ -227,8 +227,8 @@ func (s *state) countEvents(ctx context.Context, ps []chat.Payload) {
 	}
 }
 
-// toolLabel keeps names that models make up out of the labels. Labels of metrics are kept for the life of the process:
-// names from outside would grow without bound.
+// toolLabel returns a metric label for a tool: "unknown" for a name that is not in the registry. Labels live as long
+// as the process, so names that models make up would grow without bound.
 func (k *knowledge) toolLabel(name string) string {
 	if (tools.Set{Tools: k.engine.Registry.Tools}).Find(name) == nil {
 		return "unknown"

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Why a run's context may end.
+// Causes of a run's cancelled context.
 var (
 	errCancelled = errors.New("cancelled by the user")
 	errRevoked   = errors.New("the user has no valid key any more")
@@ -18,26 +18,26 @@ var (
 	errLost      = errors.New("another server works on this run")
 )
 
-// Why a model's turn may end before the model has.
+// Causes for cutting a model's turn short.
 var (
 	errAnswerNow = errors.New("answer now")
 	errLate      = errors.New("the time for searching is over")
 )
 
-// Control steers a run under way from outside. It is safe for concurrent use. Each context has one meaning and ends for
-// one reason: ctx stops the run, now forces its answer, leaving stops it here so that another server can go on.
+// Control steers a run from outside. It is safe for concurrent use. Each context has one meaning: ctx cancels the
+// run, now forces its answer, and leaving stops it on this server so that another server can resume it.
 type Control struct {
 	user      string
 	ctx       context.Context // of the run
-	now       context.Context // ends with errAnswerNow when the user wants the answer now, and with the run
-	leaving   context.Context // ends with errLeaving when nothing more is to begin here; ctx does not end it
+	now       context.Context // cancelled with errAnswerNow when the user wants the answer now, and with the run
+	leaving   context.Context // cancelled with errLeaving when no new work may start here; independent of ctx
 	approvals approvals
 
 	end, endNow, endLeaving context.CancelCauseFunc
 }
 
-// NewControl makes the control of a user's run, and the context to execute the run in. The caller calls Close when the
-// run is over.
+// NewControl returns the control of a user's run, and the context to execute the run in. The caller must call Close
+// when the run is over.
 func NewControl(ctx context.Context, user string) (context.Context, *Control) {
 	c := &Control{user: user, approvals: approvals{waiting: map[string]*approval{}, early: map[string]verdict{}}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
@@ -46,47 +46,48 @@ func NewControl(ctx context.Context, user string) (context.Context, *Control) {
 	return c.ctx, c
 }
 
-// Close frees what the contexts hold.
+// Close releases the resources of the contexts.
 func (c *Control) Close() {
 	c.end(nil)
 	c.endNow(nil)
 	c.endLeaving(nil)
 }
 
-// User returns whose run it is.
+// User returns the user that owns the run.
 func (c *Control) User() string { return c.user }
 
-// Cancel ends the run as its user wants.
+// Cancel cancels the run at the user's request.
 func (c *Control) Cancel() { c.end(errCancelled) }
 
-// Revoke ends the run because its user has lost the last valid key.
+// Revoke cancels the run because the user's last valid key was revoked.
 func (c *Control) Revoke() { c.end(errRevoked) }
 
-// Interrupt ends the run because the server stops and no other one goes on.
+// Interrupt cancels the run because the server stops and no other server resumes it.
 func (c *Control) Interrupt() { c.end(errStopping) }
 
-// Lose ends the run here, without a word in its log, because another server works on it. Whoever has the lease writes
-// the log from here on.
+// Lose stops the run on this server, without an event in its log, because another server executes it. Only the
+// holder of the lease writes the log.
 func (c *Control) Lose() { c.end(errLost) }
 
-// Leave begins nothing any more: calls under way may end, then another server goes on. It returns at once; LeaveAtOnce
-// follows when calls under way take too long to end.
+// Leave starts a graceful handover: no new calls start, running ones may finish, then another server resumes the
+// run. It returns at once. LeaveAtOnce follows if running calls take too long.
 func (c *Control) Leave() { c.endLeaving(errLeaving) }
 
-// LeaveAtOnce cuts off the calls under way that Leave lets end.
+// LeaveAtOnce cancels the running calls that Leave lets finish.
 func (c *Control) LeaveAtOnce() { c.end(errLeaving) }
 
-// AnswerNow makes the run answer from what it has.
+// AnswerNow forces the run to answer from its results so far.
 func (c *Control) AnswerNow() { c.endNow(errAnswerNow) }
 
-// Decide settles a call that waits for a person, or will wait in a moment: input replaces the model's unless it is
-// nil. It reports whether that is news: the first decision stands.
+// Decide settles a call that waits for approval, or will wait in a moment. A non-nil input replaces the model's. It
+// reports whether this is the first decision; later ones have no effect.
 func (c *Control) Decide(callID string, approved bool, input json.RawMessage) bool {
 	return c.approvals.settleCall(callID, verdict{denied: !approved, input: input})
 }
 
-// Undecided returns the tool of a call that waits for a person. known is false for a call that does not wait, or not
-// yet: one of a run that was taken over waits again in a moment.
+// Undecided returns the tool of a call that waits for approval. known is false for a call that does not wait, or not
+// yet: a call of a taken-over run waits again in a moment. It fails with CodeConflict if the run was stopped or the
+// call decided.
 func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error) {
 	t, known, settled := c.approvals.findCall(callID)
 	switch {
@@ -98,30 +99,28 @@ func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error
 	return t, known, nil
 }
 
-// phase is what the model's next turn is for. A spent budget (budget.stop) makes it the answer in every phase.
-// reviewReply and askAgain may lead from an answer back to gathering; each way back is limited, so a run ends.
+// phase is the purpose of the model's next turn. A spent budget (budget.stop) makes it the answer in every phase.
+// reviewReply and askAgain may return from an answer to gathering. Each such retry is limited, so a run ends.
 type phase string
 
 const (
 	gathering            phase = ""           // the model may call tools
-	answering            phase = "answering"  // the model answers: it has what it needs, or can't call tools
-	answeringPreselected phase = "from rules" // the model answers from what the program chose to gather
-	answeringTalk        phase = "talk"       // rules see nothing to search for; the model may call tools all the same
+	answering            phase = "answering"  // the model answers: it has enough, or can't call tools
+	answeringPreselected phase = "from rules" // the model answers from calls that rules chose
+	answeringTalk        phase = "talk"       // rules found nothing to search for; the model may still call tools
 )
 
-// modelRole is the part that the model of a run plays. The offline model is made of rules (agent/llm/offline). A run
-// has it
-// when the request names it (useRequested), or when it takes over as Config.Fallback because the language model failed
-// or said nothing that holds (switchToFallback). Both are one role: advice, reviews and repairs are for language
-// models.
+// modelRole is the role of a run's model. The offline model is made of rules (agent/llm/offline). A run uses it if
+// the request names it (useRequested), or as Config.Fallback if the language model failed or wrote nothing that
+// holds (switchToFallback). Both cases are one role: advice, reviews and repairs apply only to language models.
 type modelRole string
 
 const (
-	languageModel  modelRole = ""         // it writes freely: it is given advice, and its answers are reviewed
-	ruleBasedModel modelRole = "fallback" // it quotes: asked for as "offline", or in the place of a model that failed
+	languageModel  modelRole = ""         // writes freely: gets advice, and its answers are reviewed
+	ruleBasedModel modelRole = "fallback" // quotes: requested as "offline", or the fallback for a failed model
 )
 
-// isChosen reports whether rules chose what the model answers from.
+// isChosen reports whether rules chose the evidence for the answer.
 func (p phase) isChosen() bool { return p == answeringPreselected || p == answeringTalk }
 
 // mayCallTools reports whether the next turn may call tools.
@@ -129,35 +128,34 @@ func (m *modelCaller) mayCallTools() bool {
 	return (m.phase == gathering || m.phase == answeringTalk) && m.budget.stop == "" && !m.isSmall()
 }
 
-// answerNext makes the next turn the answer, also when rules chose what was gathered.
+// answerNext makes the next turn the answer, unless rules already set the phase.
 func (s *state) answerNext() {
 	if s.phase == gathering {
 		s.phase = answering
 	}
 }
 
-// isRuleBased reports whether the run's model is the one made of rules: asked for, or because the other failed.
+// isRuleBased reports whether the run's model is the rule-based one, as requested or as fallback.
 func (m *modelCaller) isRuleBased() bool { return m.role == ruleBasedModel }
 
-// switchToFallback gives the rest of the run to Config.Fallback, which is the offline model wherever it is set.
+// switchToFallback switches the rest of the run to Config.Fallback, which is the offline model wherever it is set.
 func (m *modelCaller) switchToFallback() {
 	m.model, m.role = m.cfg.Fallback, ruleBasedModel
 	m.offerCheck()
 }
 
-// remedy is something that a run does at most once to get on. Its value is what the model is told, for those that tell
-// it something.
+// remedy is a corrective step that a run takes at most once. Its value is the prompt for the model, if it has one.
 type remedy string
 
-// Remedies besides those that tell the model what is wrong with its answer.
+// Remedies without a prompt for the model.
 const (
-	reformulation remedy = "reformulation" // it was searched in other words
-	translation   remedy = "translation"   // what is searched for was translated, or could not be
-	pipelineRun   remedy = "pipeline"      // the fixed pipeline took over
-	foundChecked  remedy = "check"         // the small model judged the passages that it is to answer from
-	needJudged    remedy = "need"          // the judge was asked whether the message needs documents
-	foundJudged   remedy = "judgement"     // what was found was judged, to search for what is missing
+	reformulation remedy = "reformulation" // a search was repeated in other words
+	translation   remedy = "translation"   // the query was translated, or could not be
+	pipelineRun   remedy = "pipeline"      // the fixed pipeline replaced the model's choice of tools
+	foundChecked  remedy = "check"         // the small model checked the passages for its answer
+	needJudged    remedy = "need"          // the judge decided whether the message needs documents
+	foundJudged   remedy = "judgement"     // the results were judged, to search for missing ones
 )
 
-// remedies are those that a run has used.
+// remedies is the set of remedies that a run has used.
 type remedies map[remedy]bool

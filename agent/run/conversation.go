@@ -17,23 +17,24 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// How much of a conversation a model is told, unless the settings (--memory-turns and its neighbours) say
-// otherwise. With twice the tokens, for passages, it is less than a seventh of what a history may hold (contextTokens).
+// Default limits of the conversation's context for a model; the settings (--memory-turns and its neighbours)
+// override them. With as many tokens again for passages, this is less than a seventh of a run's token limit for its
+// history (contextTokens).
 const (
 	memoryQuestions = 10
 	memoryTokens    = 4000
 	memoryPassages  = 50
 )
 
-// Memory is how much of its conversation a run knows. Zero fields take their defaults: 10, 4,000 and 50. A negative
-// one means nothing.
+// Memory limits the context that a run gets from its conversation. Zero fields take their defaults: 10, 4,000 and
+// 50. A negative field disables that kind.
 type Memory struct {
 	Questions int // questions with their answers
-	Tokens    int // of these, and as many again of passages
-	Passages  int // that earlier answers rested on, or that were shown for them: the last ones, each once
+	Tokens    int // of these questions and answers, and as many again for passages
+	Passages  int // cited by earlier answers or retrieved for them: the latest, deduplicated
 }
 
-// orDefaults fills in the fields that are zero; a negative one comes out as 0, which is no memory of that kind.
+// orDefaults fills in zero fields with their defaults; a negative field becomes 0, which disables that kind.
 func (m Memory) orDefaults() Memory {
 	return Memory{
 		Questions: orDefault(m.Questions, memoryQuestions), Tokens: orDefault(m.Tokens, memoryTokens),
@@ -41,7 +42,7 @@ func (m Memory) orDefaults() Memory {
 	}
 }
 
-// orDefault is n, usual for 0, and 0 for a negative n.
+// orDefault returns n, usual for 0, and 0 for a negative n.
 func orDefault(n, usual int) int {
 	if n == 0 {
 		return usual
@@ -49,22 +50,22 @@ func orDefault(n, usual int) int {
 	return max(0, n)
 }
 
-// conversation is what came before a question in its conversation.
+// conversation is the context of a question: the earlier turns of its conversation.
 type conversation struct {
 	messages  []llm.Message   // questions and answers, oldest first
-	evidence  []string        // of these, what later answers may rest on: no sentence that was unsupported
-	documents []chat.Source   // behind the last answer, in order
+	evidence  []string        // of these, texts that later answers may rest on: without unsupported sentences
+	documents []chat.Source   // sources of the last answer that has any, in order
 	citations []chat.Citation // of the last answer that has any
-	passages  []string        // that were shown before, by id, the last ones first, each once
+	passages  []string        // ids of passages retrieved or cited earlier, latest first, deduplicated
 	lost      int             // turns whose stored rows are damaged
-	err       error           // why all of it could not be read: the answer goes on without it; nil: it could
+	err       error           // why the conversation could not be read; the answer is written without it
 }
 
-// historyStep is the phase that says that the conversation could not be read.
+// historyStep is the step id that reports an unreadable conversation.
 const historyStep = "history"
 
-// readConversation reads the shown branch that a run continues, after the turns that came with the request. Turns of a
-// request come before those of the session: a client that brings some had them before it came here.
+// readConversation reads the shown branch that a run continues. Turns in the request's history come before those of
+// the session, since a client had them before the session began.
 func (k *knowledge) readConversation(ctx context.Context) (conversation, error) {
 	out, err := k.readBranch(ctx)
 	outside := k.requestHistory()
@@ -75,8 +76,8 @@ func (k *knowledge) readConversation(ctx context.Context) (conversation, error) 
 	return out, err
 }
 
-// requestHistory makes messages of the last turns that a request brought along. Each text gets an equal part of the
-// tokens, so that one long answer does not push out all others.
+// requestHistory converts the last turns of the request's history to messages. Each text gets an equal share of the
+// tokens, so that one long answer does not displace all others.
 func (k *knowledge) requestHistory() []llm.Message {
 	turns, m := k.run.Request.History, k.cfg.Memory
 	var messages []llm.Message
@@ -90,9 +91,9 @@ func (k *knowledge) requestHistory() []llm.Message {
 	return messages
 }
 
-// readBranch reads what the run continues: from its parent back to the first question of the shown branch, as far as
-// Memory goes. Answers that were replaced by newer versions are not among it. A run whose stored rows are damaged is
-// counted in lost and left out. It fails when the store does; what was read until then is dropped.
+// readBranch reads the shown branch from the run's parent back to its first question, within the limits of Memory.
+// It excludes answers that were replaced by newer versions. A run with damaged stored rows is counted in lost and
+// skipped. If the store fails, it returns an error and no partial result.
 func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 	if k.run.ParentID == "" {
 		return conversation{}, nil
@@ -132,10 +133,10 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 				out.evidence = append(out.evidence, clipTokens(held, left))
 			}
 			left -= estimateTokens(answer)
-			if len(out.documents) == 0 { // thanks, and what rests on none, leave those before in sight
+			if len(out.documents) == 0 { // an answer without sources, such as a reply to thanks, keeps the earlier ones
 				out.documents = known.sources
 			}
-			if len(out.citations) == 0 { // an answer without footnotes leaves those before it in sight
+			if len(out.citations) == 0 { // an answer without footnotes keeps the earlier ones
 				out.citations = known.citations
 			}
 			out.addPassages(known.passages, k.cfg.Memory.Passages)
@@ -146,7 +147,7 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 			out.messages = append(out.messages, llm.Message{Role: llm.RoleAssistant, Text: begun})
 			left -= estimateTokens(begun)
 		}
-		// a question is never left out: without it the answer before makes no sense
+		// a question is never skipped: without it the earlier answer makes no sense
 		question := clipTokens(past.Request.Message, max(left, 50))
 		out.messages = append(out.messages, llm.Message{Role: llm.RoleUser, Text: question})
 		out.evidence = append(out.evidence, question)
@@ -156,8 +157,8 @@ func (k *knowledge) readBranch(ctx context.Context) (conversation, error) {
 	return out, nil
 }
 
-// addPassages keeps passages that are not known yet, up to a limit in all. Passages of later answers come first,
-// because the walk goes backwards: with little room, the newest stay.
+// addPassages appends passages that are not known yet, up to a total limit. The walk goes backwards, so passages of
+// later answers come first and the newest are kept.
 func (r *conversation) addPassages(passages []string, limit int) {
 	for _, id := range passages {
 		if len(r.passages) < limit {
@@ -167,29 +168,29 @@ func (r *conversation) addPassages(passages []string, limit int) {
 }
 
 const (
-	// maxMemories is of how many finished runs it is kept what they rested on. What 25 answers rested on is read in 0.7
-	// ms with it and in 2.2 without (BenchmarkRecollect, two busy cores).
+	// maxMemories is the size of the cache of finished runs' memories. With the cache, reading the sources of 25
+	// answers takes 0.7 ms, without it 2.2 ms (BenchmarkRecollect, two busy cores).
 	maxMemories = 2000
 
-	// firstRecalled is the number of the first passage that is known from earlier in the conversation: far from those
-	// of the run's own, so that a run that goes on after a restart gives out the same numbers again.
+	// firstRecalled is the number of the first passage recalled from earlier in the conversation. It is far above
+	// the run's own numbers, so that a resumed run assigns the same numbers again.
 	firstRecalled = 501
 )
 
-// runMemory is what a finished run leaves to those after it. It is small beside the log that it is read from, which
-// holds every result.
+// runMemory is the context that a finished run leaves to later ones. It is small compared with the log that it is
+// read from, which holds every result.
 type runMemory struct {
 	sources   []chat.Source
 	citations []chat.Citation
-	passages  []string // ids, those of cited ones first
-	begun     string   // what was written of an answer that a user stopped
+	passages  []string // ids, cited ones first
+	begun     string   // partial answer of a run that the user cancelled
 
-	isSupported bool     // the confidence in its answer is above 0
-	unsupported []string // sentences of its answer
+	isSupported bool     // the answer's confidence is above 0
+	unsupported []string // unsupported sentences of the answer
 }
 
-// readRunMemory reads what an answered run rested on. The memory of a finished run is cached: its log never changes.
-// One under way, such as a parent that still runs, is read each time.
+// readRunMemory reads the memory of an answered run from its log. That of a finished run is cached, since its log
+// never changes. A run in progress, such as a parent that still runs, is read each time.
 func (k *knowledge) readRunMemory(ctx context.Context, run chat.Run) (runMemory, error) {
 	if known, ok := k.engine.memories.Get(run.ID); ok {
 		return known, nil
@@ -228,8 +229,7 @@ func (k *knowledge) readRunMemory(ctx context.Context, run chat.Run) (runMemory,
 	return out, nil
 }
 
-// shownIn adds the passages of a tool's result. At most memoryPassages are taken, in the order in which tools showed
-// them.
+// shownIn appends the passages of a tool's result, in the order of its hits. It stops at memoryPassages in total.
 func shownIn(r *chat.StepResult, out []string) []string {
 	if r == nil {
 		return out
@@ -242,10 +242,9 @@ func shownIn(r *chat.StepResult, out []string) []string {
 	return out
 }
 
-// promptEarlierPassages tells the model of the passages that the conversation rested on so far, as far as there is
-// room, under numbers of their own: what was found out is still known, and can be cited, without another search.
-// Passages of documents that are gone, or not in reach any more, are left out without a word. The room is Memory.Tokens
-// once more. Whoever may not see a document gets nothing of it, although it was shown before.
+// promptEarlierPassages adds the conversation's earlier passages to the prompt, under numbers of their own. The
+// model can cite them without another search. Their token limit is another Memory.Tokens. Passages whose documents
+// were deleted, are out of reach, or are not readable for the user any more are skipped silently.
 func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	ids := w.conversation.passages
 	if len(ids) == 0 || w.givenText() || w.model.isRuleBased() {
@@ -295,32 +294,32 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	return nil
 }
 
-// knowledge is what a run knows: what it is asked and what it may use, what was said before, and what its tools have
-// found. prepareRun completes the first two before the first turn; then they are read only, except that a search within
-// one document narrows toolContext for its time. Calls of tools, which run side by side, read toolContext too: its
-// Sources and Texts are safe for concurrent use.
+// knowledge holds a run's question, permissions, conversation and tool results. prepareRun completes the question
+// and the conversation before the first turn. After that they are read-only, except that a search within one
+// document narrows toolContext while it runs. Parallel tool calls read toolContext too: its Sources and Texts are
+// safe for concurrent use.
 type knowledge struct {
 	engine           *Engine
 	cfg              *Config // the engine's
 	control          *Control
 	run              chat.Run
 	set              tools.Set
-	nonce            string // marks what is data, in a way that no document can know; 16 hexadecimal digits
+	nonce            string // delimits data in the prompt, unpredictable for documents; 16 hexadecimal digits
 	toolContext      *tools.Context
-	documentsInReach int // how many documents can be searched
+	documentsInReach int // number of searchable documents
 	asked            question.Analysis
-	titled           corpus.Document // that the question names by its title; empty: none
+	titled           corpus.Document // document whose title the question names; empty: none
 	conversation     conversation
-	otherLanguages   string // of the documents in reach, if the question is in none of them; empty: it is
-	translated       string // the question as it is searched for in these languages; empty: as it was asked
-	small            string // why the run's model has the profile for small ones; empty: it has not
+	otherLanguages   string // of the documents in reach, if the question is in none of them; else empty
+	translated       string // the query translated to these languages; empty: not translated
+	small            string // why the run's model has the profile for small models; empty: it has not
 
-	cite           *cite.Citer    // makes the footnotes that the answer takes from what was found
-	evidence       *cite.Evidence // what the answer is compared with
-	failedSearches []string       // their messages
+	cite           *cite.Citer    // makes the answer's footnotes from tool results
+	evidence       *cite.Evidence // compares the answer with its evidence
+	failedSearches []string       // messages of the failed searches
 }
 
-// newKnowledge is what a run knows before anything was read: its request, and what the engine has for all runs.
+// newKnowledge returns a run's initial knowledge: its request and the engine's shared parts. It reads nothing.
 func (e *Engine) newKnowledge(run chat.Run, set tools.Set, c *Control) knowledge {
 	k := knowledge{engine: e, cfg: e.config(), control: c, run: run, set: set, nonce: newNonce()}
 	k.toolContext = e.newToolContext(run)
@@ -329,7 +328,7 @@ func (e *Engine) newKnowledge(run chat.Run, set tools.Set, c *Control) knowledge
 	return k
 }
 
-// newToolContext is what the tools of a run work with.
+// newToolContext returns the context that the run's tools share.
 func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 	top := tools.DefaultTopK
 	if k := run.Request.Config.RetrievalTopK; k != nil {
@@ -345,8 +344,7 @@ func (e *Engine) newToolContext(run chat.Run) *tools.Context {
 	return c
 }
 
-// reranks reports whether what searches find is put in order once more: as the request says, else when there is a
-// reranker for it.
+// reranks reports whether search results are reranked: the request's setting, else whether there is a reranker.
 func (e *Engine) reranks(asked *bool) bool {
 	if asked == nil {
 		return e.config().Reranker
@@ -354,11 +352,11 @@ func (e *Engine) reranks(asked *bool) bool {
 	return *asked
 }
 
-// givenText reports whether the answer comes from the text that came with the question, and from nothing else.
+// givenText reports whether the answer comes only from the text that the request contains.
 func (k *knowledge) givenText() bool { return k.run.Request.ContextText != "" }
 
-// stopCause returns why the run is not carried on here, nil as long as it is. It is asked before each turn and each
-// round of calls, and after whatever a stop may have made fail.
+// stopCause returns why the run stops on this server; nil: it continues. Callers check it before each turn and each
+// round of calls, and after any failure that a stop may have caused.
 func (k *knowledge) stopCause(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -366,10 +364,10 @@ func (k *knowledge) stopCause(ctx context.Context) error {
 	return context.Cause(k.control.leaving)
 }
 
-// countSearchable counts the documents that can be searched, none of a run that has its text given. All of them are
-// counted once for each version of the library, which calls of tools know from here on. A question that was narrowed to
-// documents has as many in reach as it names. The count is cached for all users of the process, by scope and version:
-// on a large library it is a query of its own.
+// countSearchable returns the number of searchable documents; 0 for a run with a given text. A question that is
+// limited to documents has as many in reach as it names. Otherwise the count is cached for all users of the process,
+// by scope and library version, since on a large library it is a query of its own. Reading the version also passes
+// it to later tool calls.
 func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
 	version, err := k.cfg.Library.Version(ctx, k.toolContext.Scope)
 	if err != nil {
@@ -392,9 +390,9 @@ func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
 	return counts.Ready, err
 }
 
-// findTitled notes the document that a question names by its whole title: what it asks for stands in that one. Only
-// questions of kinds that may name a document unawares are looked at. PossibleTitles gives three names at most, so it
-// asks the library three times at most.
+// findTitled finds the document whose whole title the question names, and limits the question to it. It checks only
+// question types that may name a document incidentally. PossibleTitles returns at most three names, so there are at
+// most three look-ups in the library.
 func (k *knowledge) findTitled(ctx context.Context) error {
 	asked := strings.TrimSpace(k.run.Request.Message)
 	if k.givenText() || len(asked) > question.MaxAnalysed {
@@ -418,8 +416,8 @@ func (k *knowledge) findTitled(ctx context.Context) error {
 	return nil
 }
 
-// needsFootnotes reports whether the answer must rest on passages, or say what tools returned: not so for talk and
-// sums.
+// needsFootnotes reports whether the answer must rest on passages or state tool results. Small talk and sums need
+// neither.
 func (k *knowledge) needsFootnotes() bool { return k.mustCite() && k.asked.NeedsDocuments() }
 
 // mustCite reports whether the answer needs footnotes.
@@ -428,9 +426,9 @@ func (k *knowledge) mustCite() bool {
 	return c == nil || *c
 }
 
-// searchWords is the question as it is searched for; one that points back borrows the words of the last one that was
-// about something. At most 1,000 characters: what the schemas of the search tools take. What was translated is
-// searched for in its translation.
+// searchWords returns the search query for the question, or its translation if there is one. A follow-up adds the
+// keywords of the last question with a subject. The result has at most 1,000 characters, the limit in the search
+// tools' schemas.
 func (k *knowledge) searchWords() string {
 	if k.translated != "" {
 		return k.translated
@@ -447,8 +445,8 @@ func (k *knowledge) searchWords() string {
 	return text.Shorten(words, 1000)
 }
 
-// readTool is the tool of the set that reads a document; nil if it has none. It may be another one of its capability
-// (tools.Set.Available).
+// readTool returns the tool of the set that reads a document; nil if it has none. A tool of the same capability may
+// replace read_document (tools.Set.Available).
 func (k *knowledge) readTool() *tools.Tool {
 	for _, name := range k.set.Available([]string{"read_document"}) {
 		return k.set.Find(name)
@@ -456,8 +454,8 @@ func (k *knowledge) readTool() *tools.Tool {
 	return nil
 }
 
-// isRepeatable reports whether a call of a tool changes nothing elsewhere, so that it may be made twice. It decides
-// what becomes of a call that a restart cut off (docs/decisions/replicas.md).
+// isRepeatable reports whether a tool has no side effects, so that its call can be retried. It decides how a resumed
+// run handles a call that a restart interrupted (docs/decisions/replicas.md).
 func (k *knowledge) isRepeatable(name string) bool {
 	tool := k.set.Find(name)
 	return tool != nil && !tool.HasSideEffects

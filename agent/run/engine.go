@@ -1,9 +1,9 @@
-// Package run answers one question: a model chooses tools, the tools search and read the documents, and every claim
-// of the answer is tied to the words it rests on. Engine holds what all runs of a process share, Runner is one run,
-// and Control steers it from outside. Runner.Execute prepares the prompt, plans, lets rules choose the first tools
-// where they can, then alternates turns of the model with calls of tools and reviews the answer; each step is stored
-// before the next begins. What a tool can do is in agent/tools, what a footnote must hold in agent/cite, rules
-// about the question's text in agent/question.
+// Package run answers one question. A model chooses tools, the tools search and read the documents, and every claim
+// of the answer is tied to the words it rests on. Engine holds the shared state of all runs of a process, Runner
+// executes one run, and Control steers it from outside. Runner.Execute prepares the prompt, makes the plan, and lets
+// rules choose the first tools where they can. Then it alternates model turns with tool calls and reviews the
+// answer. Each step is stored before the next begins. The tools are in agent/tools, the requirements for a footnote
+// in agent/cite, and the rules for the question's text in agent/question.
 package run
 
 import (
@@ -28,51 +28,51 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Config wires an Engine. Store, Feed, Library and Model are required; zero limits take their defaults.
+// Config configures an Engine. Store, Feed, Library and Model are required; zero limits take their defaults.
 type Config struct {
 	Store    chat.Store
 	Feed     *chat.Feed // over the same Store
 	Library  tools.Library
-	Reranker bool // the library has a reranker: searches use it unless a request says otherwise
+	Reranker bool // the library has a reranker: searches use it unless a request disables it
 	Model    llm.Model
-	Fallback llm.Model   // takes over when Model fails; nil: the run then fails
-	Web      *web.Web    // nil: there is no web_search
-	MCP      *mcp.Client // nil: there are no tools of other servers
-	Select   llm.Model   // a cheaper one that chooses tools, plans and judges; nil: Model
-	Models   []llm.Model // a request may name one of these instead of Model, weakest first
-	Owner    string      // names this process in leases; unique to its life. Empty: a fresh id
+	Fallback llm.Model   // replaces Model when it fails; nil: the run then fails
+	Web      *web.Web    // nil: no web_search
+	MCP      *mcp.Client // nil: no tools of other servers
+	Select   llm.Model   // a cheaper model that chooses tools, plans and judges; nil: Model
+	Models   []llm.Model // a request may select one of these instead of Model; weakest first
+	Owner    string      // identifies this process in leases, unique per process; empty: a new id
 	Log      *slog.Logger
 
-	// LeastModel is the first of Models that chooses tools by itself. Those before it get passages that rules found,
+	// LeastModel is the first of Models that chooses tools itself. Weaker ones get passages that rules retrieved,
 	// and only write the answer. Empty: all choose.
 	LeastModel string
-	// Small says why a model gets the profile for small ones, in a few words; empty: it does not. measuring is called
-	// before it begins to measure, which takes seconds. nil: no model gets it.
+	// Small returns why a model gets the profile for small models, in a few words; empty: it does not. It calls
+	// measuring before a measurement, which takes seconds. nil: no model gets the profile.
 	Small func(ctx context.Context, model string, measuring func()) string
 	// Prices are per million tokens, by model. Runs with other models have no cost.
 	Prices map[string]Price
 
-	Toolset     string      // of requests without one; empty: DefaultToolset
-	Tools       []string    // of requests without enabled_tools; empty: the toolset's own
+	Toolset     string      // default of requests; empty: DefaultToolset
+	Tools       []string    // default for enabled_tools in requests; empty: the toolset's own
 	Budget      chat.Budget // zero fields: the toolset's own
-	Temperature *float64    // of requests without one; nil: the toolset's own
-	MaxTokens   int         // of one reply of the model; 0: its own limit
-	// SystemPrompt is what every model is told beside the rules: a role, a tone, what the documents are about. It
-	// changes no rule.
+	Temperature *float64    // default of requests; nil: the toolset's own
+	MaxTokens   int         // token limit of one model reply; 0: the model's own limit
+	// SystemPrompt is added to the rules in every model's prompt: a role, a tone, the subject of the documents. It
+	// overrides no rule.
 	SystemPrompt string
-	Guard        Guard         // which questions are stopped
+	Guard        Guard         // rules that block questions
 	Features     Features      // how runs decide
-	Memory       Memory        // what of a conversation a run knows
-	ToolTimeout  time.Duration // of one call; 0: 30 s
+	Memory       Memory        // limits of the conversation's context
+	ToolTimeout  time.Duration // timeout of one call; 0: 30 s
 
-	// ApproveWeb has a person allow each search of the web.
+	// ApproveWeb requires approval for each web search.
 	ApproveWeb bool
 
 	Framework Framework // drives the runs; nil: the agent's own loop
 }
 
-// CheckTools reports a toolset or a tool that does not exist. It opens nothing: footnote doctor asks it about settings
-// alone.
+// CheckTools returns an error for a toolset or tool that does not exist. It opens nothing, so footnote doctor can
+// validate settings alone.
 func (c Config) CheckTools() error {
 	registry, err := c.toolRegistry()
 	if err != nil {
@@ -81,29 +81,30 @@ func (c Config) CheckTools() error {
 	return registry.Check(c.Toolset, c.Tools)
 }
 
-// toolRegistry builds the tools that the settings allow. It fails for a tool whose schema is wrong, which is a mistake
+// toolRegistry builds the tools that the settings allow. It fails for a tool with an invalid schema, which is a bug
 // in the program.
 func (c Config) toolRegistry() (tools.Registry, error) {
 	return tools.NewRegistry(tools.Config{Web: c.Web, MCP: c.MCP, ApproveWeb: c.ApproveWeb})
 }
 
-// Engine is what all runs of a process share: settings, tools, models, caches and counters. It is safe for concurrent
-// use.
+// Engine holds the shared state of all runs of a process: settings, tools, models, caches and counters. It is safe
+// for concurrent use.
 type Engine struct {
-	cfg      atomic.Pointer[Config] // Use sets another
+	cfg      atomic.Pointer[Config] // replaced by Use
 	Registry tools.Registry
 	guard    guard
 	stats    *stats
 	results  *lru.Cache[string, tools.Result]
-	// which tools a model chose for a question, when that led to an answer with footnotes
+	// tools that a model chose for a question, if the answer had footnotes
 	decisions *lru.Cache[string, decision]
 	memories  *lru.Cache[string, runMemory] // of finished runs, which never change
-	counts    *lru.Cache[string, int]       // of documents that can be searched
+	counts    *lru.Cache[string, int]       // numbers of searchable documents
 	// of a language model on passages, by model, question and text
 	verdicts *lru.Cache[string, llm.Verdict]
 }
 
-// NewEngine checks the wiring.
+// NewEngine validates the configuration and returns an engine. It fails for a missing required field and invalid
+// settings.
 func NewEngine(cfg Config) (*Engine, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Model == nil {
 		return nil, errors.New("agent: Store, Feed, Library and Model are required")
@@ -117,7 +118,7 @@ func NewEngine(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	cfg.Owner = cmp.Or(cfg.Owner, chat.NewID())
-	// a tenth of a run's usual time, so that a tool that hangs leaves time for others
+	// a tenth of a run's usual time, so that a hanging tool leaves time for others
 	cfg.ToolTimeout = cmp.Or(cfg.ToolTimeout, 30*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -140,21 +141,21 @@ func NewEngine(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Config returns the settings with their defaults.
+// Config returns the current settings, with defaults.
 func (e *Engine) Config() Config { return *e.config() }
 
-// config is what is set now. Nobody changes what it points to: a run keeps what it began with. Who needs several
-// settings reads it once: Use may put another in its place in between.
+// config returns the current settings. They are immutable: a run keeps the snapshot it started with. A caller that
+// needs several settings loads it once, since Use may replace it at any time.
 func (e *Engine) config() *Config { return e.cfg.Load() }
 
-// Stats returns what all runs did so far.
+// Stats returns the counters of all runs so far.
 func (e *Engine) Stats() chat.RunStats { return e.stats.copyCounts() }
 
-// DefaultTools returns the tools of a request that names none.
+// DefaultTools returns the tools of a request without a toolset.
 func (e *Engine) DefaultTools() tools.Set { return e.Registry.Toolsets[e.config().Toolset] }
 
-// FindTool returns the tool of a request's toolset with this name, with those of other servers; nil if it has no such
-// tool.
+// FindTool returns the tool with this name in a request's toolset, including tools of MCP servers; nil if there is
+// none.
 func (e *Engine) FindTool(ctx context.Context, req chat.RunRequest, name string) (*tools.Tool, error) {
 	set, err := e.ToolsOf(req)
 	if err != nil {
@@ -163,8 +164,8 @@ func (e *Engine) FindTool(ctx context.Context, req chat.RunRequest, name string)
 	return e.Registry.WithMCPTools(ctx, set).Find(name), nil
 }
 
-// ReadLog reads all events that a run has stored. It reads page by page, chat.MaxPage events each, and returns all of
-// them at once: a log has at most as many as the store allows for a run.
+// ReadLog reads all stored events of a run, in pages of chat.MaxPage, and returns them at once. The store's limit of
+// events for a run bounds the result.
 func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error) {
 	var log []chat.Event
 	for {
@@ -183,14 +184,14 @@ func (e *Engine) ReadLog(ctx context.Context, run chat.Run) ([]chat.Event, error
 	}
 }
 
-// maxCached is how many results of tools are kept, and how many counts of documents. No measurement of either is
-// recorded: a call that is made again is mostly one of the same conversation, so the last ones are enough.
+// maxCached is the size of the cache of tool results, and of the cache of document counts. No measurement of either
+// is recorded. A repeated call is mostly one of the same conversation, so the latest entries are enough.
 const maxCached = 256
 
-// maxVerdicts is how many verdicts on passages are kept: those of some 300 questions. A key has about 1 KB.
+// maxVerdicts is the size of the cache of verdicts on passages: those of some 300 questions. A key takes about 1 KB.
 const maxVerdicts = 2000
 
-// newCache returns a cache of the values used last, for all runs. It is safe for concurrent use.
+// newCache returns an LRU cache that all runs share. It is safe for concurrent use.
 func newCache[V any](most int) *lru.Cache[string, V] {
 	c, err := lru.New[string, V](most)
 	if err != nil {
@@ -199,8 +200,8 @@ func newCache[V any](most int) *lru.Cache[string, V] {
 	return c
 }
 
-// FeatureNames are what a run does around its model, by name. Each can be switched off. They are the values of the
-// setting agent.without, and the names under which the handbook explains them.
+// FeatureNames returns the names of optional features of a run. Each can be disabled. They are the values of the
+// setting agent.without, and the handbook's names for them.
 func FeatureNames() []string {
 	return []string{
 		featureAnalyse, featurePlan, featurePaths, featureRefine, featureEarlyStop, featureDecisions, featureReflect,
@@ -217,23 +218,22 @@ const (
 	featureReflect   = "reflect"
 )
 
-// Features is how runs decide. Its zero value is all of it, with the selection of each toolset.
+// Features configures how runs decide. The zero value enables all features, with each toolset's own selection.
 type Features struct {
-	Selection tools.Selection // of requests without one; empty: the toolset's own
-	Without   []string        // features that are switched off
+	Selection tools.Selection // default of requests; empty: the toolset's own
+	Without   []string        // disabled features
 	Pipeline  bool            // the fixed pipeline for every question: search, read, answer
-	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces a model that
+	// FallbackScore is the minimum similarity, 0–1, of semantic search results in the fallback for a model that
 	// can't use its tools.
 	FallbackScore float64
 	Checks        CheckMode // when a language model checks passages
-	NoRescue      bool      // a model that can't use its tools is not helped by the fixed pipeline
+	NoRescue      bool      // disables the fixed pipeline as fallback for a model that can't use its tools
 
-	// ContextTokens is how large a run's history may grow before the results of its older calls are shortened. 0:
-	// 60,000.
+	// ContextTokens is the history size, in tokens, above which results of older calls are shortened. 0: 60,000.
 	ContextTokens int
 }
 
-// Check says what is wrong with it.
+// Check validates the features, and returns an error for the user.
 func (t Features) Check() error {
 	if err := t.Selection.Check(); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (t Features) Check() error {
 	return nil
 }
 
-// usesAgent reports whether the model may call tools as it sees fit: as the request says, else as the settings do.
+// usesAgent reports whether the model may call tools: the request's setting, else that of the settings.
 func (k *knowledge) usesAgent() bool {
 	if asked := k.run.Request.Config.UseAgentMode; asked != nil {
 		return *asked
@@ -265,36 +265,35 @@ func (k *knowledge) isEnabled(feature string) bool {
 	return !slices.Contains(k.cfg.Features.Without, feature)
 }
 
-// Framework drives a run: it asks for a turn of the model, lets the agent make the turn's calls, and repeats this until
-// a turn has no calls. The framework decides only what comes next. The agent does everything else: history, budgets,
-// events, citations and the handling of failures. It returns when a turn had no calls, or with the
-// error of a turn or a call.
+// Framework drives a run: it requests a model turn, has the agent make the turn's calls, and repeats this until a
+// turn has no calls. It decides only the order. The agent handles history, budgets, events, citations and failures.
+// Framework returns after a turn without calls, or with the error of a turn or a call.
 type Framework func(ctx context.Context, r Rounds) error
 
-// Rounds is a run as a framework drives it. Its functions may be called from any goroutine; they work one after the
-// other.
+// Rounds is the view of a run that a Framework gets. Its functions may be called from any goroutine; a mutex
+// serialises them.
 type Rounds struct {
 	Question string
-	Tools    []llm.ToolSpec // those of the run
-	Most     int            // rounds of a turn and its calls that no run reaches
+	Tools    []llm.ToolSpec // tools of the run
+	Most     int            // upper limit of rounds, which no run reaches
 
-	// Turn has the model speak, and returns the calls that it wants made: none after its answer. The answer's text is
-	// shown as it comes. It fails while calls of the last turn are not made.
+	// Turn completes a model turn and returns its calls; none after an answer. The answer's text is streamed to
+	// readers. It fails while calls of the previous turn were not made.
 	Turn func(ctx context.Context) ([]llm.Call, error)
 
-	// Call returns what the model is told about one of the last turn's calls, by its place from 0; for a call that
-	// did not run that is why. The calls of a turn are made at the same time, when the first of them is asked for.
+	// Call returns the result for the model of one call of the last turn, by its index from 0. For a call that did
+	// not run, that is the reason. All calls of a turn run in parallel on the first Call.
 	Call func(ctx context.Context, place int) (string, error)
 }
 
-// moreRounds are those beyond the budget of turns: repairs, cut turns and reviews. There are far fewer of them; a
-// framework that bounds its rounds, as Eino does, must only never end a run that the budget lets go on.
+// moreRounds is the allowance above the budget of turns: repairs, cut turns and reviews. A run needs far fewer. It
+// only has to be large enough that a framework's round limit, as Eino's, never ends a run within its budget.
 const moreRounds = 50
 
 var errRounds = errors.New("the agent framework left the order of turns and calls")
 
-// driveBy lets a framework drive the run, and takes it back. The framework's context ends before that, so that nothing
-// of it goes on.
+// driveBy lets a framework drive the run and then takes it back. The framework's context is cancelled first, so that
+// none of its work continues.
 func (w *Runner) driveBy(ctx context.Context, drive Framework) ([]chat.Payload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -304,9 +303,8 @@ func (w *Runner) driveBy(ctx context.Context, drive Framework) ([]chat.Payload, 
 	return r.takeBack(err)
 }
 
-// rounds lets a framework drive one run, whose work is the framework's until close. A framework may call Turn and Call
-// from other goroutines; the mutex makes them one after the other, because the parts of a Runner belong to one
-// goroutine at a time.
+// rounds gives a framework control of one run until takeBack. A framework may call Turn and Call from other
+// goroutines. The mutex serialises them, because a Runner's parts may be used by one goroutine at a time.
 type rounds struct {
 	w       *Runner
 	mu      sync.Mutex
@@ -318,7 +316,7 @@ type rounds struct {
 	last    []chat.Payload
 }
 
-// asRounds is the run as a Framework gets it.
+// asRounds returns the run as a Framework gets it.
 func (r *rounds) asRounds() Rounds {
 	return Rounds{
 		Question: r.w.run.Request.Message, Tools: r.w.model.toolSpecs(),
@@ -334,7 +332,7 @@ func (r *rounds) asRounds() Rounds {
 	}
 }
 
-// inOrder does one step at a time, and none after a failure or when the run was taken back.
+// inOrder serialises steps. It runs none after a failure or after takeBack.
 func (r *rounds) inOrder(step func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -348,7 +346,8 @@ func (r *rounds) inOrder(step func() error) error {
 	return r.err
 }
 
-// takeTurn has the model speak. It fails with errRounds after the answer, and while calls of the last turn are open.
+// takeTurn completes a model turn. It fails with errRounds after the answer, and while calls of the last turn are
+// open.
 func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
 	if r.ended || len(r.reply.calls) > 0 && r.results == nil {
 		return nil, errRounds
@@ -362,8 +361,8 @@ func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
 	return r.reply.calls, nil
 }
 
-// callResult is what the model is told of one call, by its place in the turn from 0. All calls of the turn are made
-// when the first of them is asked for: a framework that asks one by one still has them run side by side.
+// callResult returns the result for the model of one call, by its index in the turn from 0. The first request runs
+// all calls of the turn, so that they run in parallel even if a framework requests the results one by one.
 func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	if place < 0 || place >= len(r.reply.calls) {
 		return "", errRounds
@@ -385,8 +384,7 @@ func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	return r.results[place], nil
 }
 
-// takeBack takes the run back from the framework, which returned err. It waits for a step that the framework left
-// behind.
+// takeBack takes the run back from the framework, which returned err. It waits for a step that still runs.
 func (r *rounds) takeBack(err error) ([]chat.Payload, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Guard says which questions are not worked on at all. It is no protection against what documents say: their text is
-// fenced as data (fenceData).
+// Guard configures the rules that block a question. It does not protect against document content, which is fenced as
+// data (fenceData).
 type Guard struct {
 	Input     []string // RE2 patterns, matched without case anywhere in a question; nil: DefaultGuard
-	MaxLength int      // runes of a question; 0: no limit but that of all requests
+	MaxLength int      // in runes; 0: no limit but that of all requests
 }
 
-// DefaultGuard stops orders to ignore the program's instructions. An order must stand at the start of a sentence, so
-// that a question about such orders passes. "Ignore the rules of the handbook" passes too: the words that follow
-// "rules" say that they are a document's. It stops what people try first, and no more: whoever writes around it gets
-// the rules of the prompt and the fence.
+// DefaultGuard returns patterns that block orders to ignore the program's instructions. An order must start a
+// sentence, so that a question about such orders passes. "Ignore the rules of the handbook" passes too, since its
+// "rules" are a document's. It matches only the common attempts. For all others, the rules of the prompt and the
+// fence apply.
 func DefaultGuard() []string {
 	const (
 		begin = `(?:^|[.!?\n])[\s>#*"'“-]*(?:(?:please|now|just|kindly|first|then|ok|okay|so|also|` +
@@ -57,25 +57,25 @@ func DefaultGuard() []string {
 	}
 }
 
-// Check says what is wrong with it.
+// Check returns an error for an invalid pattern or limit.
 func (g Guard) Check() error {
 	_, err := newGuard(g)
 	return err
 }
 
-// guard is a Guard that is ready to use.
+// guard is a compiled Guard.
 type guard struct {
 	rules   []guardRule
 	longest int
 }
 
-// guardRule is one pattern; own says that it is not one of DefaultGuard but of those who run the server.
+// guardRule is one pattern. own marks a pattern from the settings rather than DefaultGuard.
 type guardRule struct {
 	re  *regexp.Regexp
 	own bool
 }
 
-// newGuard compiles the patterns. It fails for one that is no RE2 expression and for a negative length, naming the
+// newGuard compiles the patterns. It fails for an invalid RE2 expression and for a negative length, and names the
 // setting.
 func newGuard(g Guard) (guard, error) {
 	if g.Input == nil {
@@ -95,8 +95,8 @@ func newGuard(g Guard) (guard, error) {
 	return out, nil
 }
 
-// blockReason returns why a question is not worked on, as a sentence for its user; empty when it is. Patterns are tried
-// in their order; the sentence does not say which one matched, so that it can't be probed.
+// blockReason returns why a question is blocked, as a sentence for the user; empty if it is not. Patterns are tried
+// in order. The sentence does not reveal the matching pattern, so that users can't probe the rules.
 func (g guard) blockReason(question string) string {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return fmt.Sprintf(
@@ -117,8 +117,8 @@ func (g guard) blockReason(question string) string {
 	return ""
 }
 
-// guardInput ends a run whose question a guard stops, visibly. Nothing is read before: a question that is stopped costs
-// no search and no model.
+// guardInput ends a run whose question a rule blocks, with a visible step. It runs before anything is read: a
+// blocked question costs no search and no model tokens.
 func (w *Runner) guardInput(ctx context.Context) error {
 	why := w.engine.guard.blockReason(w.run.Request.Message)
 	if why == "" {
@@ -132,28 +132,28 @@ func (w *Runner) guardInput(ctx context.Context) error {
 	return &chat.Error{Code: chat.CodeGuardrail, Message: why}
 }
 
-// author is who wrote an answer: the model, or the program to report what it did.
+// author identifies who wrote an answer: the model, or the program as a report.
 type author string
 
 const (
 	writtenByModel   author = ""
-	reportOfOpened   author = "opened"   // what the program opened for the reader, or what there is to open
-	reportOfRejected author = "rejected" // which calls a person kept from running
+	reportOfOpened   author = "opened"   // report of documents that the program opened, or of those there are
+	reportOfRejected author = "rejected" // report of calls that were not approved
 )
 
-// evaluation is how far an answer is borne out, as the program finds it.
+// evaluation is the result of comparing an answer with its evidence.
 type evaluation struct {
-	// 0–1, in hundredths: cite.UncheckedConfidence at most where nothing was compared with passages
+	// 0–1, in hundredths; at most cite.UncheckedConfidence if nothing was compared with passages
 	confidence float64
-	// one or more whole sentences, for the person who asked
+	// one or more whole sentences, for the user
 	explained string
-	// sentences of the answer without their footnotes, never nil: it goes into JSON as a list
+	// sentences of the answer without their footnotes; never nil, so that it encodes to a JSON list
 	unsupported []string
-	faultless   bool // everything that the answer states is held, or it states nothing
+	faultless   bool // every statement of the answer is supported, or it has none
 }
 
-// evaluateAnswer says how far an answer is borne out, by what it is that has to bear it out. What the program itself
-// said is judged by no text: it is certain.
+// evaluateAnswer compares an answer with the evidence that applies to it: the given text, passages, tool results or
+// the conversation. The program's own reports have confidence 1.
 func (w *Runner) evaluateAnswer(markdown string) evaluation {
 	w.evidence.QuotesOnly = w.model.isRuleBased()
 	if w.givenText() {
@@ -183,8 +183,8 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 	return evaluation{confidence, explained, unsupported, false}
 }
 
-// evaluateWithout compares an answer without footnotes, which needs none, with what there is to compare it with.
-// Nothing is held back for it: the confidence and the list of unsupported sentences say it.
+// evaluateWithout evaluates an answer that has no footnotes and needs none against the other evidence. It never
+// holds an answer back: the confidence and the list of unsupported sentences report the result.
 func (w *Runner) evaluateWithout(markdown string) evaluation {
 	switch {
 	case w.judgedTalk && !w.asked.NeedsDocuments():
@@ -215,12 +215,12 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 	return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
 
-// evaluateTalk compares talk, sums and work on a text in the question with the conversation and what was calculated.
-// The system prompt counts for talk, or the program could not say what it is.
+// evaluateTalk compares small talk, sums and work on a text in the question with the conversation and calculated
+// results. For small talk the system prompt is evidence too, so that the program can describe itself.
 func (k *knowledge) evaluateTalk(markdown string) evaluation {
 	texts := append([]string{k.run.Request.Message}, k.conversation.evidence...)
 	if question.IsTalk(k.run.Request.Message) {
-		texts = append(texts, systemPrompt) // what it is and what it can do
+		texts = append(texts, systemPrompt) // describes the program and its abilities
 	}
 	against := k.evidence.Against(cite.TheConversation, texts)
 	c := k.evidence.Compare(markdown, func(said string, by cite.WordMatcher) (held string, foreign bool) {
@@ -238,8 +238,8 @@ func (k *knowledge) evaluateTalk(markdown string) evaluation {
 	}
 }
 
-// searchCoverage says how much of what is in reach was looked into. A search looks into every document in reach, so one
-// search counts them all; a document that was only shown to the user counts as neither searched nor read.
+// searchCoverage returns how many documents in reach were searched and read. A search covers every document in
+// reach, so one search counts all. A document that was only opened for the user counts as neither.
 func (w *Runner) searchCoverage() chat.Coverage {
 	readDocs, pages, empty, searches := w.toolContext.Sources.Readings()
 	if w.review.author == reportOfOpened {
@@ -254,11 +254,11 @@ func (w *Runner) searchCoverage() chat.Coverage {
 	}
 }
 
-// equation is a sum with its result, as answers write it: 2 * 3 = 7.
+// equation matches a calculation with its result in an answer: 2 * 3 = 7.
 var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€¥]*)=\s*([-−]?[£$€¥]?\d[\d,]*(?:\.\d+)?)`)
 
-// sumNotes say of sentences that nothing bears out which of their sums are wrong, and whether the sum that was asked
-// for was calculated at all.
+// sumNotes returns notes on the sums in unsupported sentences: the wrong ones with their correct result, and a note
+// if the requested sum was not calculated or its result is missing.
 func (k *knowledge) sumNotes(unsupported []string) []string {
 	var out []string
 	for _, said := range unsupported {
@@ -289,8 +289,8 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 	return out
 }
 
-// sumAsked is the result of the sum that is the whole question. It begins at the first sign of a number, so that words
-// before it do not matter; words behind it make it no sum.
+// sumAsked returns the result of the sum that is the whole question. Words before the first character of a number
+// are ignored. With words after the sum, ok is false.
 func (k *knowledge) sumAsked() (v calc.Amount, ok bool) {
 	if k.asked.Type != question.Calculation {
 		return calc.Amount{}, false
@@ -303,8 +303,8 @@ func (k *knowledge) sumAsked() (v calc.Amount, ok bool) {
 	return v, err == nil
 }
 
-// wrongSum compares a sum with the result that is said. What can't be read is not wrong. What it takes for an equation
-// may be a date or a list of numbers.
+// wrongSum compares a calculation with its stated result. Unparsable text is not wrong: an apparent equation may be
+// a date or a list of numbers.
 func wrongSum(expression, said string) (result string, wrong bool) {
 	v, err := calc.Evaluate(expression)
 	if err != nil {
@@ -314,8 +314,8 @@ func wrongSum(expression, said string) (result string, wrong bool) {
 	return result, differsFrom(v, said)
 }
 
-// differsFrom reports whether a value is another number than the one that is said, with as many decimals as are said.
-// So 0.33 is right for 1/3, and 0.5 is wrong.
+// differsFrom reports whether a value differs from the stated number, at the stated number of decimals. So 0.33 is
+// right for 1/3, and 0.5 is wrong.
 func differsFrom(v calc.Amount, said string) bool {
 	n, err := calc.Evaluate(said)
 	if err != nil {
@@ -325,7 +325,7 @@ func differsFrom(v calc.Amount, said string) bool {
 	least := new(big.Rat).SetFrac(
 		big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil),
 	)
-	// a whole unit of the last decimal, so that rounding up and cutting off are both right
+	// tolerance is one unit of the last decimal, so that rounding up and truncating are both right
 	diff := new(big.Rat).Sub(v.Rat, n.Rat)
 	return diff.Abs(diff).Cmp(least) >= 0
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// review is what is known of the answer that stands. Nothing of it is restored after a restart: an answer that was not
+// review is the state of the current answer's review. It is not restored after a restart: an answer that was not
 // stored is written again.
 type review struct {
 	author    author
 	judgement judgement // the model's
-	earlier   *draft    // the best answer so far, while a better one is looked for
+	earlier   *draft    // best answer so far, while the run tries to improve it
 }
 
-// Reviews of an answer that is not good enough yet, as the model is told them. Each is made once in a run: a model that
-// does the same again is not asked a third time, but held back or replaced.
+// Prompts for the retry of an insufficient answer. Each is used once in a run. If the model repeats the mistake, the
+// answer is held back or replaced.
 const (
 	nudgeEmpty  remedy = "Your reply was empty. Answer the question now, or call a tool."
 	nudgeSearch remedy = "You have not searched the documents. Search them before you answer; if they do not hold " +
@@ -36,8 +36,8 @@ const (
 		"passage behind each claim, like [3]. Leave out what no passage supports."
 )
 
-// nudgeOther goes with what rules chose: the same request again would have the same answer. It is said once, since
-// rules choose once.
+// nudgeOther follows calls that rules chose, since the same prompt again would get the same answer. It is used once,
+// since rules choose once.
 const nudgeOther remedy = "The passages above may not hold the answer. Search in other words, or read on where they " +
 	"stand, then answer."
 
@@ -46,9 +46,9 @@ const nudgeSupport remedy = "None of your sentences is supported by the passages
 	"with the right number behind each claim. If the passages do not hold the answer, begin with the agreed sentence " +
 	"instead."
 
-// reviewReply looks at a finished reply. True means that the model has another try; what it said is taken back. The
-// order of the checks matters: an empty reply before a refusal, a refusal before its footnotes, what a person rejected
-// before a further search. Each retry is remembered in remedies, so a model that repeats itself ends the loop.
+// reviewReply reviews a finished reply. true means that the reply was taken back and the model retries. The order of
+// the checks matters: an empty reply before a refusal, a refusal before its footnotes, rejected calls before a
+// further search. remedies records each retry, so a model that repeats itself ends the loop.
 func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again bool, err error) {
 	if err := w.acceptUnsearched(ctx, text); err != nil {
 		return false, err
@@ -60,7 +60,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		}
 		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
-	// rules chose what it answers from, and that did not suffice: the model chooses for itself now
+	// rules chose the calls, and their results did not suffice: now the model chooses
 	if w.phase.isChosen() && !w.remedies[pipelineRun] && w.budget.stop == "" &&
 		w.model.toolSelection() != tools.SelectRules &&
 		(cite.IsRefusal(text) ||
@@ -74,9 +74,9 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		w.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: string(nudgeOther)}}
 		return true, w.log.takeAnswerBack(ctx, step)
 	}
-	// a refusal says something about the documents, so they have to have been searched
+	// a refusal is a statement about the documents, so they must have been searched
 	if cite.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
-		if w.firstCalls == nil { // it called nothing: rules search now
+		if w.firstCalls == nil { // the model made no calls: rules search now
 			if rescued, err := w.fallBackToPipeline(ctx); rescued || err != nil {
 				return rescued, err
 			}
@@ -87,19 +87,19 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return false, w.replaceByRefusal(ctx, "The time was used up before an answer: the refusal says so")
 	}
 	if cite.IsRefusal(text) && w.model.isSmall() && w.cfg.Fallback != nil && !w.toolContext.Sources.IsEmpty() {
-		// it may have overlooked what its passages hold; quotes say themselves how near they are
+		// the model may have overlooked the passage; quotes have their own confidence
 		return true, w.model.quoteInstead(ctx, w.model.model.Name()+" found no answer: quoting what is nearest instead")
 	}
-	// from here on the answer is one that a language model took, or should have taken, from documents
+	// from here on a language model wrote the answer, and it should rest on documents
 	if w.givenText() || cite.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
-		return false, nil // the fallback cites what it takes from documents, and needs none for the rest
+		return false, nil // the fallback cites what it takes from documents; the rest needs no footnotes
 	}
-	// another language has other words than the passages
+	// an answer in another language shares no words with the passages
 	if w.cite.ByModel() > 0 && w.asked.Reference != question.Rework {
 		return w.validateFootnotes(ctx, r, text)
 	}
 	if !w.needsFootnotes() || w.restsOnTools(text) {
-		if w.asked.Reference == question.Rework && w.mustCite() { // with the footnotes of what was worked on
+		if w.asked.Reference == question.Rework && w.mustCite() { // with the footnotes of the previous answer
 			_, err := w.rewriteWithFootnotes(ctx, text)
 			return false, err
 		}
@@ -110,7 +110,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	case w.onlyRejectedCalls():
 		return false, w.answerRejectedCalls(ctx)
 	case !w.toolContext.Sources.IsEmpty():
-		// before it is asked again: many models never write a number, and a turn of a small one takes a minute
+		// before a retry: many models never write a number, and a turn of a small model takes a minute
 		if ok, err := w.rewriteWithFootnotes(ctx, text); ok || err != nil {
 			return false, err
 		}
@@ -123,7 +123,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	case w.set.SearchTool() != nil && searches == 0 && w.budget.stop == "" && !w.remedies[nudgeSearch]:
 		return true, w.askAgain(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && w.saidBefore(text):
-		return false, nil // it answered from the conversation
+		return false, nil // answered from the conversation
 	default:
 		if searches == 0 {
 			if rescued, err := w.fallBackToPipeline(ctx); rescued || err != nil {
@@ -138,9 +138,9 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	}
 }
 
-// askAgain takes the reply back and tells the model, for the next turn only, what is wrong with it. Both the reply and
-// the objection are for the next turn only: the history keeps no failed attempts, which models imitate. A model that
-// rules have chosen for stays at answering: it gets no tools for this.
+// askAgain takes the reply back and prompts the model to correct it. The reply and the prompt are sent with the next
+// turn only: the history keeps no failed attempts, which models imitate. If rules chose the calls, the phase stays,
+// so the model gets no tools for the retry.
 func (w *Runner) askAgain(ctx context.Context, what remedy, message string, r reply) error {
 	w.remedies[what] = true
 	if w.phase == answering {
@@ -158,15 +158,15 @@ func (w *Runner) askAgain(ctx context.Context, what remedy, message string, r re
 	return w.log.takeAnswerBack(ctx, step)
 }
 
-// validateFootnotes looks at an answer whose footnotes can be checked. One without a single supported claim is written
-// again once, then held back. One claim that may be a paraphrase of its passage is enough to let the answer stand: each
-// sentence is then judged by itself in its evaluation.
+// validateFootnotes checks an answer that has footnotes. One without a single supported claim is retried once, then
+// held back. One claim that may paraphrase its passage is enough to keep the answer, since its evaluation judges
+// each sentence.
 func (w *Runner) validateFootnotes(ctx context.Context, r reply, text string) (again bool, err error) {
 	if !w.mustCite() {
 		return false, nil
 	}
 	held := w.evidence.AnyResembles(text)
-	if held && !w.model.isSmall() { // a small model writes right sentences and wrong numbers
+	if held && !w.model.isSmall() { // a small model writes correct sentences with wrong numbers
 		return false, nil
 	}
 	if ok, err := w.rewriteWithFootnotes(ctx, text); ok || held || err != nil {
@@ -178,10 +178,10 @@ func (w *Runner) validateFootnotes(ctx context.Context, r reply, text string) (a
 	return true, w.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
 }
 
-// rewriteWithFootnotes adds footnotes to an answer when the model placed none, or none that holds: it marks each
-// sentence that a passage supports. If fewer than half of the sentences that state something are supported, it does
-// nothing and ok is false. The text that readers saw is taken back and written anew, so that stored events stay in
-// order. Half was decided with the measure of a sentence, 70 % (docs/decisions/support.md).
+// rewriteWithFootnotes adds footnotes to an answer with none, or with none that holds: it cites each sentence that a
+// passage supports. If fewer than half of the factual sentences are supported, it does nothing and ok is false. The
+// streamed text is taken back and written again, so that stored events stay in order. The limit of half was set
+// together with the 70 % threshold for a sentence (docs/decisions/support.md).
 func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bool, err error) {
 	marked, placed, stated := w.evidence.WithPlacedFootnotes(answer)
 	if placed == 0 || 2*placed < stated {
@@ -198,12 +198,12 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
 	}
-	w.cite.StrayNumbers = stray // the sentences are the model's, and so were the numbers that are left out
+	w.cite.StrayNumbers = stray // the sentences are the model's, and so are the stray numbers
 	return true, w.log.writer.WriteAdded(ctx, marked)
 }
 
-// lastReply returns the answer that was written, as the last reply of the run, unless writing it failed. It is for
-// answers that the program wrote or put back, which are not reviewed.
+// lastReply returns the written answer as the last reply of the run, or err if writing failed. It is for answers
+// that the program wrote or restored, which are not reviewed.
 func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payload, error) {
 	if err != nil {
 		return reply{}, nil, err
@@ -216,7 +216,7 @@ func (w *Runner) lastReply(ctx context.Context, err error) (reply, []chat.Payloa
 	return reply{text: text, finish: llm.FinishStop}, last, err
 }
 
-// finishAnswer returns the final answer. A bare refusal is extended by the searches of the run.
+// finishAnswer returns the final answer. A bare refusal is extended by a description of the run's searches.
 func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
 	text, err := w.log.writer.Finish(ctx)
 	if err == nil && cite.IsRefusal(text) {
@@ -225,8 +225,8 @@ func (w *Runner) finishAnswer(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// lastEvents is what ends an answered run's log, but for run_done. They are stored together with run_done, so that no
-// reader sees an answer whose run seems to go on.
+// lastEvents returns the last events of an answered run, without run_done. They are stored in one batch with
+// run_done, so that no reader sees an answer of a run that seems to continue.
 func (w *Runner) lastEvents(text string, finish llm.Finish) ([]chat.Payload, error) {
 	last := w.log.writer.Rest()
 	if w.plan.hasParts() {
@@ -239,10 +239,10 @@ func (w *Runner) lastEvents(text string, finish llm.Finish) ([]chat.Payload, err
 	return append(last, w.answerEvents(text, finish)...), nil
 }
 
-// answerEvents makes the events that end an answered run, but for run_done. A refusal has no citations and no
-// confidence; its sources are the documents that were read. What the offline model knows about its quotes (llm.Found)
-// lowers the confidence and names the kind of finding. It stores nothing, and remembers the choice of tools that led
-// here.
+// answerEvents builds the events that end an answered run, without run_done. A refusal has no citations and no
+// confidence; its sources are the documents that were read. The offline model's rating of its quotes (llm.Found)
+// caps the confidence and sets the kind of finding. It stores nothing, and caches the choice of tools that led to
+// the answer.
 func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload {
 	var ps []chat.Payload
 	if finish == llm.FinishLength {
@@ -272,7 +272,7 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 		cut = append(cut, "The language model could not check the passages, so rules decide what was found.")
 	}
 	if cite.IsRefusal(markdown) {
-		if note := w.budget.spentNote(); note != "" { // the reason to stop does not say it
+		if note := w.budget.spentNote(); note != "" { // the stop reason is that of the refusal
 			cut = append(cut, note)
 		}
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
@@ -303,8 +303,8 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 	return append(ps, a)
 }
 
-// explainRefusal says of a refusal what it rests on. It is the self-evaluation of a refusal: only a completed search
-// makes “nothing was found” a statement about the documents. A given text needs no search: it was read whole.
+// explainRefusal returns the self-evaluation of a refusal. “Nothing was found” is a statement about the documents
+// only after a completed search. A given text needs no search: the model read all of it.
 func (k *knowledge) explainRefusal() string {
 	if !k.givenText() && !k.searchedDocuments() {
 		return "Whether the documents answer this is not known: no search in them was completed."
@@ -312,17 +312,17 @@ func (k *knowledge) explainRefusal() string {
 	return "Nothing that was found answers this."
 }
 
-// rewriteUnsearchedRefusal puts what was really done into a refusal of a run that did not look into the documents.
+// rewriteUnsearchedRefusal replaces a refusal without a completed search by one that describes the actual searches.
 func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
 	_, _, _, searches := w.toolContext.Sources.Readings()
 	if w.model.isRuleBased() && (searches > 0 || len(w.failedSearches) > 0) {
-		return nil // it says by itself what it did
+		return nil // the fallback's refusal already describes its searches
 	}
 	return w.replaceByRefusal(ctx, "Nothing was found because nothing was searched to its end: the answer says so")
 }
 
-// replaceByRefusal replaces an answer by the refusal sentence (english.Refusal), which explainInRefusal goes on
-// from. why is the message of its step.
+// replaceByRefusal replaces an answer by the refusal sentence (english.Refusal), which explainInRefusal extends. why
+// is the message of its step.
 func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
@@ -331,9 +331,9 @@ func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
 	return w.log.writer.Write(ctx, english.Refusal)
 }
 
-// explainInRefusal adds to a bare refusal, the model's or the program's, what was searched, the headings that come
-// nearest, and that a file may be missing: what somebody can go on with. What the model wrote stays as it is. It goes
-// on from the sentence as text, so that readers and clients who compare its beginning know it.
+// explainInRefusal extends a bare refusal, the model's or the program's, so that the user can continue. It adds the
+// searches, the nearest headings, and a hint that a document may be missing. The refusal sentence stays the
+// beginning of the text, so that readers and clients that compare it recognise it.
 func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, error) {
 	if w.givenText() || strings.TrimSpace(answer) != english.Refusal ||
 		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
@@ -345,11 +345,11 @@ func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, e
 	return w.log.writer.Finish(ctx)
 }
 
-// mostNear is how many headings a refusal names: more than three are no hint any more.
+// mostNear is the number of headings that a refusal names. More than three are no useful hint.
 const mostNear = 3
 
-// wayOn names the sections of the passages that searches found first, and says that a file may be missing. It says
-// nothing where no search was completed: then that is the reason.
+// wayOn returns sentences with the headings of the first retrieved passages and the hint that a document may be
+// missing. It is empty without a completed search, since then that is the reason.
 func (k *knowledge) wayOn() string {
 	if !k.searchedDocuments() {
 		return ""
@@ -375,8 +375,8 @@ func (k *knowledge) wayOn() string {
 	return said + " If the document that says it is missing here, add it and ask again."
 }
 
-// describeSearches says which searches were completed and which were not, from what the tools returned. It begins with
-// a space, to stand behind the refusal sentence, and claims nothing that a tool did not return.
+// describeSearches describes the completed and failed searches, from the tools' results only. It begins with a
+// space, since it follows the refusal sentence.
 func (s *state) describeSearches() string {
 	readDocs, _, _, searches := s.toolContext.Sources.Readings()
 	said := ""
@@ -406,12 +406,12 @@ func (s *state) describeSearches() string {
 	return said
 }
 
-// errUnsupported is why an answer is held back: nothing in it rests on the documents.
+// errUnsupported is the reason for holding an answer back: no claim of it is supported by the documents.
 var errUnsupported = errors.New("no claim of the answer is supported")
 
-// holdBack takes an answer away from the reader. The documents are quoted instead, which again reports; without a
-// fallback that quotes, the run ends. When a person kept calls from running, that is the answer instead. Nothing of it
-// is shown, so a fabricated answer never stands (docs/decisions/support.md).
+// holdBack takes an unsupported answer back, so that a fabricated answer is never shown (docs/decisions/support.md).
+// The fallback quotes the documents instead, and again is true; without a fallback the run fails. If calls were
+// rejected, the answer reports that instead.
 func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 	if len(w.calls.rejected) > 0 {
 		return false, w.answerRejectedCalls(ctx)
@@ -436,8 +436,8 @@ func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 	return false, failed
 }
 
-// onlyRejectedCalls reports whether a reply has no footnotes because a person rejected calls. Then it is useless to ask
-// for footnotes or to search. If the documents may answer the question as well, the run searches them once.
+// onlyRejectedCalls reports whether a reply has no footnotes because calls were rejected. Then another search or a
+// request for footnotes is useless. If the documents may answer the question too, the run first searches them once.
 func (w *Runner) onlyRejectedCalls() bool {
 	for _, call := range w.calls.rejected {
 		if call.hasSideEffects && w.toolContext.Sources.IsEmpty() || w.remedies[nudgeSearch] ||
@@ -449,8 +449,8 @@ func (w *Runner) onlyRejectedCalls() bool {
 	return false
 }
 
-// answerRejectedCalls puts in place of a reply that rests on nothing what is certain: that the calls were not made, and
-// why. The calls are named by the messages of their steps, which readers have seen.
+// answerRejectedCalls replaces an unsupported reply by a report of the calls that were not made, with the reasons.
+// It names the calls by the messages of their steps, which readers have seen.
 func (w *Runner) answerRejectedCalls(ctx context.Context) error {
 	step := w.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete,

@@ -18,38 +18,38 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Runner is one run under way. It owns everything that the run holds: the state, which all of its work shares, and the
-// two parts that act on it, of which one has models speak and the other makes calls. What decides what comes next, and
-// needs both of them, are Runner's own methods: the plan, the choice of tools, reviews of the answer, recovery. The
-// parts point to the state and never to each other, so a Runner is not copied. Its goroutine alone touches it.
+// Runner executes one run. It owns the run's state, shared by all of its parts, and two parts that act on it: one
+// calls models, the other makes tool calls. Decisions about the next step need both, and are methods of Runner: the
+// plan, the choice of tools, reviews of the answer, recovery. The parts point to the state and never to each other,
+// so a Runner must not be copied. Only its own goroutine accesses it.
 type Runner struct {
 	state
 	model modelCaller
 	calls toolCaller
 
-	// what was found out while the answer was made; each is written by one of the files named
+	// findings about the answer; each is written by one of the files named
 	review     review     // review.go, self_evaluation.go
-	remedies   remedies   // that were used
+	remedies   remedies   // used ones
 	chosenBy   string     // who chose the first tools; empty: the model
-	firstCalls []llm.Call // that the model chose by itself
+	firstCalls []llm.Call // chosen by the model itself
 	judgedTalk bool       // a model judged that the message needs no documents
-	unstored   error      // why an earlier end of the run could not be stored here; nil: none
+	unstored   error      // why an earlier end of the run could not be stored; nil: none
 }
 
-// state is what a run knows, what it may still spend, what it says, and how far it is. None of these knows another:
-// what needs several of them is a method of state, modelCaller, toolCaller or Runner.
+// state holds a run's knowledge, budget, event log, model history, plan and phase. These are independent of each
+// other. Code that needs several of them is a method of state, modelCaller, toolCaller or Runner.
 type state struct {
 	knowledge
 	budget   budget
-	log      eventLog // what it says to readers
-	messages messages // what it says to its model
+	log      eventLog // events for readers
+	messages messages // messages for the model
 	plan     plan
 	phase    phase
 }
 
-// NewRunner makes a run of the given tools that c steers. Execute carries it out. It does no I/O and can't fail: what
-// may fail is in prepareRun, so that a failure ends in the run's log. What is made later needs what is made before: the
-// citer the sources of the tools, the writer the citer, and the model caller the settings.
+// NewRunner returns a run with the given tools, steered by c; Execute executes it. It does no I/O and can't fail.
+// Work that may fail is in prepareRun, so that the run's log records the failure. The order matters: the citer needs
+// the tools' sources, the writer needs the citer, and the model caller needs the settings.
 func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	w := &Runner{remedies: remedies{}}
 	s := &w.state
@@ -57,7 +57,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	s.budget = budget{
 		control: c, prices: s.cfg.Prices, limits: e.budgetOf(set, run.Request.Config), begun: time.Now(),
 	}
-	// tests, Gather and CheckResults put another store in the place of this one
+	// tests, Gather and CheckResults replace store
 	s.log.open, s.log.store = map[string]*chat.Step{}, s.appendEvents
 	s.log.writer = cite.NewWriter(s.log.emitEvents, s.cite, s.givenText())
 	if s.mustCite() {
@@ -71,22 +71,22 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	return w
 }
 
-// Execute carries a run from where its log ends to its end, and stores all of it. log is nil for a new run; unstored is
-// why an earlier end of it could not be stored here, nil for none. ctx is that of the run's control. It never panics
-// and always ends the log, or says in the result why it could not.
+// Execute executes a run from the end of its log, and stores all events. log is nil for a new run. unstored is the
+// reason why an earlier end could not be stored; nil: none. ctx is that of the run's control. It never panics. It
+// always ends the log, or returns the reason why it could not.
 func (w *Runner) Execute(ctx context.Context, log []chat.Event, unstored error) ending {
 	w.log.length.Store(int64(len(log)))
 	w.unstored = unstored
 	return w.finishRun(ctx, func() ([]chat.Payload, error) { return w.answerQuestion(ctx, log) })
 }
 
-// Wait waits for calls that outlived their run. They end by their own contexts. Runs.launchRun waits last, so that a
-// slow tool delays neither the next question nor the slot of this run.
+// Wait waits for calls that outlived their run. Their own contexts end them. Runs.launchRun calls Wait last, so that
+// a slow tool delays neither the next question nor the release of this run's slot.
 func (w *Runner) Wait() { w.calls.running.Wait() }
 
-// answerQuestion carries a run from its beginning, or from where its log ends, to its answer. A run begins in one of
-// three ways: new, as a branch of an earlier run, or resumed from its own log. A branch begins with a given call, so
-// nothing is opened or planned for it.
+// answerQuestion runs from the beginning, or from the end of the log, to the answer. A run is new, a branch of an
+// earlier run, or resumed from its own log. A branch begins with a given call, so nothing is opened or planned for
+// it.
 func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.Payload, error) {
 	isNew, isBranch := len(log) == 0, len(log) == 0 && w.run.Request.From != nil
 	var over bool
@@ -133,8 +133,9 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 	return w.answerLoop(ctx)
 }
 
-// answerLoop lets the model work until it answers, and returns what ends the run's log but for run_done. An error ends
-// the run. With an agent framework in the settings, that one decides the order of turns and calls (engine.go).
+// answerLoop alternates model turns and calls until the model answers, and returns the run's last events without
+// run_done. An error ends the run. If the settings name an agent framework, it decides the order of turns and calls
+// (engine.go).
 func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 	if w.cfg.Framework != nil {
 		return w.driveBy(ctx, w.cfg.Framework)
@@ -150,20 +151,20 @@ func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 	}
 }
 
-// nextReply asks the model for a turn, and again until the reply has calls or its answer is good enough. With an
-// answer, last holds the events that end the run's log. A turn may be asked for again because it was empty, rested on
-// nothing, had no footnotes, or because the model that only chooses tools is done. Each of these happens a limited
-// number of times (remedies, maxRepairs, maxCuts), so it ends.
+// nextReply completes model turns until a reply has calls or its answer passes the review. With an answer, last
+// holds the events that end the run's log. A turn is retried if it was empty, unsupported or without footnotes, or
+// if the model that only chooses tools is done. Each kind of retry has a limit (remedies, maxRepairs, maxCuts), so
+// the loop ends.
 func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, err error) {
 	for {
-		// without a language model some questions are answered by what was quoted before: then nobody has to speak
+		// without a language model, earlier quotes can answer some questions
 		for _, say := range []func(context.Context) (bool, error){w.quoteAgain, w.refuseOwnText} {
 			if ok, err := say(ctx); ok || err != nil {
 				return w.lastReply(ctx, err)
 			}
 		}
 		w.budget.checkLimits()
-		// its calls can't be made to work: rules search in its place, once
+		// the model can't make usable calls: rules search instead, once
 		if w.budget.badTurns > maxRepairs || w.budget.cutTurns >= maxCuts {
 			if _, err := w.fallBackToPipeline(ctx); err != nil {
 				return reply{}, nil, err
@@ -172,7 +173,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		if err := w.shortenOldResults(ctx); err != nil {
 			return reply{}, nil, err
 		}
-		// completeTurn drops them, and the model that answers after the one that chooses has to hear them, too
+		// completeTurn drops them, but the model that answers after the selecting model needs them
 		aside := w.messages.ephemeral
 		if r, err = w.model.completeTurn(ctx); err != nil {
 			return w.orEarlier(ctx, err)
@@ -182,7 +183,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		} else if declined {
 			continue
 		}
-		// from here on such an answer is one like any other
+		// from here on an answer in a call is handled as any other
 		if answer, args, ok := w.answerInCall(r); ok {
 			if r, err = w.writeFinishAnswer(ctx, r, answer, args); err != nil {
 				return reply{}, nil, err
@@ -200,7 +201,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
 			})
 		}
-		// what the program holds against the answer comes first: a judgement by the model costs a call
+		// the program's review comes first, since a judgement by the model costs a call
 		again, err := w.reviewReply(ctx, r, text)
 		if err != nil {
 			return w.orEarlier(ctx, err)
@@ -222,9 +223,9 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 	}
 }
 
-// runTurnCalls makes the calls of a turn and looks at what came of them. The first calls that the model chose by itself
-// are remembered: they may serve a similar question later. Those of a turn that was cut at its length are not: they may
-// be half of what it wanted. Frameworks call it, too.
+// runTurnCalls makes the calls of a turn and handles their results. It keeps the first calls that the model chose
+// itself for the cache of decisions. Calls of a turn that was cut at its length are not kept, since they may be
+// incomplete. Frameworks call it, too.
 func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.firstCalls == nil && r.finish != llm.FinishLength {
 		w.firstCalls = r.calls
@@ -243,8 +244,8 @@ func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	return err
 }
 
-// beginRun emits how the run starts and prepares the history. A conversation that could not be read is said in a step,
-// not an error: an answer without it is better than none.
+// beginRun prepares the history and emits the first events. An unreadable conversation is a step with an error and
+// does not fail the run.
 func (w *Runner) beginRun(ctx context.Context) error {
 	if err := w.prepareRun(ctx); err != nil {
 		return err
@@ -272,9 +273,9 @@ func (w *Runner) beginRun(ctx context.Context) error {
 	return w.log.emitEvents(ctx, ps...)
 }
 
-// prepareRun reads what the run needs to know before its first turn. It runs once for each process that works on the
-// run, also after a restart, and stores nothing. The order matters: what the question asks for depends on the
-// conversation, the prompt on all of it, and earlier passages are added to the prompt.
+// prepareRun reads all data that the run needs before its first turn. It runs once in each process that executes the
+// run, also after a restart, and stores nothing. The order matters: the analysis depends on the conversation, the
+// prompt on both, and earlier passages are added to the prompt.
 func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	w.set = w.engine.Registry.WithMCPTools(ctx, w.set)
 	if w.conversation, err = w.readConversation(ctx); err != nil {
@@ -325,8 +326,8 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 	return nil
 }
 
-// startedEvent is the first event of every log. Its budget and model are what this run really has, with all defaults.
-// guardInput and handOver keep to that, too.
+// startedEvent returns the first event of a log. Its budget and model are the effective ones, with all defaults.
+// guardInput and handOver emit it, too.
 func (w *Runner) startedEvent() chat.RunStarted {
 	mode := chat.ModeFullBook
 	if w.givenText() {
@@ -338,10 +339,9 @@ func (w *Runner) startedEvent() chat.RunStarted {
 	}
 }
 
-// shortPath finds the questions that need no choosing: talk, work on a text that is given, a question about a footnote
-// of the last answer, and one about a document that is named. Documents are still searched and read by tools. A path is
-// taken only where its kind of question is certain; everything doubtful goes the usual way. None of them asks a model
-// who chooses, so they save a turn each.
+// shortPath chooses the calls for questions that need no model to choose: small talk, work on a given text, a
+// question about a footnote of the last answer, and one about a named document. Tools still search and read the
+// documents. A path is taken only if the question's kind is certain. Each path saves one model turn.
 func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}
 	switch {
@@ -366,12 +366,12 @@ func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	return w.namedPath(ctx, c)
 }
 
-// onlyRules is said without a language model of a text to be put in other words.
+// onlyRules is the answer, without a language model, to a request to rewrite a text.
 const onlyRules = "I can't put a text in other words: that needs a language model, and Footnote is in offline mode. " +
 	"I can search your documents, and answer with sentences from them."
 
-// refuseOwnText answers without a language model that the text of a question can't be rewritten. ok is false
-// for any other question.
+// refuseOwnText answers, without a language model, that it can't rewrite the text in a question. ok is false for any
+// other question.
 func (w *Runner) refuseOwnText(ctx context.Context) (ok bool, err error) {
 	if !w.model.isRuleBased() || w.givenText() || !w.isEnabled(featurePaths) ||
 		!question.OrdersOwnText(w.run.Request.Message) {
@@ -380,9 +380,8 @@ func (w *Runner) refuseOwnText(ctx context.Context) (ok bool, err error) {
 	return true, w.log.writer.WriteWords(ctx, onlyRules)
 }
 
-// citedPath reads the source of the footnote of the last answer that the question is about. It is the one short path
-// of the model made of rules, which knows the others by itself: earlier answers are told to models without their
-// footnotes.
+// citedPath reads the source of the last answer's footnote that the question is about. The rule-based model needs
+// only this short path, since it knows the others by itself. Models get earlier answers without their footnotes.
 func (w *Runner) citedPath() (choice, bool) {
 	cited, ok := w.citationAsked()
 	if !ok {
@@ -396,7 +395,7 @@ func (w *Runner) citedPath() (choice, bool) {
 	}, ok
 }
 
-// citationAsked is the footnote of the last answer that the question is about. A number without a footnote behind it is
+// citationAsked returns the footnote of the last answer that the question names. A number without such a footnote is
 // an ordinary question.
 func (k *knowledge) citationAsked() (chat.Citation, bool) {
 	m := text.Footnote.FindStringSubmatch(k.run.Request.Message)
@@ -411,8 +410,8 @@ func (k *knowledge) citationAsked() (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-// namedPath searches within the document that a question names, then reads it. It leaves comparisons and several names
-// to the usual way: one document would hide the others.
+// namedPath searches within the document that a question names, then reads it. It skips comparisons and questions
+// with several names, since one document would hide the others.
 func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) {
 	names := append(question.FileNames(w.run.Request.Message, 3), question.DocumentIDs(w.run.Request.Message)...)
 	if w.asked.Type != question.SpecificDocument || len(names) > 1 || question.IsComparison(w.run.Request.Message) {
@@ -443,17 +442,17 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	return c, len(c.opening)+len(c.then) > 0, nil
 }
 
-// mostQuoted is how many quotes of the last answer are said again: the whole of most answers, and the beginning of a
-// long one, whose rest is still on the page.
+// mostQuoted is the number of quotes of the last answer that are repeated: all of most answers, and the first of a
+// long one.
 const mostQuoted = 5
 
-// onlyQuotes leads to the quotes that are all the rules have to say about an answer.
+// onlyQuotes introduces the repeated quotes, which are all that rules can offer about an answer.
 const onlyQuotes = "Without a language model I can't put it in other words, only quote again what the last answer " +
 	"rests on:"
 
-// quoteAgain answers a question about the last answer alone, when there is no language model, with what that answer
-// quoted. It searches nothing. ok is false when that is not so, or when nothing is left of what was quoted. The quotes
-// are numbered like passages of earlier runs, so that the writer makes ordinary footnotes of them.
+// quoteAgain answers a question about the last answer by repeating its quotes, if there is no language model. It
+// searches nothing. ok is false for other questions, or if no quote is left. The quotes are numbered like passages
+// of earlier runs, so that the writer makes ordinary footnotes of them.
 func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	about := w.asked.Reference == question.Rework || w.asked.Reference == question.AsksWhy
 	if !about || !w.model.isRuleBased() || w.givenText() || !w.isEnabled(featurePaths) ||
@@ -468,7 +467,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
 	}
-	// each quote once, in the order of the answer, of documents that the user may still see
+	// each quote once, in the order of the answer, from documents that the user may still read
 	var again []chat.Citation
 	numbers := map[string]int{}
 	for _, c := range w.conversation.citations {
@@ -508,7 +507,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	if err := w.log.writer.WriteWords(ctx, onlyQuotes); err != nil {
 		return false, err
 	}
-	// as a quotation, so that the page draws it like those of the answer before
+	// as a quotation, so that the page renders it like those of the previous answer
 	for _, c := range again {
 		shown := "\n\n" + text.QuoteMarkdown(strings.Split(c.Quote, "\n")) + " "
 		if err := w.log.writer.WriteWords(ctx, shown); err != nil {
