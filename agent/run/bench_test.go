@@ -46,7 +46,7 @@ var askedToDecide = []string{
 	"Hello there",
 }
 
-// BenchmarkRulesDecide is what rules take from a question to the tools that it begins with.
+// BenchmarkRulesDecide measures the time that rules need to choose the first tools for a question.
 func BenchmarkRulesDecide(b *testing.B) {
 	h := newHouse(b, scripted.New())
 	var took []time.Duration
@@ -63,7 +63,7 @@ func BenchmarkRulesDecide(b *testing.B) {
 	quantiles(b, took)
 }
 
-// BenchmarkRunNothingStored is the agent's own share of a run: that of BenchmarkRun, with a log that forgets.
+// BenchmarkRunNothingStored measures BenchmarkRun with a log that stores nothing: the agent's own share of a run.
 func BenchmarkRunNothingStored(b *testing.B) {
 	h := newHouse(b, answeringModel())
 	b.ReportAllocs()
@@ -75,8 +75,8 @@ func BenchmarkRunNothingStored(b *testing.B) {
 	}
 }
 
-// timed is a model whose every reply is made before any of it is handed on, so that what is measured is the model's own
-// time.
+// timed is a model that buffers every reply before it returns the parts, so that only the model's own time is
+// measured.
 type timed struct {
 	llm.Model
 	chose, answered *[]time.Duration
@@ -106,8 +106,8 @@ func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 	}
 }
 
-// BenchmarkOfflineDecides is what the model made of rules takes for each of its turns in whole runs: those in which it
-// chooses tools, and those in which it weighs what was read and writes the answer.
+// BenchmarkOfflineDecides measures the rule-based model's turns in whole runs: those that choose tools, and those
+// that rate the passages and write the answer.
 func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
 	h := newHouse(b, timed{offline.New(nil), &chose, &answered})
@@ -121,7 +121,7 @@ func BenchmarkOfflineDecides(b *testing.B) {
 	quantiles(b, answered, "answers")
 }
 
-// slow is a library whose searches take a while.
+// slow is a library with slow searches.
 type slow struct {
 	tools.Library
 	each time.Duration
@@ -138,7 +138,7 @@ func (s slow) Search(ctx context.Context, scope chat.Scope, q corpus.Query) (cor
 	return found, err
 }
 
-// BenchmarkParallelTools is how much longer than the slowest of them six searches of one turn take.
+// BenchmarkParallelTools measures the overhead of six parallel searches of one turn over the slowest of them.
 func BenchmarkParallelTools(b *testing.B) {
 	const each = 50 * time.Millisecond
 	var slowest atomic.Int64
@@ -163,7 +163,7 @@ func BenchmarkParallelTools(b *testing.B) {
 	quantiles(b, took)
 }
 
-// BenchmarkRecollect prepares the history of a conversation of 25 questions and 25 answers.
+// BenchmarkRecollect measures building the history of a conversation of 25 questions and 25 answers.
 func BenchmarkRecollect(b *testing.B) {
 	for _, kept := range []bool{true, false} {
 		b.Run(map[bool]string{true: "known", false: "after a restart"}[kept], func(b *testing.B) {
@@ -204,7 +204,7 @@ func BenchmarkRecollect(b *testing.B) {
 	}
 }
 
-// execute stores a run of a question and carries it to its end.
+// execute stores a run of a question and executes it.
 func (h *house) execute(req chat.RunRequest) chat.Run {
 	h.Helper()
 	run, _, err := h.config().Store.StartRun(h.Context(), chat.LocalUser, req,
@@ -248,13 +248,13 @@ func newHouse(t testing.TB, model llm.Model, change ...func(*Config)) *house {
 	return &house{t, engine, s}
 }
 
-// runner makes a run with the usual toolset that nobody steers.
+// runner returns a run with the default toolset and a control that never ends.
 func (h *house) runner(run chat.Run) *Runner {
 	c := &Control{user: run.User, ctx: h.Context(), now: h.Context(), leaving: h.Context()}
 	return h.NewRunner(run, h.Registry.Toolsets[tools.DefaultToolset], c)
 }
 
-// bareRunner makes a run that has a model and a log that forgets, and no tools or documents.
+// bareRunner returns a run with a model and a log that stores nothing, without tools or documents.
 func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
 	t.Helper()
 	cfg.Log = slog.New(slog.DiscardHandler)
@@ -267,7 +267,7 @@ func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
 	return r
 }
 
-// forgetful makes a run of a question with a log that forgets.
+// forgetful returns a run of a question with a log that stores nothing.
 func (h *house) forgetful(req chat.RunRequest) *Runner {
 	r := h.runner(chat.Run{ID: "r", User: chat.LocalUser, Request: req})
 	r.log.store = func(context.Context, ...chat.Payload) error { return nil }
@@ -284,7 +284,7 @@ func says(text string) scripted.Reply { return scripted.Reply{Text: text} }
 
 func asks(text string) chat.RunRequest { return chat.RunRequest{Message: text} }
 
-// answeringModel is a model that takes no time: two tool calls, then 200 characters.
+// answeringModel returns a model without latency: two tool calls, then 200 characters.
 func answeringModel() llm.Model {
 	answer := scripted.Words("Every employee is entitled to 28 days of paid holiday a year [1]. Unused days may be " +
 		"carried over until 31 March of the following year [1]. " +
@@ -302,8 +302,7 @@ func answeringModel() llm.Model {
 	})
 }
 
-// wireTo is a model's server without a network, so that waits take no real time. It counts requests by the model they
-// name.
+// wireTo is a fake model server without a network, so that waits need no real time. It counts requests by model.
 type wireTo struct {
 	count map[string]int
 	reply func(r *http.Request, model string) (*http.Response, error)
@@ -332,7 +331,7 @@ func (s *wireTo) model(t *testing.T, name string) llm.Model {
 	return m
 }
 
-// refusing makes a reply of a status, with the seconds to wait where there are any.
+// refusing returns a handler that replies with a status, and with Retry-After in seconds if it is set.
 func refusing(status int, after string) func(*http.Request, string) (*http.Response, error) {
 	return func(*http.Request, string) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"application/json"}}
@@ -354,7 +353,7 @@ func refusedLink(*http.Request, string) (*http.Response, error) {
 	return nil, errors.New("connect: connection refused")
 }
 
-// breaksAfterWords sends a piece of the answer and then breaks.
+// breaksAfterWords streams a piece of the answer and then fails.
 func breaksAfterWords(*http.Request, string) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
 		Body: io.NopCloser(
@@ -370,7 +369,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// turnOver makes one turn of a run whose model's server fails, and says how long it took.
+// turnOver makes one turn of a run whose model server fails, and returns its duration.
 func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	t.Helper()
 	cfg.Model = s.model(t, "large")
@@ -385,7 +384,7 @@ func turnOver(t *testing.T, s *wireTo, cfg Config) (took time.Duration) {
 	return time.Since(begun)
 }
 
-// A failing server is asked a bounded number of times, whoever asks: one place alone tries each kind of failure again.
+// A failing server gets a bounded number of requests: only one layer retries each kind of failure.
 func TestAFailingServerIsAskedSeldom(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -439,7 +438,7 @@ func TestAFailingServerIsAskedSeldom(t *testing.T) {
 	}
 }
 
-// Turns of many runs together leave a dead server alone after five failures.
+// Turns of many runs together stop sending requests to a dead server after five failures.
 func TestADeadServerIsLeftAloneByAllRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &wireTo{count: map[string]int{}, reply: refusing(503, "")}
@@ -456,7 +455,7 @@ func TestADeadServerIsLeftAloneByAllRuns(t *testing.T) {
 	})
 }
 
-// rated is a model whose server is busy twice.
+// A rate limit is waited for with a visible step.
 func TestARateLimitIsWaitedForVisibly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := scripted.Reply{Err: &llm.Error{Kind: llm.KindRateLimited, Message: "too many requests"}}
@@ -521,8 +520,8 @@ func TestABrokenPatternOfTheGuardIsNamed(t *testing.T) {
 	}
 }
 
-// TestOrdersToTheProgramAreTold holds DefaultGuard to orders in many words, and to questions about documents that come
-// close to them.
+// TestOrdersToTheProgramAreTold checks DefaultGuard with orders in many words, and with similar questions about
+// documents.
 func TestOrdersToTheProgramAreTold(t *testing.T) {
 	t.Parallel()
 	g, err := newGuard(Guard{})
@@ -607,7 +606,7 @@ func TestOrdersToTheProgramAreTold(t *testing.T) {
 	}
 }
 
-// A step shows how far a slow model has read, and nothing is said of a fast one.
+// A step shows the progress of a slow model's reading, and none appears for a fast one.
 func TestAStepShowsHowFarAModelHasRead(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -24,6 +24,7 @@ import (
 // CheckMode defines when a language model checks passages before an answer counts as found. Empty is CheckOff.
 type CheckMode string
 
+// The modes of checks.
 const (
 	CheckOff    CheckMode = "off"
 	CheckQuotes CheckMode = "quotes" // passages that are quoted or retrieved, or that a small model answers from

@@ -19,26 +19,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// eventLog stores what a run does as events: its steps, and its answer as it is written. It knows which steps are still
-// running. All of it belongs to the run's goroutine, except length and writer: the writer's timer may store text while
-// the model streams.
+// eventLog stores a run's events: its steps, and its answer as it is streamed. It tracks the steps that are still
+// running. All of it belongs to the run's goroutine, except length and writer: the writer's timer may store text
+// while the model streams.
 type eventLog struct {
 	store  cite.Emit    // appends to the run's log
-	length atomic.Int64 // how many events are stored, as far as is known here; the writer's timer stores some
+	length atomic.Int64 // number of stored events, as far as known here; the writer's timer stores some
 	writer *cite.Writer
-	open   map[string]*chat.Step // steps that are running, by call id
-	ids    int                   // the last call id that was given
+	open   map[string]*chat.Step // running steps, by call id
+	ids    int                   // the last call id assigned
 }
 
-// emitEvents stores payloads. A run whose events can't be stored ends: an unrecorded step must not shape the answer. A
-// cancelled run still stores what it has begun to store, so that one knows what is in the log. Events of one call are
-// stored together or not at all, in their order. What can't be stored is not retried here: storeEnd alone tries again,
-// for the last events.
+// emitEvents stores payloads in order, in one batch or not at all. A run whose events can't be stored ends, since an
+// unrecorded step must not shape the answer. A cancelled run still completes a write in progress, so that the log's
+// content is certain. It does not retry a failed write; only storeEnd retries, for the last events.
 func (l *eventLog) emitEvents(ctx context.Context, ps ...chat.Payload) error {
 	if len(ps) == 0 {
 		return nil
 	}
-	// ctx may end while this is stored: then nobody would know whether it is in the log
+	// without the parent's cancellation, which would leave the outcome of the write unknown
 	if err := l.store(context.WithoutCancel(ctx), ps...); err != nil {
 		l.reopenSteps(ps)
 		return fmt.Errorf("store events: %w", err)
@@ -46,7 +45,7 @@ func (l *eventLog) emitEvents(ctx context.Context, ps ...chat.Payload) error {
 	return nil
 }
 
-// reopenSteps remembers the steps whose ends could not be stored as running, so that the end of the run ends them.
+// reopenSteps marks steps whose end could not be stored as running again, so that the end of the run closes them.
 func (l *eventLog) reopenSteps(ps []chat.Payload) {
 	for _, p := range ps {
 		if s, ok := p.(chat.Step); ok {
@@ -55,9 +54,8 @@ func (l *eventLog) reopenSteps(ps []chat.Payload) {
 	}
 }
 
-// appendEvents stores events in the run's log and counts them. Besides the run's goroutine, the timer of its writer
-// calls it. The lease is checked by the store: events of a run that another server has by now are refused with
-// CodeConflict.
+// appendEvents appends events to the run's log and counts them. The run's goroutine and the timer of its writer call
+// it. The store checks the lease: it refuses events with CodeConflict if another server holds the run.
 func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	err := s.cfg.Feed.Append(ctx, s.cfg.Owner, s.run.ID, ps...)
 	if err == nil {
@@ -67,27 +65,27 @@ func (s *state) appendEvents(ctx context.Context, ps ...chat.Payload) error {
 	return err
 }
 
-// endTime is how long the last events of a run may take to be stored, tries in all. Tries begin after 100 ms and wait
-// twice as long each time, so there are eight at most. No measurement stands behind the time: it is shorter than the
+// endTime is the timeout for storing the last events of a run, retries included. Backoff starts at 100 ms and
+// doubles, so there are at most eight attempts. The value is not based on a measurement. It is shorter than the
 // lease (30 s), after which another server may take over a run that was not renewed.
 const endTime = 20 * time.Second
 
-// Steps of a run that is left to another server: the last one here and the first one there.
+// Step ids of a handover to another server: the last step here and the first one there.
 const (
 	handedOver = "handover"
 	takenOver  = "takeover"
 )
 
-// ending is how a run ended here. It is told to Runs, which frees the run's slot and charges its user.
+// ending is the result of a run on this server, for Runs, which frees the run's slot and charges its user.
 type ending struct {
-	Over     bool        // its end is stored: by this server, or another
-	Unstored error       // why its end could not be stored; nil unless so
-	Tokens   chat.Tokens // to be charged to its user
+	Over     bool        // the run's end is stored, by this server or another
+	Unstored error       // why the end could not be stored; else nil
+	Tokens   chat.Tokens // to charge to the user
 }
 
-// finishRun runs do and ends the log, whatever happens: exactly one run_done, even if the context is gone or the code
-// panics. An error of the run's context wins over the one it caused. A run that another server has by now is left
-// without a word in its log.
+// finishRun runs do and ends the log with exactly one run_done, even if the context is cancelled or the code panics.
+// The cause of the context's cancellation takes precedence over the error it caused. If another server holds the run
+// by now, nothing is written.
 func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error)) ending {
 	last, err := func() (last []chat.Payload, err error) {
 		defer func() {
@@ -101,7 +99,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 		}()
 		return do()
 	}()
-	// a cancelled context makes calls and the model fail in many ways: the reason is the cause
+	// a cancelled context makes calls and the model fail in many ways: report the cause
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -115,13 +113,13 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 	}
 	done := w.budget.addUsage(w.outcomeOf(ctx, err))
 	if err != nil {
-		// of an answer that broke off, what was written is kept
+		// keep the partial answer
 		last = append(w.log.writer.Rest(), w.log.closeSteps(done)...)
 	}
 	return w.storeEnd(context.WithoutCancel(ctx), append(last, done))
 }
 
-// orNone makes CodeOf usable for no error.
+// orNone returns err, or an empty error for nil, since CodeOf needs one.
 func orNone(err error) error {
 	if err == nil {
 		return &chat.Error{}
@@ -129,8 +127,8 @@ func orNone(err error) error {
 	return err
 }
 
-// outcomeOf says how the run ended. Codes that are the user's fault are not retryable; what is internal is logged with
-// its cause and told without it.
+// outcomeOf maps an error to the run's final status. Errors that the user must fix are not retryable. An internal
+// error is logged with its cause; the user-facing message omits it.
 func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 	switch {
 	case err == nil:
@@ -166,9 +164,9 @@ func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 	}}
 }
 
-// storeEnd stores the last events. A store that is busy or full for a moment gets more tries; if it stays so, the run
-// is left to whoever takes it over. Events that no store can take are left out, and the run ends as failed with that as
-// its reason.
+// storeEnd stores the last events, and retries with backoff while the store is busy or full. After endTime the run
+// is left for another server. If the store can't encode an event, it is omitted and the run ends as failed with that
+// reason.
 func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 	limit := time.NewTimer(endTime)
 	defer limit.Stop()
@@ -178,13 +176,13 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 			return ending{Over: true, Tokens: w.budget.tokens}
 		}
 		if errors.Is(err, chat.ErrNotStorable) && len(last) > 1 {
-			// a number that JSON does not know may be among them
+			// it may contain a number that JSON can't encode
 			w.budget.cost = nil
 			done := w.budget.addUsage(w.outcomeOf(ctx, err))
 			last = append(w.log.storableSteps(w.run.ID), done)
 			continue
 		}
-		// another server ended it, or its conversation was deleted
+		// another server ended the run, or its conversation was deleted
 		if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 			w.cfg.Log.WarnContext(ctx, "run ended elsewhere", "run", w.run.ID, "error", err)
 			return ending{Over: true}
@@ -200,10 +198,10 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 	}
 }
 
-// handOver leaves the run to another server. If that fails, they find it when its lease ends.
+// handOver hands the run over to another server. If that fails, others find it when its lease expires.
 func (w *Runner) handOver(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if w.log.length.Load() > 0 { // a log does not begin with this
+	if w.log.length.Load() > 0 { // not as the first event of a log
 		step := w.log.newStep(
 			handedOver, chat.ActionThinking, chat.StatusComplete,
 			"The server is being stopped: another one goes on from here",
@@ -243,14 +241,14 @@ func (l *eventLog) emitDropped(ctx context.Context, dropped ...llm.Dropped) erro
 	return l.emitEvents(ctx, ps...)
 }
 
-// newID gives out the next call id of the run: c1, c2, … A resumed run goes on after the highest one of its log.
+// newID returns the next call id of the run: c1, c2, … A resumed run continues after the highest id of its log.
 func (l *eventLog) newID() string {
 	l.ids++
 	return "c" + strconv.Itoa(l.ids)
 }
 
-// newStep makes a step that is no tool call. It is not stored yet: emitEvents does that, and trackStep has to know of
-// one that is running.
+// newStep returns a step that is no tool call. It is not stored: pass it to emitEvents, and a running step to
+// trackStep.
 func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
 	return chat.Step{
 		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: nowSeconds(), Status: status,
@@ -259,8 +257,8 @@ func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, 
 	}
 }
 
-// trackStep remembers a running step, so that it is closed whatever happens, and forgets one that ended. It returns the
-// step, so that it can be stored in the same expression. finishRun closes what is left.
+// trackStep records a running or pending step, so that finishRun can close it, and removes one that ended. It
+// returns the step, so that it can be stored in the same expression.
 func (l *eventLog) trackStep(s chat.Step) chat.Step {
 	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending {
 		l.open[s.CallID] = &s
@@ -285,9 +283,8 @@ func setOutput(step *chat.Step, output any) (whole json.RawMessage, err error) {
 	return whole, nil
 }
 
-// takeAnswerBack moves the text that was shown into a step. The text moves into the step's thought, so that nothing
-// that a reader saw is lost without a trace. Readers that have drawn the text take it away at AnswerReset; without
-// stored text there is nothing to take away.
+// takeAnswerBack moves the visible text of the answer into the step's thought, so that no text that a reader saw is
+// lost. Pages that rendered the text remove it at AnswerReset, which is only emitted if text was stored.
 func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	text, stored := l.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
@@ -297,9 +294,9 @@ func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
 	return l.emitEvents(ctx, step)
 }
 
-// closeSteps ends the steps that were running, in the order they began. They are sorted by their numbers, so that c10
-// comes after c9. With an empty status in done the run goes on elsewhere: then a tool's step says that nobody knows
-// whether it took effect.
+// closeSteps ends the running steps, in the order they began. It sorts by the number of the id, so that c10 follows
+// c9. An empty status in done means that the run continues elsewhere: then a tool's step states that its side effect
+// is unknown.
 func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 	var steps []*chat.Step
 	for _, s := range l.open {
@@ -317,7 +314,7 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 		s.DurationMS, s.Timestamp = int64((nowSeconds()-s.Timestamp)*1000), nowSeconds()
 		if s.ToolName != "" {
 			why := "The call was stopped."
-			if done.Status == "" { // the run goes on
+			if done.Status == "" { // the run continues
 				why = unknownSideEffect
 			}
 			s.ToolOutput, s.Result = []byte(`{"error":"`+why+`"}`), &chat.StepResult{Failure: why}
@@ -331,8 +328,8 @@ func (l *eventLog) closeSteps(done chat.RunDone) []chat.Payload {
 	return out
 }
 
-// storableSteps ends the steps that are open, as far as they can be stored. It is for the end of a run whose last
-// events were refused: one bad step must not keep the run from ending.
+// storableSteps ends the open steps and omits those that can't be encoded. It is for the end of a run whose last
+// events were refused, so that one bad step does not keep the run from ending.
 func (l *eventLog) storableSteps(runID string) []chat.Payload {
 	return slices.DeleteFunc(l.closeSteps(chat.RunDone{Status: chat.RunFailed}), func(p chat.Payload) bool {
 		_, err := chat.NewEvent(runID, p)
@@ -340,9 +337,9 @@ func (l *eventLog) storableSteps(runID string) []chat.Payload {
 	})
 }
 
-// nowSeconds is the time as steps carry it: seconds since 1970 with microseconds, UTC. Microseconds are the finest unit
+// nowSeconds returns the time for steps: seconds since 1970 with microseconds, UTC. Microseconds are the finest unit
 // that both stores keep.
 func nowSeconds() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
 
-// sinceMS is how long ago a moment was, in whole milliseconds.
+// sinceMS returns the time since t, in whole milliseconds.
 func sinceMS(t time.Time) int64 { return time.Since(t).Milliseconds() }

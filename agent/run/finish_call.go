@@ -12,9 +12,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// answerInCall returns the answer of a turn that ends the run by a call. Calls that can't be taken so are run, and
-// refused, like others. It is asked for every reply: only a single, whole, well-formed call of a tool that ends the run
-// counts.
+// answerInCall returns the answer of a turn that ends the run by a call. It is checked for every reply: only a
+// single, complete, well-formed call of a tool that ends the run counts. Other calls of that tool run, and are
+// refused, as usual.
 func (k *knowledge) answerInCall(r reply) (answer string, args json.RawMessage, ok bool) {
 	if len(r.calls) != 1 || r.calls[0].Malformed != "" || r.finish == llm.FinishLength {
 		return "", nil, false
@@ -31,9 +31,9 @@ func (k *knowledge) answerInCall(r reply) (answer string, args json.RawMessage, 
 	return answer, args, ok
 }
 
-// writeFinishAnswer shows the answer that a call holds as if the model had written it; what it wrote before the call
-// was a thought. It is the tool finish, which ends a run by a call; the call and its end are stored at once. Its two
-// events are stored together, so that no log has an answer whose call seems to run on.
+// writeFinishAnswer writes the answer in a call of the tool finish as if the model had streamed it. Text before the
+// call becomes its thought. The start and end of the call are stored in one batch, so that no log has an answer
+// whose call seems to run.
 func (w *Runner) writeFinishAnswer(ctx context.Context, r reply, answer string, args json.RawMessage) (reply, error) {
 	name := strings.TrimSpace(r.calls[0].Name)
 	step := w.log.newStep(name, chat.ActionThinking, chat.StatusRunning, "Finishing with an answer")
@@ -56,19 +56,19 @@ func (w *Runner) writeFinishAnswer(ctx context.Context, r reply, answer string, 
 	return r, w.log.writer.Write(ctx, answer)
 }
 
-// slowReading is how long a model reads before a step shows how far it is: a step that comes and goes within a moment
-// tells nobody anything. No measurement of it is recorded.
+// slowReading is how long a model reads before a step shows its progress, since a step that appears only briefly is
+// useless. No measurement of it is recorded.
 const slowReading = 2 * time.Second
 
-// readingStep shows how much of a request a slow model has read. Only servers that report their progress (llama.cpp)
-// send anything to show.
+// readingStep shows the progress of a slow model that reads its prompt. Only servers that report progress
+// (llama.cpp) cause one.
 type readingStep struct {
 	log   *eventLog
 	begun time.Time
-	step  chat.Step // empty until it is shown
+	step  chat.Step // empty until shown
 }
 
-// showProgress brings the step up to date; share is 0–1.
+// showProgress emits the step with the current progress; share is 0–1.
 func (r *readingStep) showProgress(ctx context.Context, share float64) error {
 	if share <= 0 || share >= 1 || r.step.CallID == "" && time.Since(r.begun) < slowReading {
 		return nil
@@ -80,7 +80,7 @@ func (r *readingStep) showProgress(ctx context.Context, share float64) error {
 	return r.log.emitEvents(ctx, r.log.trackStep(r.step))
 }
 
-// endStep ends the step, if it is shown.
+// endStep ends the step, if it was shown.
 func (r *readingStep) endStep(ctx context.Context) error {
 	if r.step.CallID == "" {
 		return nil

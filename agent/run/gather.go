@@ -23,19 +23,19 @@ var (
 	reflectFoundDoc string
 )
 
-const gatherSeconds = 20 // of the 30 that a caller waits: the rest is for a plain search
+const gatherSeconds = 20 // of the caller's timeout of 30 s; the rest is for a plain search
 
-// Gathered is what an agent found for a query.
+// Gathered holds the passages that an agent retrieved for a query.
 type Gathered struct {
-	Results []corpus.Result // best first, each passage once, with one score for all tools: 0–1
-	Steps   []chat.Step     // what was done, each as it ended
+	Results []corpus.Result // best first, deduplicated, with one score for all tools: 0–1
+	Steps   []chat.Step     // steps, in the order they began, in their last state
 	Notes   []string
-	Spent   chat.Spent // what it took from models; its cost is of all of it, or nil
+	Spent   chat.Spent // usage of models; the cost is nil if a part of it has no price
 }
 
-// Gather lets a run choose how to search for its question, and returns what it found instead of an answer. Nothing is
-// stored. It fails when the model does: the caller falls back to a search. What was found until then comes with the
-// error. Its store of events is a function that collects steps, so all else of a run is as always.
+// Gather has a run choose how to search for its question, and returns the passages instead of an answer. Nothing is
+// stored: steps are collected in memory, and all else is as in any run. It fails if the model does; results so far
+// are returned with the error, and the caller falls back to a plain search.
 func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most int) (out Gathered, err error) {
 	ctx, c := NewControl(ctx, run.User)
 	w := e.NewRunner(run, set, c)
@@ -51,19 +51,19 @@ func (e *Engine) Gather(ctx context.Context, run chat.Run, set tools.Set, most i
 		out.Results, err = w.addListed(ctx, out.Results, out.Steps, most)
 	}
 	out.Spent = chat.Spent{Tokens: w.budget.tokens, Cost: w.budget.cost}
-	// a run without run_done is counted here, or its tokens would be in no sum
+	// a run without run_done must be counted here
 	e.stats.countGathered(&w.budget)
 	return out, err
 }
 
-// collectSteps has a run's steps collected, each as it ended, instead of stored.
+// collectSteps replaces the run's event store by one that collects steps in memory, each in its last state.
 func (w *Runner) collectSteps(steps *[]chat.Step) {
 	place := map[string]int{}
 	w.log.store = func(ctx context.Context, ps ...chat.Payload) error {
 		w.countEvents(ctx, ps)
 		for _, p := range ps {
 			if s, ok := p.(chat.Step); ok {
-				// a step that ends takes the place of its beginning
+				// the end of a step replaces its beginning
 				if i, known := place[s.CallID]; known {
 					(*steps)[i] = s
 					continue
@@ -76,9 +76,9 @@ func (w *Runner) collectSteps(steps *[]chat.Step) {
 	}
 }
 
-// gatherPassages has the model plan, call tools until it has enough, and judge what it found. It is answerLoop without
-// an answer: the text of the last turn is dropped, and a spent budget ends it without an error. Rules may choose here
-// as in any run; where they do, the phase is not gathering any more and no model chooses.
+// gatherPassages has the model plan, call tools until it has enough, and judge the results. It is answerLoop without
+// an answer: the text of the last turn is dropped, and a spent budget is no error. Rules may choose as in any run;
+// then the phase is not gathering any more and the model chooses no tools.
 func (w *Runner) gatherPassages(ctx context.Context) error {
 	if err := w.beginRun(ctx); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *Runner) gatherPassages(ctx context.Context) error {
 	if err := w.searchParts(ctx); err != nil {
 		return err
 	}
-	// the model made of rules reads questions for their words, not for properties of documents
+	// the rule-based model matches words of questions, not properties of documents
 	if c, ok := w.byProperties(choice{}); ok && w.model.isRuleBased() && w.asked.Type == question.Metadata {
 		return w.makeChosenCalls(ctx, c)
 	}
@@ -117,7 +117,7 @@ func (w *Runner) gatherPassages(ctx context.Context) error {
 	return nil
 }
 
-// callTools lets the model call tools until a turn has no calls or the budget is spent.
+// callTools has the model call tools until a turn has no calls or the budget is spent.
 func (w *Runner) callTools(ctx context.Context) error {
 	for w.phase == gathering {
 		if w.budget.checkLimits(); w.budget.stop != "" {
@@ -143,9 +143,9 @@ func (w *Runner) callTools(ctx context.Context) error {
 	return nil
 }
 
-// reconsiderFound has the model judge, once, whether the passages that were found hold what is asked for. True means
-// that its confidence was low and that it searches on, as far as the budget goes. Nothing is judged where one passage
-// holds all that the question is about.
+// reconsiderFound has the model judge, once, whether the retrieved passages answer the question. again is true if
+// its confidence is low and the budget allows another search. It skips simple questions if one passage holds all of
+// their words.
 func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 	if w.remedies[foundJudged] || w.budget.stop != "" || w.toolContext.Sources.IsEmpty() || !w.shouldJudge("") ||
 		w.asked.Complexity == "simple" && w.onePassageSuffices() {
@@ -184,29 +184,28 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 	return true, w.log.emitEvents(ctx, step)
 }
 
-// searchedDocuments reports whether the documents were looked into: a search was completed and none failed, a
-// document was read, or passages were shown.
+// searchedDocuments reports whether the documents were searched: a search completed and none failed, a document was
+// read, or passages were retrieved.
 func (k *knowledge) searchedDocuments() bool {
 	readDocs, _, _, searches := k.toolContext.Sources.Readings()
 	return searches > 0 && len(k.failedSearches) == 0 || len(readDocs) > 0 || !k.toolContext.Sources.IsEmpty()
 }
 
-// noteFailed remembers a search that failed or was cut off. Refusals name it: while a search failed, “nothing was
-// found” can't be said.
+// noteFailed records a search that failed or was cut off. Refusals name it, since after a failed search “nothing was
+// found” would be untrue.
 func (k *knowledge) noteFailed(t *tools.Tool, s chat.Step) {
 	if t != nil && t.Action == chat.ActionSearching && !slices.Contains(k.failedSearches, s.Message) {
 		k.failedSearches = append(k.failedSearches, s.Message)
 	}
 }
 
-// forgetFailed drops what noteFailed remembered of a search that succeeded when it was made again.
+// forgetFailed removes a recorded search failure after a successful retry.
 func (k *knowledge) forgetFailed(s chat.Step) {
 	k.failedSearches = slices.DeleteFunc(k.failedSearches, func(message string) bool { return message == s.Message })
 }
 
-// onePassageSuffices reports whether a passage that was found holds every content word of the question. A question of
-// one content word has too little to tell such a passage from any other. Where no language shows itself it is taken as
-// English.
+// onePassageSuffices reports whether one retrieved passage holds every content word of the question. It is false for
+// a question with fewer than two content words. An undetected language is treated as English.
 func (k *knowledge) onePassageSuffices() bool {
 	query := strings.Join(k.asked.Keywords, " ")
 	language := text.Detect(k.run.Request.Message)
@@ -222,10 +221,10 @@ func (k *knowledge) onePassageSuffices() bool {
 	})
 }
 
-// restsOnTools reports whether an answer needs no footnotes because it says what tools returned that show no passages.
-// At least one sentence must say so, or no sentence states anything and the run has searched the documents. A list of
-// documents or a sum is such an answer: what it says is checked against the stored output of the call instead of a
-// passage. Where passages were shown, each sentence must give the result of a calculation.
+// restsOnTools reports whether an answer needs no footnotes because it states results of tools that return no
+// passages. At least one sentence must state such a result, or none is factual and the run searched the documents.
+// Lists of documents and sums are checked against the stored output of the call. If passages were retrieved, each
+// sentence must give the result of a calculation, except for questions about documents' metadata.
 func (k *knowledge) restsOnTools(markdown string) bool {
 	if k.evidence.Results.IsEmpty() {
 		return false
@@ -236,12 +235,12 @@ func (k *knowledge) restsOnTools(markdown string) bool {
 		return len(said) > 0 && !slices.ContainsFunc(said, isOther)
 	}
 	if len(said) == 0 {
-		return k.searchedDocuments() // a word on what was searched is true of a search only
+		return k.searchedDocuments() // a sentence on the searches is true only after a search
 	}
 	return slices.ContainsFunc(said, func(c cite.Claim) bool { return k.evidence.ResemblesTools(c.Text) })
 }
 
-// saidBefore reports whether what was said in the conversation bears out each claim of an answer.
+// saidBefore reports whether the conversation supports each claim of an answer.
 func (k *knowledge) saidBefore(answer string) bool {
 	said := strings.Join(k.conversation.evidence, "\n\n")
 	if said == "" {
@@ -256,7 +255,7 @@ func (k *knowledge) saidBefore(answer string) bool {
 	return len(stated) > 0
 }
 
-// statesResult reports whether a sentence says the result of the calculation that is the question.
+// statesResult reports whether a sentence states the result of the calculation in the question.
 func (k *knowledge) statesResult(said string) bool {
 	v, ok := k.sumAsked()
 	if !ok {
@@ -266,9 +265,9 @@ func (k *knowledge) statesResult(said string) bool {
 	return k.cite.Judge.States("", said, cite.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
 }
 
-// speaksOf reports whether a sentence of the answer that its passages bear out holds, together with what its footnotes
-// quote, more than half of the content words of a part. It closes the parts of a plan that the model found by searches
-// of its own, which carry no part's id.
+// speaksOf reports whether a supported sentence of the answer covers a part of the plan: together with its
+// footnotes' quotes, it must contain more than half of the part's content words. It completes parts that the model
+// found by its own searches, which carry no part's id.
 func (k *knowledge) speaksOf(answer, part string) bool {
 	language := text.Detect(part)
 	if language == "" {
@@ -291,8 +290,8 @@ func (k *knowledge) speaksOf(answer, part string) bool {
 	})
 }
 
-// sourcesOf lists the documents behind an answer: the cited ones in order of their first footnote, then those only
-// read. It is never nil: it goes into JSON as a list.
+// sourcesOf returns the documents behind an answer: the cited ones in order of their first footnote, then those only
+// read. It is never nil, so that it encodes to a JSON list.
 func (k *knowledge) sourcesOf(citations []chat.Citation) []chat.Source {
 	out := []chat.Source{}
 	seen := map[string]bool{}
@@ -318,9 +317,8 @@ func (k *knowledge) sourcesOf(citations []chat.Citation) []chat.Source {
 	return out
 }
 
-// rankedResults puts what all calls found in one order by a closer look at each passage. It is for Gather, which
-// returns results of several tools with several queries: only a score by the run's own question can be compared between
-// them. Results that do not fit are left out.
+// rankedResults reranks the passages of all calls by the run's question and omits those that don't fit. Gather needs
+// it, since scores of different tools and queries are not comparable.
 func (k *knowledge) rankedResults(most int) []corpus.Result {
 	var hits []corpus.Result
 	for _, s := range k.toolContext.Sources.All() {
@@ -333,9 +331,9 @@ func (k *knowledge) rankedResults(most int) []corpus.Result {
 	return hits[:min(most, len(hits))]
 }
 
-// addListed adds the first passage of each document that a call found by its properties, as far as there is room and
-// none of its passages is among the results. Such a document has all of the properties that were asked for: its score
-// is 1, or that of the last passage where passages were found by their words.
+// addListed appends the first passage of each document that a metadata search returned, up to most results and once
+// per document. Such a document has all requested properties: its score is 1, or that of the last passage if
+// passages were found by their words.
 func (k *knowledge) addListed(
 	ctx context.Context, results []corpus.Result, steps []chat.Step, most int,
 ) ([]corpus.Result, error) {
@@ -368,14 +366,14 @@ func (k *knowledge) addListed(
 	return results, nil
 }
 
-// restoreSources gives passages, and parts of them, their numbers back. Passages that are gone by now lose theirs,
-// which nobody else gets.
+// restoreSources restores the numbers of passages and of parts of them. The number of a deleted passage stays
+// reserved, and is never assigned again.
 func (k *knowledge) restoreSources(ctx context.Context, shown map[cite.PassageRange]chat.Hit) error {
 	if len(shown) == 0 {
 		return nil
 	}
 	var wanted []string
-	hits := map[string][]chat.Hit{} // by their passage
+	hits := map[string][]chat.Hit{} // by passage
 	for _, hit := range shown {
 		if hits[hit.ChunkID] == nil {
 			wanted = append(wanted, hit.ChunkID)
@@ -412,7 +410,7 @@ func (k *knowledge) restoreSources(ctx context.Context, shown map[cite.PassageRa
 	return nil
 }
 
-// noteShown adds the passages that a call showed, and parts of them, with their numbers.
+// noteShown adds the passages of a call, and parts of them, with their numbers.
 func noteShown(r *chat.StepResult, shown map[cite.PassageRange]chat.Hit) {
 	if r == nil {
 		return
@@ -424,8 +422,8 @@ func noteShown(r *chat.StepResult, shown map[cite.PassageRange]chat.Hit) {
 	}
 }
 
-// restoreSourceChanges repeats what a finished call changed in the sources. Documents that are gone by now were read
-// all the same, but nobody can name them any more: they are left out.
+// restoreSourceChanges applies the changes that a finished call made to the sources. Documents deleted since are
+// skipped.
 func (k *knowledge) restoreSourceChanges(ctx context.Context, s chat.Step) error {
 	t := k.set.Find(s.ToolName)
 	if t == nil || s.Result == nil || s.Status != chat.StatusComplete {

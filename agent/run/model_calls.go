@@ -14,65 +14,65 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// How the model's failures are met. No measurement of them is recorded: each is the least that lets a model mend a
-// slip, since every further try costs a turn of the user's time and money.
+// Limits on retries after failures of the model. No measurement of them is recorded: each is the minimum that lets a
+// model correct a slip, since every retry costs a turn.
 const (
-	maxRepairs  = 2 // turns in a row with calls that could not run; one more ends the tools
+	maxRepairs  = 2 // consecutive turns with calls that could not run; one more ends the use of tools
 	maxCuts     = 3 // turns cut at the token limit
-	maxBadCalls = 2 // tool calls that the model's server could not read: the second time the model must answer
+	maxBadCalls = 2 // tool calls that the model's server could not parse; at this count the model must answer
 
-	// leastWait is the least wait for a rate limit, although the server names less: a server that names next to
-	// nothing again and again would be asked at once (docs/decisions/model-servers.md).
+	// leastWait is the minimum backoff for a rate limit, whatever the server names. A server that repeatedly names
+	// next to nothing would otherwise be retried at once (docs/decisions/model-servers.md).
 	leastWait = time.Second
 
-	// fallbackTime is what the model made of rules gets even when the run's time is over, so that there is an answer.
-	// It takes some 2 ms (docs/performance.md, “Deciding”); the rest is for a machine that does much else.
+	// fallbackTime is the timeout of the rule-based model even after the run's time is over, so that there is an
+	// answer. It takes some 2 ms (docs/performance.md, “Deciding”); the rest is for a machine under load.
 	fallbackTime = 10 * time.Second
 
-	// answerReserve is the share of a run's time that is for writing the answer: a sixth, which is 50 s of the usual
-	// 300.
+	// answerReserve is the divisor for the part of a run's time that is reserved for writing the answer: a sixth, or
+	// 50 s of the usual 300.
 	answerReserve = 6
 )
 
-// reply is what one turn of a model came to. Exactly one of calls and an answer counts: text beside calls is a thought.
+// reply is the result of one model turn: calls or an answer. Text beside calls is a thought.
 type reply struct {
 	text      string
 	reasoning string
 	signature string
 	calls     []llm.Call
-	dropped   []llm.Dropped // text that is no part of it
+	dropped   []llm.Dropped // text removed from the reply
 	finish    llm.Finish
-	tokens    chat.Tokens // as its server counts them, else estimated
-	cost      *float64    // in the currency of the settings; nil: there is no price for the model
-	chooses   bool        // it came from the model that only chooses tools
-	byProgram bool        // it holds calls of the program's own, and is no turn of a model
+	tokens    chat.Tokens // as the server counts them, else estimated
+	cost      *float64    // in the currency of the settings; nil without a price for the model
+	chooses   bool        // from the model that only chooses tools
+	byProgram bool        // calls by the program, not a model turn
 }
 
-// modelCaller has the model speak: with retries, with repairs of what can't be read, and with the fallback. It owns
-// every request to a language model, so that budgets, failures and what is shown are treated in one place.
+// modelCaller sends every request to a language model, with retries, repairs of unparsable calls, and the fallback.
+// It is the one place that handles budgets, failures and the streaming of text.
 type modelCaller struct {
 	*state
 
 	model   llm.Model
 	role    modelRole // of model
-	judge   llm.Model // checks passages: the cheaper model, else the run's own; nil: none does
-	chooser llm.Model // a cheaper model that only chooses tools; nil without one, and when it failed
+	judge   llm.Model // checks passages: the cheaper model, else the run's own; nil: none
+	chooser llm.Model // a cheaper model that only chooses tools; nil: none, or it failed
 
-	quoted         *llm.Found // what the model's last reply said of its quotes; nil: it is more than quotes
-	badCalls       int        // that the model's server could not read
+	quoted         *llm.Found // rating of the quotes in the last reply; nil: the reply is not only quotes
+	badCalls       int        // calls that the model's server could not parse
 	noticed        map[llm.Notice]bool
-	resultsDropped bool // older results were left out of the messages: once in a run
-	lossTold       bool // the reader knows that the model's server dropped a part of the prompt
+	resultsDropped bool // older results were dropped from the messages; once in a run
+	lossTold       bool // readers were notified that the server dropped a part of the prompt
 }
 
-// newModelCaller begins with the model that the request names.
+// newModelCaller returns a caller with the model that the request selects.
 func newModelCaller(s *state) modelCaller {
 	m := modelCaller{state: s, chooser: s.cfg.Select, noticed: map[llm.Notice]bool{}}
 	m.useRequested()
 	return m
 }
 
-// useRequested takes the model that the request names.
+// useRequested selects the request's model.
 func (m *modelCaller) useRequested() {
 	model, err := m.cfg.modelOf(m.run.Request.Config)
 	if err != nil {
@@ -90,10 +90,10 @@ func (m *modelCaller) useRequested() {
 	}
 }
 
-// completeTurn gets one whole reply from the model, whatever it takes: waiting, a shorter history, or the fallback.
-// Each way out of a failure is limited: waiting by rateLimit.nextWait, a shorter history once, an unreadable call
-// twice, the fallback once, since it can't fall back any further. A turn counts against the budget when it succeeds,
-// and not when it is the answer that a spent budget forces.
+// completeTurn returns one whole reply of the model. On failure it waits, shortens the history, or uses the
+// fallback. Each kind of retry is limited: waits by rateLimit.nextWait, a shorter history once, an unparsable call
+// twice, the fallback once. A successful turn counts against the budget, unless it is the answer that a spent budget
+// forces.
 func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	var limit rateLimit
 	for {
@@ -112,7 +112,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			}
 			return r, nil
 		}
-		// whatever the model failed with, it was because the run is stopped
+		// a stop takes precedence over the failure it caused
 		if cause := m.stopCause(ctx); cause != nil {
 			return reply{}, cause
 		}
@@ -133,8 +133,8 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 				return reply{}, err
 			}
 		case !errors.As(err, &e):
-			return reply{}, err // the store, not the model
-		// text that readers see can't be begun again without a word, so there the fallback takes over at once
+			return reply{}, err // the store failed, not the model
+		// visible text can't be restarted silently, so the fallback takes over at once
 		case e.Kind == llm.KindRateLimited && !m.log.writer.Shown() && !m.isRuleBased():
 			wait, again := limit.nextWait(e.RetryAfter)
 			if !again || time.Since(m.budget.begun)+wait > m.budget.searchTime() {
@@ -158,13 +158,13 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	}
 }
 
-// streamReply lets the model speak once. Its text is shown as it comes. Three things may cut it off: the end of the
-// time for searching, unless an answer is already being written; the user who wants the answer now, whose cut makes a
-// text that has begun the answer; and a server that stops.
+// streamReply requests one reply and streams its text to readers. Three events cancel it: the end of the time for
+// searching, unless an answer is already being written; a user who wants the answer now, which makes visible text
+// the answer; and the server's shutdown.
 func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// the whole of the time left: the cut for searching is late below, and it spares an answer under way
+	// the whole time left; the timer below bounds searching and spares an answer in progress
 	left := m.budget.totalTime() - time.Since(m.budget.begun)
 	if m.isRuleBased() {
 		left = max(left, fallbackTime)
@@ -173,16 +173,16 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	defer free()
 	if m.budget.stop == "" {
 		late := time.AfterFunc(m.budget.searchTime()-time.Since(m.budget.begun), func() {
-			if !m.log.writer.Shown() { // an answer that is being written is let be
+			if !m.log.writer.Shown() { // let an answer in progress finish
 				cancel(errLate)
 			}
 		})
 		defer late.Stop()
 	}
-	// these functions run in goroutines of their own; they only cancel, and each is stopped before streamReply returns
+	// these callbacks run in their own goroutines and only cancel; each is stopped before streamReply returns
 	forced := m.budget.stop != ""
 	defer context.AfterFunc(m.control.now, func() {
-		if !forced || m.log.writer.Shown() { // else it is the answer that was asked for
+		if !forced || m.log.writer.Shown() { // else this reply is already the forced answer
 			cancel(context.Cause(m.control.now))
 		}
 	})()
@@ -193,7 +193,7 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	done, err := m.readParts(ctx, model.Stream(replyCtx, req), &r)
 	m.budget.chargeFailedReply(model, err)
 	switch why := context.Cause(ctx); {
-	case errors.Is(why, errAnswerNow) && m.log.writer.Shown() && len(r.calls) == 0: // what is written is the answer
+	case errors.Is(why, errAnswerNow) && m.log.writer.Shown() && len(r.calls) == 0: // the visible text is the answer
 		m.budget.stop, r.finish = chat.StopAnswerNow, llm.FinishStop
 		m.countTokens(model, req, nil, &r)
 		return r, nil
@@ -213,9 +213,9 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	return r, m.checkPrompt(ctx, req, done.Usage)
 }
 
-// readParts takes the parts of a reply. It fails with what the stream or the store fails with; r holds what came until
-// then. It is the only place that shows what a model says. The text of a model that only chooses tools is kept, not
-// shown.
+// readParts reads the parts of a reply from the stream. It fails with the error of the stream or the store; r holds
+// the parts until then. It is the only place that emits model text. The text of a model that only chooses tools is
+// kept, not emitted.
 func (m *modelCaller) readParts(
 	ctx context.Context, parts func(func(llm.Part, error) bool), r *reply,
 ) (done *llm.Done, err error) {
@@ -228,7 +228,7 @@ func (m *modelCaller) readParts(
 		}
 	}()
 	defer func() { r.text, r.reasoning = text.String(), reasoning.String() }()
-	thought := 0 // bytes of reasoning that steps show
+	thought := 0 // bytes of reasoning already shown in steps
 	showThought := func() error {
 		rest := reasoning.String()[thought:]
 		if thought = reasoning.Len(); strings.TrimSpace(rest) == "" {
@@ -247,14 +247,14 @@ func (m *modelCaller) readParts(
 		}
 		switch p := part.(type) {
 		case llm.Text:
-			// what was thought is shown once it is over, as one step
+			// show the reasoning once it is over, as one step
 			if thought == 0 {
 				if err := showThought(); err != nil {
 					return nil, err
 				}
 			}
 			said, dropped, over := string(p), llm.Dropped{}, false
-			write := m.log.writer.WriteWords // the rules' footnotes are all llm.Quoted
+			write := m.log.writer.WriteWords // footnotes of the rules are all llm.Quoted
 			if !m.isRuleBased() {
 				said, dropped, over = watch.takePiece(said)
 				write = m.log.writer.Write
@@ -280,7 +280,7 @@ func (m *modelCaller) readParts(
 		case llm.Reasoning:
 			reasoning.WriteString(string(p))
 		case llm.Rethought:
-			// what seemed an answer was a thought without its opening mark
+			// the apparent answer was reasoning without its opening tag
 			if err := showThought(); err != nil {
 				return nil, err
 			}
@@ -294,7 +294,7 @@ func (m *modelCaller) readParts(
 				}
 			}
 		case llm.Signature:
-			if !r.chooses { // another model could not read it
+			if !r.chooses { // another model could not decode it
 				r.signature = string(p)
 			}
 		case llm.Call:
@@ -338,16 +338,16 @@ func (m *modelCaller) readParts(
 	return done, showThought()
 }
 
-// thinkingStep shows what a model thought, at most 4,000 characters of it. The bound is for the event: a thought can be
-// longer than any answer.
+// thinkingStep returns a step with the model's reasoning, at most 4,000 characters. The limit bounds the event:
+// reasoning can be longer than any answer.
 func (m *modelCaller) thinkingStep(thought string) chat.Step {
 	step := m.log.newStep("thinking", chat.ActionThinking, chat.StatusComplete, "Thought about it")
 	step.Thought = tools.CutText(strings.TrimSpace(thought), 4000)
 	return step
 }
 
-// countTokens adds a turn's tokens; a provider that does not count is counted for. Estimates are of about four bytes a
-// token: estimateTokens.
+// countTokens adds a turn's tokens to the budget. If the provider reports none, it estimates them at about four
+// bytes a token: estimateTokens.
 func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage, r *reply) {
 	used := chat.Tokens{}
 	if model.Name() == offlineName {
@@ -366,32 +366,32 @@ func (m *modelCaller) countTokens(model llm.Model, req llm.Request, u *llm.Usage
 	r.tokens, r.cost = used, m.budget.chargeTokens(model, used)
 }
 
-// dropOldResults makes room for a prompt that was too long, once. It reports whether there was anything to drop.
+// dropOldResults drops older results from a prompt that was too long. It reports whether there was anything to drop.
 func (m *modelCaller) dropOldResults() bool {
 	m.resultsDropped = true
 	return m.messages.dropOldResults()
 }
 
-// repeatedLeast is how many letters and digits a sentence or line needs for its repetition to say that a model turns in
-// circles: shorter ones stand in tables and lists rightly. No measurement of it is recorded. Small models turned in
-// circles for 800 tokens before there was a watch.
+// repeatedLeast is the minimum number of letters and digits of a sentence or line whose repetition indicates a loop.
+// Shorter ones repeat legitimately in tables and lists. No measurement of it is recorded. Without the check, small
+// models looped for 800 tokens.
 const repeatedLeast = 20
 
-// replyWatch ends a reply of which nothing more is wanted: after the refusal sentence, and when the model says the same
-// sentence or line again. The zero value is ready; it belongs to one reply.
+// replyWatch ends a reply early: after the refusal sentence, and when the model repeats a sentence or line. The zero
+// value is ready to use. It is for one reply.
 type replyWatch struct {
 	said   strings.Builder
 	passed int            // bytes of said that were passed on
-	begun  int            // where the sentence that is not whole begins in said
-	before string         // the sentence before it, empty for a short one
-	times  map[string]int // how often each was said
-	twice  []string       // sentences in the reply twice
-	fenced bool           // within a code block, where lines may repeat
+	begun  int            // offset in said of the incomplete sentence
+	before string         // previous sentence, empty for a short one
+	times  map[string]int // occurrences of each sentence
+	twice  []string       // sentences that occurred twice
+	fenced bool           // in a code block, where lines may repeat
 }
 
-// takePiece adds a piece and returns the text to pass on now. over reports that the reply ends here, and dropped is the
-// received text after that end. It holds text that may still become the refusal sentence or a repetition. A refusal is
-// reduced to that sentence: docs/decisions/support.md.
+// takePiece adds a piece and returns the text to pass on now. over reports that the reply ends here, and dropped is
+// the received text after that end. It buffers text that may still become the refusal sentence or a repetition. A
+// refusal is reduced to that sentence: docs/decisions/support.md.
 func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, over bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
@@ -418,7 +418,7 @@ func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, 
 	return w.passUntil(len(all)), dropped, false
 }
 
-// endReply returns the held text at the end of the reply: text to pass on, or a repetition to drop.
+// endReply returns the buffered text at the end of the reply: text to pass on, or a repetition to drop.
 func (w *replyWatch) endReply() (pass string, dropped llm.Dropped) {
 	all := w.said.String()
 	if w.passed <= w.begun && w.noteSentence(all[w.begun:]) {
@@ -427,7 +427,7 @@ func (w *replyWatch) endReply() (pass string, dropped llm.Dropped) {
 	return w.passUntil(len(all)), dropped
 }
 
-// passUntil marks the reply as passed on up to an offset, and returns the part that was new.
+// passUntil marks the reply as passed on up to an offset, and returns the new part.
 func (w *replyWatch) passUntil(end int) string {
 	pass := w.said.String()[w.passed:max(w.passed, end)]
 	w.passed += len(pass)
@@ -439,15 +439,15 @@ func repetition(text string) llm.Dropped {
 	return llm.Dropped{Text: text, Message: "Removed a repetition: the reply ends before it"}
 }
 
-// mayRepeat reports whether an incomplete sentence is the beginning of one whose repetition ends the reply.
+// mayRepeat reports whether an incomplete sentence is a prefix of one whose repetition would end the reply.
 func (w *replyWatch) mayRepeat(begun string) bool {
 	key := strings.Join(strings.Fields(begun), " ")
 	return key != "" && !w.fenced && (strings.HasPrefix(w.before, key) ||
 		slices.ContainsFunc(w.twice, func(said string) bool { return strings.HasPrefix(said, key) }))
 }
 
-// noteSentence notes a sentence or line, and reports whether it is said twice in a row, or the third time. Twice is
-// enough in a row; apart, a refrain may be meant.
+// noteSentence records a sentence or line, and reports whether it ends the reply: the second time in a row, or the
+// third in total. A sentence that recurs later may be an intended refrain.
 func (w *replyWatch) noteSentence(whole string) bool {
 	if strings.HasPrefix(strings.TrimSpace(whole), "```") {
 		w.fenced = !w.fenced
@@ -476,8 +476,8 @@ func (w *replyWatch) noteSentence(whole string) bool {
 	return again || w.times[key] > 2
 }
 
-// sentenceEnd is where the first whole sentence or line of a text ends; -1 while there is none. A stop in Chinese or
-// Japanese needs no space behind it; “3.5” and “e.g.x” end nothing.
+// sentenceEnd returns the offset after the first complete sentence or line of a text; -1 if there is none. A full
+// stop in Chinese or Japanese needs no space after it; “3.5” and “e.g.x” end no sentence.
 func sentenceEnd(s string) int {
 	for i, r := range s {
 		switch {

@@ -15,18 +15,18 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// rateLimit says how long a turn waits for a model's server that refuses it because of its rate limit. This is the only
-// place that tries a rate-limited turn again: below it, httpllm.Retry waits for the rate limit of embeddings alone. The
-// zero value is ready to use. It belongs to one turn: the next one begins with the short waits again.
+// rateLimit computes the backoff of a turn whose server reports a rate limit. This is the only place that retries a
+// rate-limited turn: below it, httpllm.Retry waits for the rate limit of embeddings alone. The zero value is ready
+// to use. It is for one turn: the next one starts with the short waits again.
 type rateLimit struct {
 	busyReplies int
 	told        bool // the server named a wait before, and it was too short
 }
 
-// nextWait returns how long to wait after a refusal, and false when it was the last: 5, 10, 20, 40, 60 s. The first
-// wait that the server names replaces its step; those after it are lower bounds, since the first did not suffice.
+// nextWait returns the wait before the next retry, and false after the last: 5, 10, 20, 40, 60 s. The first wait
+// that the server names replaces its step; later ones are lower bounds, since the first did not suffice.
 func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
-	// 135 s in all, less than half of the usual 300 s of a run
+	// 135 s in all, less than half of a run's usual 300 s
 	steps := [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 60 * time.Second}
 	if l.busyReplies == len(steps) {
 		return 0, false
@@ -35,7 +35,7 @@ func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 	l.busyReplies++
 	if named > 0 {
 		least := max(named, leastWait)
-		least += rand.N(least / 16) // a little apart from others who were told the same
+		least += rand.N(least / 16) // jitter, to spread clients that got the same wait
 		if !l.told {
 			wait = 0
 		}
@@ -44,8 +44,8 @@ func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 	return wait, true
 }
 
-// waitForServer lets a rate limit pass, visibly. A user who wants the answer now ends it. The step shows how long it
-// takes, so that a silent run can be told from one that hangs.
+// waitForServer waits for a rate limit to pass. A user who wants the answer now ends the wait. Its step shows the
+// duration, so that readers can distinguish a waiting run from a hanging one.
 func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
 	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
 		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
@@ -61,7 +61,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	case <-m.control.leaving.Done():
 	case <-ctx.Done():
 	}
-	if cause := m.stopCause(ctx); cause != nil { // before m.control.now, which ends with ctx
+	if cause := m.stopCause(ctx); cause != nil { // before m.control.now, which is cancelled with ctx
 		return cause
 	}
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
@@ -70,7 +70,7 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	step.Message = fmt.Sprintf(
 		"Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
 	)
-	if m.control.now.Err() != nil { // no more waiting: the offline engine answers at once
+	if m.control.now.Err() != nil { // no more waiting: the fallback answers at once
 		if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 			return err
 		}
@@ -80,9 +80,9 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	return m.log.emitEvents(ctx, m.log.trackStep(step))
 }
 
-// fallBack gives the rest of the run to the fallback model and says so; without one, the run ends with the model's
-// failure. The step and the error say what failed in words for the user; the cause is logged here, once. A run that
-// quotes already has nothing to fall back to.
+// fallBack gives the rest of the run to the fallback model and emits a step. Without one, the run ends with the
+// model's failure. The step and the error have a user-facing message; the cause is only logged, once. It fails for a
+// run that already uses the fallback.
 func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	reason, _ := explainFailure(e, m.run.User)
 	failed := &chat.Error{Code: chat.CodeModelFailed, Message: m.explainFor(e), Err: e}
@@ -108,9 +108,9 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	return m.goOnWithFallback(ctx, step)
 }
 
-// goOnWithFallback makes the fallback the run's model: what was shown is taken back into the step, the messages for one
-// turn are dropped, and a text that came with the question is given to it as if it had read it. The phase is gathering
-// again: the fallback chooses its own tools, with what the budget has left.
+// goOnWithFallback makes the fallback the run's model. The visible text is taken back into the step, ephemeral
+// messages are dropped, and a given text is added as a tool result. The phase is gathering again: the fallback
+// chooses its own tools within the remaining budget.
 func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) error {
 	m.switchToFallback()
 	m.messages.ephemeral, m.phase = nil, gathering
@@ -120,21 +120,22 @@ func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) erro
 	return m.log.takeAnswerBack(ctx, step)
 }
 
-// quoteInstead gives the rest of the run to the fallback, because what the model says is no answer.
+// quoteInstead gives the rest of the run to the fallback because the model's text is no answer.
 func (m *modelCaller) quoteInstead(ctx context.Context, why string) error {
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusComplete, why)
 	step.Details = map[string]any{"kind": "unsupported", "instead": m.cfg.Fallback.Name()}
 	return m.goOnWithFallback(ctx, step)
 }
 
-// explainFor is what the user of a run is told of a model that failed.
+// explainFor returns the user-facing message for a failed model.
 func (m *modelCaller) explainFor(e *llm.Error) string {
 	reason, advice := explainFailure(e, m.run.User)
 	return fmt.Sprintf("The model %s can't answer, because %s: %s.", m.model.Name(), reason, advice)
 }
 
-// explainFailure says why a model failed and what a user can do, both to be set into a sentence. The model's own words,
-// which name settings, are in the log and in footnote doctor alone: the local user, who runs the server, is sent there.
+// explainFailure returns why a model failed and the user's remedy, as clauses of a sentence. The server's own
+// message names settings, so it is only in the log and in footnote doctor. The local user, who runs the server, is
+// referred to them.
 func explainFailure(e *llm.Error, user string) (reason, advice string) {
 	soon, tell := "ask again in a moment", "tell whoever runs this server"
 	if user == chat.LocalUser {
@@ -168,9 +169,9 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 	return "its server failed", soon
 }
 
-// repairCall meets a tool call that the model's server could not read. The first time the model hears of it, the second
-// time it must answer from what there is. The server's own words go along, at most 300 characters: they often name the
-// place of the mistake.
+// repairCall handles a tool call that the model's server could not parse. The first time the model is asked to
+// repeat it, the second time it must answer from its results. The prompt includes the server's message, at most 300
+// characters, since it often names the place of the error.
 func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
 	message, told := "The model's tool call could not be read: asking for it again",
@@ -189,13 +190,13 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	return m.log.takeAnswerBack(ctx, step)
 }
 
-// leastCounted is how many tokens a server must count before its count says anything: of a short prompt the estimate
-// (four bytes a token) may be wrong by more than half. A longer prompt of which less than half is counted was cut.
+// leastCounted is the minimum token count by a server that can indicate a cut prompt. For a short prompt the
+// estimate (four bytes a token) may be wrong by more than half. A longer prompt counted at less than half was cut.
 const leastCounted = 1000
 
-// checkPrompt says once when the model's server seems to have dropped a part of the prompt without a word, as servers
-// do whose context is set too small. Ollama does so with its usual context; the answer stands, since nobody knows what
-// was dropped.
+// checkPrompt emits one notice if the model's server seems to have silently dropped a part of the prompt. Servers
+// with a small context do so, as Ollama with its usual context. The answer stands, since the dropped part is
+// unknown.
 func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.Usage) error {
 	if u == nil || m.lossTold || m.isRuleBased() || u.In < leastCounted {
 		return nil
@@ -225,12 +226,12 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 	)))
 }
 
-// saysNothing reports whether a reply is no answer: numbers of passages alone, or besides only the question again, its
-// words in the question's order. It compares words, in any language that separates them. A reply with a word of its own
-// is an answer, and so is one that turns the question into a statement: “The roof is good” for “Is the roof good?”.
-// More than half of the question's words have to be there: fewer may be the choice that it asks for.
+// saysNothing reports whether a reply is no answer: only numbers of passages, or besides only words of the question
+// in the question's order. It compares words, in any language that separates them. A reply with another word is an
+// answer, and so is one that turns the question into a statement: “The roof is good” for “Is the roof good?”. More
+// than half of the question's words must occur: fewer may be a choice between alternatives.
 func saysNothing(reply, asked string) bool {
-	place := map[string]int{} // of each word of the question, where it comes first
+	place := map[string]int{} // position of each word's first occurrence in the question
 	for word := range lowerWords(asked) {
 		if _, known := place[word]; !known {
 			place[word] = len(place)
@@ -247,10 +248,10 @@ func saysNothing(reply, asked string) bool {
 		}
 		said[word], last = true, at
 	}
-	return 2*len(said) > len(place) || len(said) == 0 // else it chooses one of what the question names
+	return 2*len(said) > len(place) || len(said) == 0 // else it chooses one of the alternatives in the question
 }
 
-// lowerWords are the words of a text, in lower case.
+// lowerWords returns an iterator over the words of a text, in lower case.
 func lowerWords(text string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -18,9 +18,9 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools, and nobody is
-// shown what it says. The run's own model writes the answer, and talk is left to it alone. A chooser of the same name
-// would only say the same twice.
+// turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools; its text is
+// not shown. The run's own model writes the answer, and handles talk alone. A chooser of the same name is ignored,
+// since it would only duplicate the turn.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
 	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() || m.asked.Type == question.General ||
@@ -30,9 +30,9 @@ func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	return s, true
 }
 
-// nextRequest is the next turn as the model gets it. The messages are shared with the history, not copied: a model must
-// not change them. Tools are named even when none may be called: a history with calls needs them, and NoTools forbids
-// further ones.
+// nextRequest builds the request for the next turn. It shares the messages with the history: a model must not change
+// them. Tools are included even if none may be called: a history with calls needs them, and NoTools forbids further
+// ones.
 func (m *modelCaller) nextRequest(ctx context.Context) llm.Request {
 	req := llm.Request{
 		Messages: m.messages.list, NoTools: !m.mayCallTools(), Temperature: m.chosenTemperature(),
@@ -53,7 +53,7 @@ func (m *modelCaller) nextRequest(ctx context.Context) llm.Request {
 	return req
 }
 
-// toolSpecs are the run's tools as a model is told them: none beside a given text, and none for a small model.
+// toolSpecs returns the specs of the run's tools; none for a given text or a small model.
 func (m *modelCaller) toolSpecs() []llm.ToolSpec {
 	if m.givenText() || m.isSmall() {
 		return nil
@@ -65,7 +65,7 @@ func (m *modelCaller) toolSpecs() []llm.ToolSpec {
 	return out
 }
 
-// chosenTemperature is that of the request, else of the server, else of the toolset.
+// chosenTemperature returns the temperature of the request, else of the server's settings, else of the toolset.
 func (k *knowledge) chosenTemperature() *float64 {
 	switch {
 	case k.run.Request.Config.Temperature != nil:
@@ -76,9 +76,9 @@ func (k *knowledge) chosenTemperature() *float64 {
 	return &k.set.DefaultTemperature
 }
 
-// toolSelection is who chooses this run's first tools. A fixed pipeline, a model below LeastModel and a small model
-// leave no choice: rules choose. Of those who leave a choice the request counts most, then the settings, then the
-// toolset.
+// toolSelection returns who chooses the run's first tools. Rules choose for the fixed pipeline, a model below
+// LeastModel and a small model. Otherwise the request's setting takes precedence, then the server's, then the
+// toolset's.
 func (m *modelCaller) toolSelection() tools.Selection {
 	switch asked := tools.Selection(m.run.Request.Config.Selection); {
 	case !m.usesAgent(), m.cfg.usesPipeline(m.model), m.isSmall():
@@ -92,9 +92,9 @@ func (m *modelCaller) toolSelection() tools.Selection {
 	}
 }
 
-// answerIfDeclined makes the next turn the answer when the model that only chooses tools wants no further ones, and
-// reports whether it did. Both turns count as one: the budget gets the chooser's turn back, and what was said aside to
-// it is said to the model that answers. The text of the chooser is dropped.
+// answerIfDeclined makes the next turn the answer if the model that only chooses tools wants no further ones, and
+// reports whether it did. Both turns count as one: the budget gets the chooser's turn back. The chooser's ephemeral
+// messages are sent to the answering model too. The chooser's text is dropped.
 func (m *modelCaller) answerIfDeclined(ctx context.Context, r reply, aside []llm.Message) (bool, error) {
 	if !r.chooses {
 		return false, nil
@@ -111,8 +111,8 @@ func (m *modelCaller) answerIfDeclined(ctx context.Context, r reply, aside []llm
 	})
 }
 
-// chooseAlone lets the run's own model choose from now on, and says why. It stays so for the rest of the run: a chooser
-// that failed once would cost its timeout again and again.
+// chooseAlone makes the run's own model choose from now on, and emits a step. It holds for the rest of the run: a
+// failed chooser would cost its timeout again.
 func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	m.chooser = nil
 	name := m.cfg.Select.Name()
@@ -129,8 +129,8 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	return m.log.emitEvents(ctx, step)
 }
 
-// giveTextToFallback gives the fallback, which knows documents only, the given text as one that was read. The text is
-// split at blank lines, so that a quote is a paragraph at most.
+// giveTextToFallback adds the given text to the history as the result of a read, since the fallback knows only
+// documents. The text is split at blank lines, so that a quote is a paragraph at most.
 func (m *modelCaller) giveTextToFallback() error {
 	if !m.givenText() {
 		return m.giveContextToFallback()
@@ -155,8 +155,8 @@ func (m *modelCaller) giveTextToFallback() error {
 	return nil
 }
 
-// giveContextToFallback gives the model made of rules, which reads only the results of tools, the added context as
-// one of them.
+// giveContextToFallback adds the request's added context to the history as a tool result, since the rule-based model
+// reads only those.
 func (m *modelCaller) giveContextToFallback() error {
 	paragraphs := m.evidence.Added
 	if m.givenText() || len(paragraphs) == 0 {
@@ -180,10 +180,10 @@ func (m *modelCaller) giveContextToFallback() error {
 	return nil
 }
 
-// offlineName is the name of the model made of rules. It needs no advice: what it says is what it can.
+// offlineName is the name of the rule-based model. It takes no advice.
 const offlineName = "offline"
 
-// Models are what a server answers with: the fields of Config of the same names. The prices stay.
+// Models holds the models that a server uses: the fields of Config of the same names. Prices are separate.
 type Models struct {
 	Model, Fallback, Select llm.Model
 	Models                  []llm.Model
@@ -191,8 +191,8 @@ type Models struct {
 	Small                   func(ctx context.Context, model string, measuring func()) string
 }
 
-// Use has the runs that begin from now on answer with other models. Those under way go on with theirs, and what is
-// kept of earlier choices of tools stays. Model is required.
+// Use sets the models for new runs. Running runs keep theirs, and the cache of tool decisions stays. Model is
+// required.
 func (e *Engine) Use(m Models) {
 	cfg := *e.config()
 	cfg.Model, cfg.Fallback, cfg.Select, cfg.Models = m.Model, m.Fallback, m.Select, m.Models
@@ -200,11 +200,11 @@ func (e *Engine) Use(m Models) {
 	e.cfg.Store(&cfg)
 }
 
-// Price is what a million tokens cost.
+// Price is the price of a million tokens.
 type Price struct{ In, Out float64 }
 
-// allowedModels returns those that a request may name, each name once: the usual one, the allowed ones, and the one
-// that takes over from them. The fallback is among them, so that a user can ask for the offline model by its name.
+// allowedModels returns the models that a request may select, deduplicated by name: the usual one, the allowed ones,
+// and the fallback, so that a user can select the offline model by its name.
 func (c *Config) allowedModels() []llm.Model {
 	all := append([]llm.Model{c.Model}, c.Models...)
 	if c.Fallback != nil {
@@ -218,7 +218,7 @@ func (c *Config) allowedModels() []llm.Model {
 	})
 }
 
-// ModelNames returns the names of the models that a request may name now, the usual one first.
+// ModelNames returns the names of the models that a request may select, the usual one first.
 func (e *Engine) ModelNames() []string { return e.config().modelNames() }
 
 func (c *Config) modelNames() []string {
@@ -229,8 +229,8 @@ func (c *Config) modelNames() []string {
 	return names
 }
 
-// modelOf finds the model that a request names, the usual one if it names none. It fails with CodeInvalid for one
-// that is not allowed.
+// modelOf returns the model that a request selects, or the usual one. It fails with CodeInvalid for a model that is
+// not allowed.
 func (c *Config) modelOf(asked chat.RunConfig) (llm.Model, error) {
 	if asked.Model == "" || asked.Model == c.Model.Name() {
 		return c.Model, nil
@@ -246,8 +246,7 @@ func (c *Config) modelOf(asked chat.RunConfig) (llm.Model, error) {
 	)
 }
 
-// usesPipeline reports whether a model is below the least that may choose tools by itself. The order is that of the
-// allowed models.
+// usesPipeline reports whether a model is weaker than LeastModel, in the order of the allowed models.
 func (c *Config) usesPipeline(m llm.Model) bool {
 	if c.LeastModel == "" || m.Name() == c.LeastModel || m.Name() == offlineName {
 		return false
@@ -275,25 +274,26 @@ func (e *Engine) ToolsetNames() []string {
 }
 
 const (
-	// contextTokens is how many tokens a run's history may have, unless the settings say otherwise. With the answer it
-	// fits a model of 64k; what a server has less is noticed by checkPrompt or refused as too long (dropOldResults).
+	// contextTokens is the default token limit of a run's history. With the answer it fits a model of 64k. If a
+	// server has less context, checkPrompt detects it, or the server refuses the prompt as too long
+	// (dropOldResults).
 	contextTokens = 60_000
 
-	// keptOutput is how many bytes of an older result stay when room is made: about the title and the first lines, by
-	// which the model knows whether to call the tool again.
+	// keptOutput is the number of bytes kept of a shortened result: about the title and the first lines, from which
+	// the model can decide whether to call the tool again.
 	keptOutput = 600
 )
 
-// messages are what the model gets: the prompt, its own turns and the results of its calls. They are rebuilt from the
-// log after a restart; ephemeral is lost then.
+// messages is the context for the model: the prompt, its own turns and the results of its calls. A resumed run
+// rebuilds it from the log; ephemeral is lost then.
 type messages struct {
 	list      []llm.Message
-	ephemeral []llm.Message // for the next turn only: a reply and what was wrong with it
+	ephemeral []llm.Message // for the next turn only: a rejected reply and the prompt to correct it
 }
 
-// shortenOldResults shortens the results of older calls when the history nears the room that a model has for it, and
-// says so. The results of the last turn stay whole. It begins at 80 % of Features.ContextTokens: the rest is for the
-// next results and the answer.
+// shortenOldResults shortens the results of older calls when the history nears its token limit, and emits a step. It
+// starts at 80 % of Features.ContextTokens: the rest is for the next results and the answer. Results of the last
+// turn stay whole.
 func (s *state) shortenOldResults(ctx context.Context) error {
 	size := s.messages.estimateTokens()
 	if size <= s.cfg.Features.ContextTokens*8/10 {
@@ -321,7 +321,7 @@ func (ms *messages) estimateTokens() int {
 	return size
 }
 
-// lastTurn is where the results of the last turn begin: those before it are the older ones.
+// lastTurn returns the index where the results of the last turn begin; earlier ones are the older results.
 func (ms *messages) lastTurn() int {
 	last := len(ms.list)
 	for last > 0 && ms.list[last-1].Role == llm.RoleTool {
@@ -330,15 +330,15 @@ func (ms *messages) lastTurn() int {
 	return last
 }
 
-// shortenOldResults cuts the older results of tools to keptOutput bytes, and returns how many it cut and about how many
-// tokens that freed. A shortened result keeps its fence, so that it stays data.
+// shortenOldResults cuts older tool results to keptOutput bytes. It returns how many it cut and the estimated tokens
+// freed. A shortened result keeps its fence, so that it stays data.
 func (ms *messages) shortenOldResults(nonce string) (shortened, freed int) {
 	for i := range ms.list[:ms.lastTurn()] {
 		m := &ms.list[i]
 		if m.Role != llm.RoleTool || len(m.Text) <= 2*keptOutput {
 			continue
 		}
-		_, body, _ := strings.Cut(m.Text, "\n") // without the mark
+		_, body, _ := strings.Cut(m.Text, "\n") // without the opening mark
 		short := fenceData(
 			nonce,
 			clipTokens(body, keptOutput/4)+" (shortened to save room: call the tool again if you need the rest)",
@@ -349,8 +349,8 @@ func (ms *messages) shortenOldResults(nonce string) (shortened, freed int) {
 	return shortened, freed
 }
 
-// dropOldResults forgets the older results of tools, which take the most room. It reports whether there were any. It is
-// for a server that has refused the request as too long, and frees more than shortenOldResults.
+// dropOldResults replaces older tool results, which take the most tokens, by a note. It reports whether there were
+// any. It is for a server that refused the prompt as too long, and frees more than shortenOldResults.
 func (ms *messages) dropOldResults() bool {
 	found := false
 	for i := range ms.list[:ms.lastTurn()] {
@@ -362,12 +362,12 @@ func (ms *messages) dropOldResults() bool {
 	return found
 }
 
-// estimateTokens estimates how many tokens a text has: about four bytes each. It is for decisions about room only: what
-// is charged comes from the model's server wherever that counts.
+// estimateTokens estimates the tokens of a text at about four bytes each. It is for the size of the context; usage
+// is charged by the server's count wherever there is one.
 func estimateTokens(s string) int { return len(s)/4 + 1 }
 
-// estimateRequest estimates the tokens of a request, with its tools. The schemas of twelve tools are a good part of a
-// short request.
+// estimateRequest estimates the tokens of a request, including its tools. The schemas of twelve tools are a good
+// part of a short request.
 func estimateRequest(req llm.Request) int {
 	size := 0
 	for _, message := range req.Messages {
@@ -379,7 +379,8 @@ func estimateRequest(req llm.Request) int {
 	return size
 }
 
-// clipTokens cuts a text to about limit tokens, four bytes each, between runes, and marks the cut with an ellipsis.
+// clipTokens cuts a text to about limit tokens, four bytes each, at a rune boundary, and marks the cut with an
+// ellipsis.
 func clipTokens(s string, limit int) string {
 	if len(s) <= limit*4 {
 		return s

@@ -18,19 +18,19 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// plan is a question's parts and how far each is; without parts the question is answered as it is. Its step is stored
-// again whenever that changes; the step's output is {"sub_queries": [{query, reasoning, depends_on, status}]}. Only the
-// run's goroutine touches it.
+// plan holds a question's parts and their states; without parts the question is answered as a whole. Its step is
+// stored again after each change; the step's output is {"sub_queries": [{query, reasoning, depends_on, status}]}.
+// Only the run's goroutine accesses it.
 type plan struct {
 	step  chat.Step
 	parts []chat.PlanPart
-	calls map[string]int // calls that search for a part, by id
+	calls map[string]int // index of the part that a call searches for, by call id
 }
 
-// hasParts reports whether the question was taken apart.
+// hasParts reports whether the question was split.
 func (p *plan) hasParts() bool { return len(p.parts) > 0 }
 
-// readyParts are the parts that were not searched for yet and whose prerequisites were.
+// readyParts returns the pending parts whose prerequisites are over.
 func (p *plan) readyParts() []int {
 	var out []int
 	for i, part := range p.parts {
@@ -42,12 +42,12 @@ func (p *plan) readyParts() []int {
 	return out
 }
 
-// isOver reports whether a step or a part has ended, in whatever way.
+// isOver reports whether a step or a part has ended, with any status.
 func isOver(s chat.Status) bool { return s != chat.StatusPending && s != chat.StatusRunning }
 
-// searchQuery is what is searched for a part. One that leans on others borrows their words. At most six words come
-// together: each further one makes a search by words look for less of what was asked. 1,000 characters are what the
-// schemas of the search tools take.
+// searchQuery returns the search query for a part. A part that depends on the context of others adds their keywords,
+// up to six strings in total, since each further word dilutes a keyword search. The result has at most 1,000
+// characters, the limit in the search tools' schemas.
 func (p *plan) searchQuery(i int) string {
 	part := p.parts[i]
 	words := []string{part.Query}
@@ -64,8 +64,8 @@ func (p *plan) searchQuery(i int) string {
 	return text.Shorten(strings.Join(words, " "), 1000)
 }
 
-// updateState notes that a call which searches for a part began or ended, and adds the plan's new state to what is
-// emitted. A part that is complete stays so, although another search for it fails.
+// updateState sets the status of the part that a call searches for, and appends the plan's new state to queue. A
+// complete part stays complete, even if another search for it fails.
 func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status) ([]chat.Payload, error) {
 	if !p.hasParts() || a.tool == nil || !a.tool.Retrieval {
 		return queue, nil
@@ -79,9 +79,9 @@ func (p *plan) updateState(queue []chat.Payload, a *toolCall, status chat.Status
 	return append(queue, state), err
 }
 
-// partOf finds the part that a call searches for, -1 if it searches for something else. A call made by the plan carries
-// its part's number; any other is given to the part whose content words its query shares most, more than half of them.
-// The answer is remembered, because a call is looked up when it begins and when it ends.
+// partOf returns the index of the part that a call searches for, -1 if there is none. The plan's own calls are
+// registered by id. Any other is matched to the part that shares most content words with its query, more than half
+// of the part's. The match is cached, because it is needed at the call's beginning and end.
 func (p *plan) partOf(a *toolCall) int {
 	if i, ok := p.calls[a.call.ID]; ok {
 		return i
@@ -112,8 +112,8 @@ func (p *plan) partOf(a *toolCall) int {
 	return best
 }
 
-// stateStep is the plan's step as things are. It has the call id of the first one, so the page draws it again in its
-// place.
+// stateStep returns the plan's step with its current state. It keeps the call id, so that the page replaces the
+// step.
 func (p *plan) stateStep() (chat.Step, error) {
 	done := 0
 	for _, part := range p.parts {
@@ -139,7 +139,7 @@ func (p *plan) stateStep() (chat.Step, error) {
 	return step, nil
 }
 
-// promptText is the plan for the model.
+// promptText returns the plan's description for the prompt.
 func (p *plan) promptText(searched bool) string {
 	var b strings.Builder
 	b.WriteString("\nThe question has these parts:\n")
@@ -157,9 +157,9 @@ func (p *plan) promptText(searched bool) string {
 	return b.String()
 }
 
-// readPlan reads what a model made of the question: a list of parts, or an object that holds one. What can't be used is
-// the question itself, and the text says why. Models write plans in several forms; partsIn takes them all, checkParts
-// rejects what can't be worked through. The text is for people: it is shown as the note of the plan's step.
+// readPlan parses a model's plan: a list of parts, or an object that holds one. partsIn parses the several forms
+// that models write, and checkParts validates them. For an unusable plan it returns the undivided question, and the
+// reason as a user-facing note for the plan's step.
 func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	parts, why = partsIn(said)
 	if why == "" {
@@ -171,11 +171,11 @@ func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 	return parts, ""
 }
 
-// partsIn finds the list in a reply, whatever stands around it. Taken are a list of objects, a list of strings, an
-// object with such a list, and a single part as an object.
+// partsIn parses the list in a reply, ignoring the text around it. It accepts a list of objects, a list of strings,
+// an object with such a list, and a single part as an object.
 func partsIn(said string) (parts []chat.PlanPart, why string) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
-	// prose and fences of code may stand before the list
+	// prose and code fences may precede the list
 	at := strings.IndexAny(said, "[{")
 	if at < 0 {
 		return nil, malformed
@@ -216,8 +216,8 @@ func partsIn(said string) (parts []chat.PlanPart, why string) {
 	return parts, ""
 }
 
-// checkParts says what is wrong with a list of parts, nothing if it can be worked through. At most twice
-// question.MaxParts are taken; every dependency must exist, and following them must end.
+// checkParts validates a list of parts, and returns the reason why it is unusable, or an empty string. It accepts at
+// most twice question.MaxParts; every dependency must exist, and there must be no cycle.
 func checkParts(parts []chat.PlanPart) string {
 	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
 		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
@@ -232,7 +232,7 @@ func checkParts(parts []chat.PlanPart) string {
 			}
 		}
 	}
-	// each round takes what waits for nothing; a round that takes nothing has met a circle
+	// each round takes the parts without open dependencies; a round that takes none has found a cycle
 	for done, ready := map[int]bool{}, true; len(done) < len(parts); {
 		if !ready {
 			return "The model's plan goes in a circle: the question is searched for as it is."
@@ -254,10 +254,9 @@ func checkParts(parts []chat.PlanPart) string {
 //go:embed plan.md
 var planDoc string
 
-// makePlan takes the question apart, when the request wants that, or when rules find that it is complex and see its
-// parts. It spends a call of the model on it when the request wants it, and in a reflective toolset on questions that
-// are not simple. A failure of the model is not one of the run: the parts are then those that rules see. Elsewhere
-// rules take it apart, which costs no call.
+// makePlan splits the question, if the request asks for it, or if rules classify it as complex and find its parts.
+// It calls the model if the request asks for a plan, and in a reflective toolset for questions that are not simple.
+// If the model fails, the parts by rules are the fallback. Otherwise rules split the question, which costs no call.
 func (w *Runner) makePlan(ctx context.Context) error {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	switch {
@@ -298,7 +297,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 		step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	}
 	w.plan = plan{step: step, parts: parts, calls: map[string]int{}}
-	// one part is the question, of which the model knows
+	// a single part is the question, which the prompt contains
 	if len(parts) > 1 || w.searchesParts() {
 		w.messages.list[0].Text += w.plan.promptText(w.searchesParts())
 	}
@@ -309,7 +308,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 	return w.log.emitEvents(ctx, state)
 }
 
-// planPrompt asks a model to take the question apart. The conversation goes along, since a part may be meant by “the
+// planPrompt returns the prompt for a plan. It includes the conversation, since a part may refer to it, as “the
 // second one”.
 func planPrompt(asked string, conversation []llm.Message) []llm.Message {
 	system := strings.ReplaceAll(planDoc, "{{parts}}", strconv.Itoa(question.MaxParts))
@@ -317,15 +316,15 @@ func planPrompt(asked string, conversation []llm.Message) []llm.Message {
 	return append(messages, llm.Message{Role: llm.RoleUser, Text: text.Visible(asked)})
 }
 
-// modelPlans reports whether the model takes the question apart.
+// modelPlans reports whether the model splits the question.
 func (w *Runner) modelPlans() bool {
 	wanted := w.run.Request.Config.EnableQueryDecomposition
 	return !w.model.isRuleBased() && (isOn(wanted) ||
 		wanted == nil && w.set.Reflective && w.asked.Complexity != "" && w.asked.Complexity != "simple")
 }
 
-// searchesParts reports whether the parts are searched before the model's first turn. Otherwise the model is told of
-// them. If the model finds only one part in a question, the first tools are chosen as without a plan.
+// searchesParts reports whether the parts are searched before the model's first turn. Otherwise they are only in its
+// prompt. If the model found only one part, the first tools are chosen as without a plan.
 func (w *Runner) searchesParts() bool {
 	if w.plan.hasParts() && len(w.plan.parts) < 2 && w.plan.step.Details["planned_by"] == "model" &&
 		w.plan.step.Details["note"] == nil {
@@ -335,9 +334,9 @@ func (w *Runner) searchesParts() bool {
 		w.model.toolSelection() == tools.SelectRules
 }
 
-// searchParts searches for the parts: those that wait for no other at the same time, then those that waited for them. A
-// part that could not be searched for is left to the model. As many searches run as the budget has left; each round
-// makes further parts ready, so it ends.
+// searchParts searches for the plan's parts: independent ones in parallel, then those that depend on them. A failed
+// search is left to the model. The budget limits the searches. Each round makes further parts ready, so the loop
+// ends.
 func (w *Runner) searchParts(ctx context.Context) error {
 	if !w.plan.hasParts() || !w.searchesParts() {
 		return nil
@@ -370,9 +369,8 @@ func (w *Runner) searchParts(ctx context.Context) error {
 	}
 }
 
-// endPlan closes the plan: a part is complete when it was searched for or when the answer speaks of it, whatever it was
-// found with, and was left out otherwise. It is part of the run's last events, so that a plan never ends before its
-// answer.
+// endPlan completes the plan: a part is complete if it was searched for or the answer covers it, else skipped. It
+// belongs to the run's last events, so that a plan never ends before its answer.
 func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	changed := false
 	for i := range w.plan.parts {
@@ -394,8 +392,8 @@ func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 	return []chat.Payload{state}, err
 }
 
-// resumePlan takes a plan up again from its last state. Parts whose search was cut off are searched for again. The
-// steps of the log do not say which call was for which part, so calls that are made again are matched by their words.
+// resumePlan restores a plan from its last state. Parts with an interrupted search are pending again. The log does
+// not record which call was for which part, so repeated calls are matched by their words.
 func (w *Runner) resumePlan(s *chat.Step) {
 	if s == nil || s.Result == nil || len(s.Result.Parts) == 0 {
 		return

@@ -191,8 +191,7 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 	}
 }
 
-// A judge of an answer is shown a long text that came with the question as far as there is room, first what the answer
-// rests on.
+// The judge of an answer gets a long given text within the token limit, the answer's evidence first.
 func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
 	t.Parallel()
 	const first, filler, borne = "The house was painted in spring.",

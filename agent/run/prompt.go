@@ -24,22 +24,21 @@ var systemPrompt string
 //go:embed context.md
 var contextPrompt string
 
-// newNonce is a mark that no document can know. 64 bits: nobody can guess it while a run lasts.
+// newNonce returns an unpredictable mark of 64 bits for the fence around data, which no document can contain.
 func newNonce() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	return hex.EncodeToString(b[:])
 }
 
-// fenceData marks text as data. Signs that no reader could see are left out: they can spell orders. The nonce is new
-// for each run, so that no document can hold the line that ends the fence.
+// fenceData marks text as data. Invisible characters are removed, since they can encode instructions. The nonce is
+// new for each run, so that no document can contain the line that ends the fence.
 func fenceData(nonce, body string) string {
 	return "===== data " + nonce + " =====\n" + text.Visible(body) + "\n===== end of data " + nonce + " ====="
 }
 
-// buildPrompt is the history that a run begins with: the rules, the conversation so far, and the question. The question
-// comes last, also after a text that is given. What changes least stands first, so that a server's prefix cache holds
-// it.
+// buildPrompt builds a run's initial history: the rules, the conversation and the question. The question comes last,
+// also after a given text. The most stable content comes first, so that a server's prefix cache serves it.
 func buildPrompt(
 	run chat.Run, role string, budget chat.Budget, a question.Analysis, past conversation, documents int, nonce string,
 	now time.Time,
@@ -76,8 +75,8 @@ func buildPrompt(
 	return append(history, llm.Message{Role: llm.RoleUser, Text: text.Visible(run.Request.Message)})
 }
 
-// withoutInvisible leaves out of messages, in place, the signs that no reader could see: a question that was pasted, or
-// the conversation so far, can spell orders with them like any document.
+// withoutInvisible removes invisible characters from messages, in place: a pasted question or the conversation can
+// encode instructions with them like any document.
 func withoutInvisible(messages []llm.Message) []llm.Message {
 	for i := range messages {
 		messages[i].Text = text.Visible(messages[i].Text)
@@ -85,8 +84,8 @@ func withoutInvisible(messages []llm.Message) []llm.Message {
 	return messages
 }
 
-// Rules is the part of the system prompt that all runs share which search with this budget. A limit of 0 is that of
-// the usual toolset.
+// Rules returns the part of the system prompt that is common to all runs with this budget. A limit of 0 is replaced
+// by the default.
 func (e *Engine) Rules(b chat.Budget) string {
 	usual := e.Registry.Toolsets[e.config().Toolset].Budget
 	rules, _, _ := strings.Cut(systemPrompt, "\n\nThe mark is ")
@@ -97,7 +96,7 @@ func (e *Engine) Rules(b chat.Budget) string {
 	).Replace(rules)
 }
 
-// roleOf introduces the operator's system prompt. It is added to the rules and replaces nothing: grounding, footnotes
+// roleOf introduces the operator's system prompt. It is added to the rules and replaces none: grounding, footnotes
 // and the fence around data hold whatever it contains.
 func roleOf(said string) string {
 	if said == "" {
@@ -106,7 +105,7 @@ func roleOf(said string) string {
 	return "\n\nThose who run this library say besides, as far as it does not contradict the rules below:\n" + said
 }
 
-// instructionsOf hands on what the asker wants said to the model.
+// instructionsOf introduces the instructions of the request.
 func instructionsOf(said string) string {
 	if said == "" {
 		return ""
@@ -114,7 +113,7 @@ func instructionsOf(said string) string {
 	return "\n\nWho asks says besides, as far as it does not contradict the rules below:\n" + said
 }
 
-// addedContextPrompt hands the text to the model, behind the rules.
+// addedContextPrompt returns the prompt section with the request's added context, which follows the rules.
 func addedContextPrompt(nonce string, req chat.RunRequest) string {
 	if req.AddedContext == "" || req.ContextText != "" {
 		return ""
@@ -128,8 +127,8 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 		)
 }
 
-// toolMessage is a tool's result as the model gets it. What a tool's output shows to people only (chunk ids, boxes,
-// similarity scores) is left out: see tools.ModelView.
+// toolMessage returns a tool's result as a message for the model. It omits fields that are only for the page (chunk
+// ids, boxes, similarity scores): see tools.ModelView.
 func toolMessage(nonce, callID string, output any) (llm.Message, error) {
 	if m, ok := output.(tools.ModelView); ok {
 		output = m.ForModel()

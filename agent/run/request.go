@@ -12,10 +12,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// CheckRequest refuses what can't be worked on, with a sentence for the user, and finds the request's tools. It is the
-// one check that needs settings; chat.RunRequest.Validate is the one that needs none. What it returns is what is
-// stored: trimmed, with the toolset of the route, and thorough written out as its two settings. It does no I/O: whether
-// documents exist is asked by Runs.Start.
+// CheckRequest validates a request, with a user-facing error, and resolves its tools. It is the one check that
+// depends on settings; chat.RunRequest.Validate needs none. The returned request is the one to store: trimmed, with
+// its route's toolset, and with thorough expanded to its two settings. It does no I/O: Runs.Start checks that
+// documents exist.
 func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, error) {
 	req.Message = strings.TrimSpace(strings.ToValidUTF8(req.Message, "\ufffd"))
 	if err := req.Validate(); err != nil {
@@ -35,7 +35,7 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	if (req.Thorough || set.Thorough) && model.Name() != offlineName {
 		req.Config = withThoroughDefaults(req.Config)
 	}
-	req.Thorough = false // the config says it from here on
+	req.Thorough = false // replaced by the settings in the config
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.MaxTemperature {
 		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.MaxTemperature, set.Name)
 	}
@@ -45,7 +45,7 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	return req, set, err
 }
 
-// withThoroughDefaults switches query decomposition and self-evaluation on where the request says nothing of them.
+// withThoroughDefaults enables query decomposition and self-evaluation unless the request sets them.
 func withThoroughDefaults(c chat.RunConfig) chat.RunConfig {
 	on := true
 	for _, setting := range []**bool{&c.EnableQueryDecomposition, &c.EnableSelfEvaluation} {
@@ -56,7 +56,7 @@ func withThoroughDefaults(c chat.RunConfig) chat.RunConfig {
 	return c
 }
 
-// WithToolset gives a request that names no toolset the one of its route. Tools that the settings name hold there too.
+// WithToolset sets the toolset of a request without one, and the tools of the settings if it names none.
 func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunRequest {
 	if req.Toolset != "" {
 		return req
@@ -68,8 +68,8 @@ func (e *Engine) WithToolset(req chat.RunRequest, toolset string) chat.RunReques
 	return req
 }
 
-// ToolsOf finds the tools that a request names. Those that the settings name hold in the place of the usual toolset,
-// and of another that has them all. The tools of other servers are not among them: they join when the run begins
+// ToolsOf resolves the tools of a request. Without enabled tools, those of the settings apply to the default
+// toolset, and to any other that has them all. It excludes tools of MCP servers, which are added when the run begins
 // (Registry.WithMCPTools).
 func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.config().Toolset))
@@ -86,8 +86,8 @@ func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	return set, nil
 }
 
-// budgetOf is what a run may use: what the request says, else the server's settings, else the toolset's defaults. A
-// request may raise steps and retrieval calls above the settings; time and tokens are the server's alone.
+// budgetOf returns the limits of a run: the request's, else the server's settings, else the toolset's defaults. A
+// request may raise steps and retrieval calls above the settings, but not time and tokens.
 func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	b := chat.Budget{
 		Steps:          cmp.Or(e.config().Budget.Steps, set.Budget.Steps),
@@ -104,23 +104,23 @@ func (e *Engine) budgetOf(set tools.Set, c chat.RunConfig) chat.Budget {
 	return b
 }
 
-// isOn reports whether a request switched something on that is off by default.
+// isOn reports whether a request enabled an option that is off by default.
 func isOn(b *bool) bool { return b != nil && *b }
 
-// maxDecisions is how many choices of tools are remembered, of all users. It bounds memory (a choice is a question and
+// maxDecisions is the size of the cache of decisions, over all users. It bounds memory (a decision is a question and
 // a few calls); no measurement of it is recorded.
 const maxDecisions = 1000
 
-// decision is what a model chose first for a question that was then answered. Decisions are kept in memory only, of all
-// users of this process, each under a key that holds its user.
+// decision is a model's first choice of tools for a question that was then answered. Decisions are cached in memory
+// only, for all users of this process, each under a key that contains its user.
 type decision struct {
 	question string
 	calls    []llm.Call
 }
 
-// decisionKey identifies questions that the same tools answer: by what they ask for (question.IntentOf) and where the
-// run searches. It is empty for a question that refers to earlier ones, and for one that is asked again because its
-// answer did not please. What makes two questions alike: docs/decisions/agent.md.
+// decisionKey returns the cache key of questions that the same tools answer: their intent (question.IntentOf) and
+// the scope of the search. It is empty for a question that refers to earlier ones, and for a new version of an
+// answer. The criteria for similar questions are in docs/decisions/agent.md.
 func (k *knowledge) decisionKey() string {
 	req := k.run.Request
 	if k.asked.Type == question.FollowUp || !k.asked.NeedsDocuments() || req.Sibling != "" || len(req.History) > 0 {
@@ -136,9 +136,9 @@ func (k *knowledge) decisionKey() string {
 	}, "\x00")
 }
 
-// recallDecision returns the calls that led to an answer for a similar question. Those for the same question are made
-// as they were; for another one the tools stay and search for its own words. ok is false when a tool was given
-// anything that can't be taken from the question.
+// recallDecision returns the cached calls that answered a similar question. For the same question they are
+// unchanged; for another, the tools search for the new question's words. ok is false if a tool had an argument that
+// can't be derived from the question.
 func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 	d, ok := w.engine.decisions.Get(w.decisionKey())
 	if !ok {
@@ -162,7 +162,7 @@ func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 			return nil, false
 		}
 		if slices.Contains(namesOf(calls), c.Name) {
-			continue // several searches for one question were for parts of it
+			continue // several searches for one question were for its parts
 		}
 		call, ok := w.calls.programCall(c.Name, own, len(calls))
 		if !ok {
@@ -173,8 +173,8 @@ func (w *Runner) recallDecision() (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// rememberDecision remembers the model's first choice of a run that ended with an answer from documents. What rules or
-// an earlier choice began is not remembered: a choice would confirm itself.
+// rememberDecision caches the model's first choice in a run that ended with an answer from documents. Choices by
+// rules or from the cache are not cached, since a choice would confirm itself.
 func (w *Runner) rememberDecision(a chat.Answer) {
 	if w.chosenBy != "" || len(a.Citations) == 0 || a.StopReason != chat.StopAnswered ||
 		!w.isEnabled(featureDecisions) {

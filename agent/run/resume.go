@@ -16,26 +16,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// When a run is not carried on any more. A planned handover to another server does not count as a restart.
+// Limits of resuming a run. A planned handover to another server does not count as a restart.
 const (
-	// maxRestarts is how often a run is carried on after deaths of its server: it may be what kills them. So a third
+	// maxRestarts is how often a run is resumed after its server died, since the run may be the cause. So a third
 	// death ends it (docs/operation.md, “an answer ends as interrupted”).
 	maxRestarts = 2
 
-	// maxAway is how long ago the last event of its log may be: nobody waits longer. It is by the clocks of two
-	// servers, so one that is 15 minutes ahead ends what it takes over (docs/reliability.md).
+	// maxAway is the maximum age of the log's last event, since users don't wait longer. It compares the clocks of
+	// two servers, so one that is 15 minutes ahead ends every run that it takes over (docs/reliability.md).
 	maxAway = 15 * time.Minute
 )
 
-// unknownSideEffect is what the model is told of a call that was cut off and is not made again.
+// unknownSideEffect is the output, for the model, of a call that was interrupted and is not retried.
 const unknownSideEffect = "The server was stopped during this call. Nobody knows whether it took effect: do not " +
 	"make it " +
 	"again, and say so in the answer."
 
-// resumeRun puts a run back to where its log ends, after its server died or handed it over. A server that alone works
-// on its store (Exclusive) ends its runs when it is stopped as planned, so there is nothing to resume then. over means
-// that there is nothing left to do but run_done. It ends as interrupted after maxRestarts restarts in a row that no
-// server announced, and when its log is older than maxAway.
+// resumeRun restores a run from its log after its server died or handed it over. A server with exclusive use of its
+// store (Exclusive) ends its runs on a planned stop, so they are not resumed. over means that only run_done is
+// missing. The run ends as interrupted after maxRestarts unplanned restarts, or if its log is older than maxAway.
 func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, err error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -64,7 +63,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if err := w.prepareRun(ctx); err != nil {
 		return false, err
 	}
-	// what it cost before is charged, though its time begins anew: somebody pays for all of it
+	// charge the earlier usage, although the run's time begins anew
 	w.budget.recallSpent(w.model.model, transcript.Spent())
 	if past.fellBack && w.cfg.Fallback != nil {
 		w.model.switchToFallback()
@@ -76,10 +75,10 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	if past.handedOver {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
 	}
-	// what can be made again goes on; closeSteps ends the rest, as of unknown effect
+	// repeatable calls are retried; closeSteps ends the others with an unknown effect
 	cut, groups := w.splitUnfinished(past)
 	ps := w.log.closeSteps(chat.RunDone{})
-	// readers have seen it: it moves into the step, and the answer begins anew
+	// readers saw this text: it moves into the step, and the answer begins anew
 	if begun := transcript.Text(); begun != "" {
 		step.Thought = begun
 		ps = append(ps, chat.AnswerReset{CallID: step.CallID})
@@ -107,8 +106,8 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	return false, nil
 }
 
-// notStored returns why a run that was written here, and whose end the store did not take, is not written again: the
-// model would be paid twice for what may be lost once more.
+// notStored returns the error of a run that was written here but not stored. It is not retried, since that would pay
+// the model twice for text that may be lost again.
 func (w *Runner) notStored() error {
 	return &chat.Error{
 		Code: chat.CodeOf(w.unstored), Err: w.unstored,
@@ -116,9 +115,9 @@ func (w *Runner) notStored() error {
 	}
 }
 
-// splitUnfinished returns the calls that the log leaves running and that may be made again, and the groups of calls
-// that are not over. It takes them, and the calls that wait for a person, out of w.log.open, so that closeSteps does
-// not cancel them.
+// splitUnfinished returns the running calls of the log that can be retried, and the parent steps of unfinished
+// turns. It removes them, and the calls that wait for approval, from w.log.open, so that closeSteps does not cancel
+// them.
 func (w *Runner) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 	for _, s := range past.running {
 		switch {
@@ -138,8 +137,8 @@ func (w *Runner) splitUnfinished(past *replayed) (calls, groups []chat.Step) {
 }
 
 // restoreState rebuilds history, sources and budgets from the finished steps. Passages get their old numbers before
-// anything new is numbered, because the answer that was begun, and the results in the history, cite by them. Each model
-// turn of the log counts against the steps of the budget.
+// new ones are assigned, because the results in the history cite by them. Each model turn of the log counts against
+// the budget's steps.
 func (w *Runner) restoreState(ctx context.Context, past *replayed) error {
 	shown := map[cite.PassageRange]chat.Hit{}
 	for i, turn := range past.turns {
@@ -188,9 +187,9 @@ func (w *Runner) restoreState(ctx context.Context, past *replayed) error {
 	return nil
 }
 
-// outputOf is what the model was told of a finished call. A call that never ended has no output: it is made again, or
-// it may have changed something elsewhere. The full output is read where the event holds only its beginning: the model
-// was told all of it.
+// outputOf returns a finished call's output as the model got it. For a call without an output, which may have had a
+// side effect, that is unknownSideEffect. If the event holds only the beginning, the full output is read from the
+// store.
 func (k *knowledge) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	raw := s.ToolOutput
 	if s.Truncated {
@@ -213,9 +212,9 @@ func (k *knowledge) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	return told, nil
 }
 
-// recountCall charges a call of the log to the budgets as toolCaller.countCall did when it was made. A call that named
-// no tool or did not fit was never counted (detailUnfit); one that a person changed is counted as the model had asked
-// for it. The two have to agree, or a resumed run would have more calls than its budget.
+// recountCall charges a call of the log as toolCaller.countCall did when it was made. A call that was unfit was
+// never counted (detailUnfit); one that the approver edited is counted with the model's input. The two must agree,
+// or a resumed run would exceed its budget of calls.
 func (w *Runner) recountCall(s chat.Step) {
 	w.calls.restoreRejected(s)
 	t := w.set.Find(s.ToolName)
@@ -223,13 +222,13 @@ func (w *Runner) recountCall(s chat.Step) {
 		return
 	}
 	args := string(s.ToolInput)
-	if proposed, edited := s.Details[detailProposed]; edited { // what the model asked for, not what a person made of it
+	if proposed, edited := s.Details[detailProposed]; edited { // the model's input, not the approver's
 		if raw, err := json.Marshal(proposed); err == nil {
 			args = string(raw)
 		}
 	}
 	w.calls.made[t.Name+args]++
-	_, waited := s.Details[detailApproved] // a call that a person kept from running was charged before it waited
+	_, waited := s.Details[detailApproved] // a rejected call was charged before it waited for approval
 	if t.Retrieval && (s.Status != chat.StatusSkipped || waited) {
 		w.budget.retrievals++
 	}
@@ -241,8 +240,8 @@ func (w *Runner) recountCall(s chat.Step) {
 	}
 }
 
-// resumePending asks again about the calls that waited when the server stopped. The rest of their turn is in the
-// history already. Decisions that came before this are kept by approvals.early.
+// resumePending requests approval again for the calls that waited when the server stopped. The rest of their turn is
+// already in the history. approvals.early holds decisions that arrived before.
 func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	var attempts []*toolCall
 	for _, s := range waiting {
@@ -273,23 +272,22 @@ func (w *Runner) resumePending(ctx context.Context, waiting []chat.Step) error {
 	return nil
 }
 
-// replayed is what a run's log says about how far it got. It holds copies of steps: nothing of the log is changed by
-// reading it.
+// replayed is a run's progress, parsed from its log. It holds copies of steps, so the log is never modified.
 type replayed struct {
-	turns      [][]chat.Step // calls of each model turn, in order, as they last were
+	turns      [][]chat.Step // calls of each model turn, in order, in their last state
 	thoughts   []string      // of each turn
-	byModel    []bool        // of each turn: a model chose the calls, not the program
-	running    []chat.Step   // steps that began and did not end
-	waiting    []chat.Step   // calls that wait for a person
-	fellBack   bool          // the fallback had taken over
-	restarts   int           // how often it was carried on before
-	handedOver bool          // the last server left it in order
+	byModel    []bool        // of each turn: the model, not the program, chose the calls
+	running    []chat.Step   // steps without an end
+	waiting    []chat.Step   // calls that wait for approval
+	fellBack   bool          // the fallback was in use
+	restarts   int           // number of earlier resumes after a restart
+	handedOver bool          // the last server handed it over
 	ids        int           // the highest call id
-	plan       *chat.Step    // its last state
+	plan       *chat.Step    // the plan's last state
 }
 
-// replaySteps reads a run's steps. It needs the steps only, in the order of the log, each in its last state; chat.Fold
-// makes them.
+// replaySteps parses a run's steps. It needs them in the order of the log, each in its last state, as chat.Fold
+// returns them.
 func replaySteps(steps []chat.Step) *replayed {
 	r := &replayed{}
 	groups := map[string]int{} // turn of a parent step
@@ -307,8 +305,8 @@ func replaySteps(steps []chat.Step) *replayed {
 	return r
 }
 
-// addStep puts a step where it belongs. Calls of one turn share the parent step of the turn; a single call is a turn by
-// itself. A handover counts only when nothing came after it.
+// addStep adds a step to its turn. Calls of one turn share the parent step of the turn; a single call is a turn of
+// its own. A handover counts only if no step follows it.
 func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 	turn, grouped := groups[s.ParentID]
 	r.handedOver = false
@@ -324,7 +322,7 @@ func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 		r.addTurn(s)
 	case s.ToolName == "" && s.Step == "plan":
 		r.plan = &s
-	case s.ToolName == "", s.Capability == chat.CapabilityAnswer: // what it said begins anew
+	case s.ToolName == "", s.Capability == chat.CapabilityAnswer: // its answer begins anew
 	case grouped && s.ParentID != "":
 		r.turns[turn] = append(r.turns[turn], s)
 	default:
@@ -332,22 +330,22 @@ func (r *replayed) addStep(s chat.Step, groups map[string]int) {
 	}
 }
 
-// addTurn begins a turn. head is the step that carries what the turn cost.
+// addTurn appends a turn. head is the step that carries the turn's tokens and thought.
 func (r *replayed) addTurn(head chat.Step, calls ...chat.Step) {
 	r.turns, r.thoughts = append(r.turns, calls), append(r.thoughts, head.Thought)
 	r.byModel = append(r.byModel, head.Tokens != nil)
 }
 
-// ErrUnreadable is why a run can neither be carried on nor made again.
+// ErrUnreadable is returned for a run with a damaged row, which can be neither resumed nor repeated.
 var ErrUnreadable = &chat.Error{
 	Code:    chat.CodeConflict,
 	Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again.",
 }
 
-// BranchRequest is the request of a run beside an earlier one that makes one of its calls with another input. It fails
-// with CodeNotFound for a call that is not there, with CodeConflict for one that can't be made again, and with
-// CodeInvalid for an input that the tool does not take or can only fail with. The tool checks the input as far as it
-// can before anything is stored: a run that can only fail is not begun.
+// BranchRequest returns the request of a new run beside an earlier one that repeats one of its calls with another
+// input. It fails with CodeNotFound for a missing call, and with CodeConflict for one that can't be repeated. It
+// fails with CodeInvalid for an input that the tool refuses or can only fail with. The tool validates the input as
+// far as it can before anything is stored.
 func (e *Engine) BranchRequest(
 	ctx context.Context, old chat.Run, log []chat.Event, callID string, input json.RawMessage,
 ) (req chat.RunRequest, err error) {
@@ -379,17 +377,16 @@ func (e *Engine) BranchRequest(
 	req = old.Request
 	// the settings may have changed since the run
 	if _, err := e.config().modelOf(req.Config); err != nil {
-		req.Config.Model = "" // it is no longer allowed: the usual one makes the new version
+		req.Config.Model = "" // not allowed any more: use the default model
 	}
 	req.SessionID, req.Sibling, req.IdempotencyKey = old.SessionID, old.ID, ""
 	req.From = &chat.From{RunID: old.ID, CallID: callID, Tool: t.Name, Input: args}
 	return req, nil
 }
 
-// upTo returns the steps of a log before the model's turn with a call, and those of that turn, as they last were, but
-// for those that tell of the earlier run's own troubles. It returns none when there is no such call. Left out are the
-// steps in which the run itself had trouble (fallback, restart, handover, rate limits): they are not part of how the
-// question was worked on.
+// upTo returns the steps of a log before the turn of a call, and those of that turn, in their last state. It returns
+// none if there is no such call. It omits steps of the run's own troubles (fallback, restart, handover, rate limits,
+// an unreadable conversation), since they are not part of the work on the question.
 func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	transcript, err := chat.Fold(log)
 	if err != nil {
@@ -406,7 +403,7 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 			if s.ToolName != "" || s.Step == parallelStep { // the next turn
 				break
 			}
-			continue // what was thought of the turn
+			continue // steps within the turn that are not its calls
 		}
 		if s.ToolName == "" &&
 			slices.Contains([]string{"fallback", "restart", handedOver, takenOver, "rate_limit", historyStep}, s.Step) {
@@ -417,9 +414,8 @@ func upTo(log []chat.Event, callID string) ([]chat.Step, error) {
 	return steps, nil
 }
 
-// startBranch repeats the earlier run's steps from its log and then makes the call with the other input. All that is
-// repeated is stored at once, with the call that begins: a server that takes the run over finds nothing of it or
-// everything.
+// startBranch copies the earlier run's steps from its log and then makes the call with the other input. It stores
+// all copied steps and the start of the call in one batch, so a server that takes over finds all or none of them.
 func (w *Runner) startBranch(ctx context.Context) error {
 	if err := w.prepareRun(ctx); err != nil {
 		return err
@@ -449,7 +445,7 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	if err := w.log.emitEvents(ctx, ps...); err != nil {
 		return err
 	}
-	// from here on it is as if this run had been resumed from what it has just stored
+	// from here on as for a run that is resumed from these steps
 	past := replaySteps(repeated)
 	w.log.ids = past.ids
 	if err := w.restoreState(ctx, past); err != nil {
@@ -459,8 +455,8 @@ func (w *Runner) startBranch(ctx context.Context) error {
 	return w.repeatCalls(ctx, []chat.Step{again})
 }
 
-// repeatedStep is a step of the earlier run as this one shows it. It cost nothing here. Its output is read whole: the
-// log that it is copied into has no other source for it.
+// repeatedStep returns a step of the earlier run for this run's log. Its cost is zero. Its full output is read,
+// since the new log has no other source for it.
 func (k *knowledge) repeatedStep(ctx context.Context, s chat.Step, from *chat.From) (chat.Step, error) {
 	if s.Truncated {
 		full, err := k.cfg.Store.StepOutput(ctx, chat.Scope{User: k.run.User}, from.RunID, s.CallID)
@@ -478,7 +474,8 @@ func (k *knowledge) repeatedStep(ctx context.Context, s chat.Step, from *chat.Fr
 	return s, nil
 }
 
-// noTokens is what a step of the earlier run costs here: nothing, but a turn of the model stays one.
+// noTokens returns the tokens of a copied step: zero for a model turn, nil for others, so that turns stay
+// recognisable.
 func noTokens(s chat.Step) *chat.Tokens {
 	if s.Tokens == nil {
 		return nil
@@ -486,8 +483,8 @@ func noTokens(s chat.Step) *chat.Tokens {
 	return &chat.Tokens{}
 }
 
-// editedCall is the call with the other input, beginning. It keeps the call id, under which both versions of the step
-// are found.
+// editedCall returns the start of the call with the other input. It keeps the call id, which identifies both
+// versions of the step.
 func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	s := chat.Step{
 		CallID: old.CallID, ParentID: old.ParentID, Step: old.Step, ToolName: from.Tool, ActionType: old.ActionType,
@@ -503,9 +500,9 @@ func (w *Runner) editedCall(old chat.Step, from *chat.From) chat.Step {
 	return w.log.trackStep(s)
 }
 
-// repeatCalls makes calls again that began but did not end before the restart, all at the same time, and puts their
-// results into the history. They are charged once, when the model made them, so they are fitted (fitCall) but not
-// counted again. Their results take the places that restoreState has left for them in the history.
+// repeatCalls retries in parallel the calls that a restart interrupted, and stores their results in the history.
+// They were charged when the model made them, so they are fitted (fitCall) but not counted again. Their results
+// replace the placeholders that restoreState put into the history.
 func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	if len(steps) == 0 {
 		return nil
@@ -548,8 +545,7 @@ func (w *Runner) repeatCalls(ctx context.Context, steps []chat.Step) error {
 	return nil
 }
 
-// repeatCall is a call that was allowed and charged once, ready to be made as the step it is. fitCall gives out an id
-// of its own, which is given back.
+// repeatCall prepares an already counted call for a retry under its old step. It undoes the id that fitCall assigns.
 func (w *Runner) repeatCall(step chat.Step, version int64) *toolCall {
 	a := w.calls.fitCall(llm.Call{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}, version)
 	w.log.ids--

@@ -15,27 +15,28 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// sureEnough is the confidence from which rules choose in place of the model, with the selection auto. The confidences
-// are rough (byRules), and none lies near it: 0.5 and 0.6 leave the choice to the model, 0.8 and more do not.
+// sureEnough is the minimum confidence at which rules choose instead of the model, with the selection auto. The
+// confidences are rough (byRules), and none is close to it: 0.5 and 0.6 leave the choice to the model, 0.8 and more
+// do not.
 const sureEnough = 0.7
 
-// choice is how a run begins without its model having been asked. The zero value chooses nothing.
+// choice is the start of a run that its model did not choose. The zero value chooses nothing.
 type choice struct {
 	by         string // rules, cache, pipeline, model
-	path       string // the short path that it takes; empty: none
-	message    string // for people
+	path       string // name of the short path; empty: none
+	message    string // for the step's reader
 	why        string
 	confidence float64 // 0–1
-	only       string  // the document that is searched within; empty: none
+	only       string  // id of the only document to search; empty: all
 	opening    []llm.Call
-	then       []llm.Call // made when the opening has ended
-	read       bool       // the best of the documents found are read, unless what was found suffices
+	then       []llm.Call // made after the opening calls ended
+	read       bool       // read the best retrieved documents, unless the results suffice
 }
 
-// preselectTools begins a run as rules, an earlier choice or the fixed pipeline have it. What was chosen, and why, is a
-// step; then the model writes the answer. It does nothing when the model is to choose. It also does nothing in a run
-// that has already called tools, such as a resumed one, unless rules choose in it. Where rules may choose at all:
-// docs/decisions/agent.md. It takes 0.14 ms in the median (docs/performance.md, “Deciding”).
+// preselectTools starts a run with the tools that rules, the cache of decisions or the fixed pipeline choose. It
+// emits a step with the choice and its reason; then the model writes the answer. It does nothing if the model
+// chooses, or in a run that already called tools, such as a resumed one, unless rules choose in it. The conditions
+// for rules are in docs/decisions/agent.md. It takes 0.14 ms in the median (docs/performance.md, “Deciding”).
 func (w *Runner) preselectTools(ctx context.Context) error {
 	if w.givenText() || w.budget.turns > 0 || w.budget.retrievals > 0 && w.model.toolSelection() != tools.SelectRules {
 		return nil
@@ -61,15 +62,15 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 	return w.makeChosenCalls(ctx, c)
 }
 
-// makeChosenCalls makes the calls of a choice. A search within one document narrows toolContext for the time of these
-// calls, then widens it again. The run waits for them, so no other call sees the narrower context.
+// makeChosenCalls makes the calls of a choice. For a search within one document it narrows toolContext and restores
+// it afterwards. The run waits for these calls, so no other call uses the narrowed context.
 func (w *Runner) makeChosenCalls(ctx context.Context, c choice) error {
 	if c.only != "" {
 		all := w.toolContext.DocumentIDs
 		w.toolContext.DocumentIDs = []string{c.only}
 		defer func() { w.toolContext.DocumentIDs = all }()
 	}
-	// else the plan has searched
+	// else the plan has already searched
 	if _, _, _, searches := w.toolContext.Sources.Readings(); searches == 0 && len(w.failedSearches) == 0 {
 		if err := w.translateSearches(ctx, c.opening); err != nil {
 			return err
@@ -90,12 +91,11 @@ func (w *Runner) makeChosenCalls(ctx context.Context, c choice) error {
 	return w.readBest(ctx)
 }
 
-// mostRead is how many of the documents found are read when rules choose. Each is a call that reads, of which a toolset
-// allows 5 or 10 in all, and its text is in every request after it. No measurement of it is recorded.
+// mostRead is the number of retrieved documents that are read if rules choose. A toolset allows 5 or 10 reads and
+// searches in total, and the text of each is in every later request. No measurement of it is recorded.
 const mostRead = 2
 
-// readBest reads the best of the documents that were found. What was read already is left out (Sources.Unread), and so
-// is what the budget has no room for.
+// readBest reads the best retrieved documents that are still unread (Sources.Unread), within the budget.
 func (w *Runner) readBest(ctx context.Context) error {
 	var calls []llm.Call
 	for _, id := range w.toolContext.Sources.Unread(min(mostRead, w.budget.limits.RetrievalCalls-w.budget.retrievals)) {
@@ -106,11 +106,11 @@ func (w *Runner) readBest(ctx context.Context) error {
 	return w.calls.makeCalls(ctx, calls, "Reading the best of what was found.")
 }
 
-// chooseTools decides who begins. ok is false when the model does; a choice with "by" says then why. Short paths come
-// first, then an earlier choice for a similar question, then rules by the kind of question; with the selection auto
-// rules below sureEnough leave it to the model.
+// chooseTools decides who chooses the first tools. ok is false if the model does; then a choice with "by" holds the
+// reason. The order is: short paths, the cache of decisions for a similar question, rules by the type of question.
+// With the selection auto, rules below sureEnough leave the choice to the model.
 func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error) {
-	// the model made of rules chooses by itself, except for what only this package knows: earlier footnotes
+	// the rule-based model chooses by itself, except for earlier footnotes, which only this package knows
 	if w.model.isRuleBased() {
 		if w.isEnabled(featurePaths) {
 			c, ok = w.citedPath()
@@ -126,7 +126,7 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 	if selection == tools.SelectModel || w.asked.Undecided && selection == tools.SelectAuto {
 		return choice{}, false, nil
 	}
-	// what led to an answer before is better than rules
+	// tools that led to an answer before take precedence over rules
 	if selection == tools.SelectAuto && w.isEnabled(featureDecisions) {
 		if calls, ok := w.recallDecision(); ok {
 			return choice{
@@ -162,8 +162,8 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 	return c, ok, nil
 }
 
-// byRules chooses tools by the kind of the question. Its confidences are rough: how often the kind of question was
-// answered by these tools in the project's own questions. Only their order against sureEnough decides anything.
+// byRules chooses tools by the type of the question. Its confidences are rough: how often these tools answered that
+// type in the project's own questions. Only their order relative to sureEnough matters.
 func (w *Runner) byRules() (choice, bool) {
 	c := choice{by: "rules", confidence: 0.8}
 	switch w.asked.Type {
@@ -186,7 +186,7 @@ func (w *Runner) byRules() (choice, bool) {
 			c.opening, c.confidence, c.why, c.message = []llm.Call{
 				call,
 			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
-			// a small model can't search if the list is beside the point
+			// a small model can't search if the list does not answer
 			if search, ok := w.searchCall(1); ok && w.model.isSmall() {
 				c.opening = append(c.opening, search)
 			}
@@ -195,7 +195,7 @@ func (w *Runner) byRules() (choice, bool) {
 		c.confidence = 0.5
 	case question.FollowUp, question.Exploratory, question.Comparison:
 		c.confidence = 0.5
-	case question.Factual, question.SpecificDocument: // what searching is for
+	case question.Factual, question.SpecificDocument: // the usual case for a search
 	}
 	if w.asked.Complexity != "simple" {
 		c.confidence = min(c.confidence, 0.5)
@@ -216,8 +216,8 @@ func (w *Runner) byRules() (choice, bool) {
 	return c, ok
 }
 
-// byProperties chooses metadata_search for a question that asks for documents by what is known about them. What it
-// says besides is searched for at the same time. ok is false when it names no property, or there is no such tool.
+// byProperties chooses metadata_search for a question that asks for documents by their properties. The rest of the
+// question is searched for in parallel. ok is false if the question names no property, or the tool does not exist.
 func (w *Runner) byProperties(c choice) (choice, bool) {
 	filters, rest := question.Properties(w.run.Request.Message)
 	call, ok := w.calls.programCall("metadata_search", map[string]any{"filters": filters}, 0)
@@ -241,8 +241,8 @@ func (w *Runner) byProperties(c choice) (choice, bool) {
 	return c, true
 }
 
-// searchCall searches for the question, as the call of a number. It is false for a toolset without a tool that
-// searches.
+// searchCall returns a call that searches for the question, as number n of its turn. ok is false for a toolset
+// without a search tool.
 func (w *Runner) searchCall(n int) (llm.Call, bool) {
 	tool := w.set.SearchTool()
 	if tool == nil {
@@ -251,7 +251,7 @@ func (w *Runner) searchCall(n int) (llm.Call, bool) {
 	return w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, n)
 }
 
-// namesOf are the tools of some calls, in order, never nil: it goes into JSON as a list.
+// namesOf returns the tools of calls, in order. It is never nil, so that it encodes to a JSON list.
 func namesOf(calls []llm.Call) []string {
 	out := []string{}
 	for _, c := range calls {
@@ -267,8 +267,9 @@ const (
 		"something to be made up, or brings the text to work on? A question for facts can't. yes or no"
 )
 
-// acceptUnsearched makes an answer of the model's first reply, when the model called no tool and documents are not
-// needed. Rules decide what they can; else the judge is asked, once in a run. Without a verdict documents are needed.
+// acceptUnsearched accepts the model's first reply as an answer without documents, if it called no tool and needs
+// none. Rules decide clear cases; otherwise the judge decides, once in a run. Without a verdict, documents are
+// needed.
 func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 	if !w.repliedAtOnce(reply) {
 		return nil
@@ -298,8 +299,8 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 	return w.log.emitEvents(ctx, step)
 }
 
-// repliedAtOnce reports whether a reply is the first of a model that chooses its tools, and rests on nothing that rules
-// have found or that was given.
+// repliedAtOnce reports whether a reply is the first of a model that chooses its tools, and rests neither on tool
+// results nor on a given text.
 func (w *Runner) repliedAtOnce(reply string) bool {
 	if w.firstCalls != nil || w.budget.turns > 1 || w.remedies[needJudged] || !w.asked.NeedsDocuments() ||
 		w.budget.stop != "" || w.model.toolSelection() == tools.SelectRules || w.model.isRuleBased() ||
@@ -311,7 +312,7 @@ func (w *Runner) repliedAtOnce(reply string) bool {
 	return placed == 0
 }
 
-// claimsOf are the statements of a reply.
+// claimsOf returns the factual claims of a reply.
 func (w *Runner) claimsOf(reply string) []string {
 	var claims []string
 	for _, c := range w.evidence.FactualClaims(reply) {
@@ -320,8 +321,8 @@ func (w *Runner) claimsOf(reply string) []string {
 	return claims
 }
 
-// judgeNeed asks the judge whether the message needs no documents, and charges the run for it. It takes checkTime at
-// most, and ends when the user wants the answer now.
+// judgeNeed asks the judge whether the message needs no documents, and charges the run for it. The timeout is
+// checkTime. A user who wants the answer now cancels it.
 func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spent, err error) {
 	if m.judge == nil {
 		return false, spent, errNoJudge
@@ -343,8 +344,8 @@ func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spen
 	return v.Yes && err == nil, spent, err
 }
 
-// phaseOfChosen is that of a run whose beginning was chosen for its model. Rules tell talk and work on a text by their
-// form, and such a message may still ask for what stands in documents.
+// phaseOfChosen returns the phase of a run after rules chose its first tools. Rules recognise small talk and work on
+// a text by form, and such a message may still need documents. So its phase lets the model call tools.
 func (w *Runner) phaseOfChosen() phase {
 	if w.asked.Type == question.General && !w.model.isRuleBased() && w.model.toolSelection() != tools.SelectRules {
 		return answeringTalk
@@ -352,8 +353,8 @@ func (w *Runner) phaseOfChosen() phase {
 	return answeringPreselected
 }
 
-// leaveTalk makes a question for documents of a message that rules took for talk, once the model calls a tool that
-// searches or reads. Work on the last answer keeps its footnotes and stays what it is.
+// leaveTalk reclassifies a message that rules took for small talk as a factual question, once the model calls a tool
+// that searches or reads. Work on the last answer keeps its type and footnotes.
 func (w *Runner) leaveTalk(calls []llm.Call) {
 	if w.phase != answeringTalk {
 		return

@@ -22,35 +22,34 @@ import (
 //go:embed reflect.md
 var reflectDoc string
 
-// How much of a model's judgement of its answer is kept. It is asked for one to three short sentences (reflect.md), and
-// some models go on.
+// Limits on the length of a model's judgement. The prompt asks for one to three short sentences (reflect.md), and
+// some models write more.
 const (
-	longestJudgement   = 500 // runes
+	longestJudgement   = 500 // in runes
 	judgementSentences = 3
 )
 
-// stopsWithTimeToJudge are the spent budgets after which there is still time for a judgement. The others are the time,
-// the tokens, and a user who waits no longer.
+// stopsWithTimeToJudge lists the spent budgets that leave time for a judgement. The others are the time, the tokens,
+// and a user who wants the answer now.
 var stopsWithTimeToJudge = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
 
-// judgement is a model's judgement of an answer. The zero value is none.
+// judgement is a model's judgement of an answer. The zero value means that there is none.
 type judgement struct {
 	text string
-	// 0–1: how sure the model is that the answer addresses the whole question and is backed; nil: it gave no number
+	// 0–1, the model's confidence that the answer addresses the whole question and is supported; nil: no number
 	score *float64
 
-	doubted   []string // sentences of the answer that it finds in nothing it was shown
-	confirmed []string // the other ones that it was asked about
+	doubted   []string // sentences of the answer that the model found in none of the given texts
+	confirmed []string // the other sentences that it checked
 }
 
-// mostRaised is how much a model's judgement raises the confidence that the program found, at most.
+// mostRaised is the maximum by which a model's judgement raises the program's confidence.
 const mostRaised = 0.1
 
-// combineWith combines a judgement with the program's own comparison of the answer and its passages; the text says
-// both. The model's number lowers the confidence down to itself. It raises that of an answer with footnotes by
-// mostRaised at most, and only if no sentence is unsupported. An answer without footnotes (cited is false) has no
-// passages to compare it with: if nothing else speaks against it, the model's number stands alone. Why:
-// docs/decisions/support.md.
+// combineWith combines a judgement with the program's comparison of the answer and its passages; the text contains
+// both. The model's number is an upper bound of the confidence. It raises that of an answer with footnotes by at
+// most mostRaised, and only if no sentence is unsupported. An answer without footnotes (cited is false) has no
+// passages to compare: if it is faultless, the model's number is used alone. Reasons: docs/decisions/support.md.
 func (v judgement) combineWith(found evaluation, cited bool) (confidence float64, text string) {
 	explained := found.explained
 	if v.text == "" {
@@ -76,9 +75,9 @@ func (v judgement) combineWith(found evaluation, cited bool) (confidence float64
 	return confidence, fmt.Sprintf("%s The model's confidence is %.2f. %s", text, *v.score, explained)
 }
 
-// shouldJudge reports whether the model is to judge its answer: when the request or the toolset wants it, and there is
-// time. The program compares every answer with its passages. Never judged are refusals, answers of the offline model,
-// what the program itself says, and answers for which the time or the user's patience is over.
+// shouldJudge reports whether the model judges its answer: if the request or the toolset asks for it, and there is
+// time. The program compares every answer with its passages anyway. Refusals, answers of the offline model and
+// reports by the program are never judged, nor is an answer after the time is over or the user wants it now.
 func (w *Runner) shouldJudge(answer string) bool {
 	wanted := w.run.Request.Config.EnableSelfEvaluation
 	if wanted == nil {
@@ -90,8 +89,8 @@ func (w *Runner) shouldJudge(answer string) bool {
 		(w.budget.stop == "" || slices.Contains(stopsWithTimeToJudge, w.budget.stop))
 }
 
-// judgeAnswer asks the model to judge its answer, and returns none when it has none to give: then the program's check
-// stands alone. Its step is stored before the call: a judgement may take as long as an answer.
+// judgeAnswer asks the model to judge its answer. The result is empty if the model gives no judgement: then only the
+// program's check counts. Its step is stored before the call, since a judgement may take as long as an answer.
 func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
 	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
 	if err := w.log.emitEvents(ctx, w.log.trackStep(step)); err != nil {
@@ -117,8 +116,8 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 	return v, w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
-// askJudgement asks the model for a judgement, and notes in the step what it says and took. It returns none when the
-// model has none to give, and fails only when the run is stopped.
+// askJudgement requests a judgement from the model, and records text and usage in the step. The result is empty if
+// the model gives none. It fails only when the run is stopped.
 func (w *Runner) askJudgement(
 	ctx context.Context, step *chat.Step, prompt []llm.Message, sentences []string,
 ) (judgement, error) {
@@ -141,15 +140,15 @@ func (w *Runner) askJudgement(
 	return v, nil
 }
 
-// judgePrompt shows the question, the answer and what it rests on as far as there is room: what its footnotes cite, or
-// without footnotes the passages that were found, and the text that came with the question. sentences are those that
-// the model is asked about, by number from 1. The prompt takes at most 80 % of Features.ContextTokens, what the model
-// may answer included. The answer is fenced like the result of a tool: it may quote a document that gives orders.
+// judgePrompt builds the prompt with the question, the answer and its evidence within the token limit: the passages
+// of its footnotes, or without footnotes the retrieved passages, and the text that came with the question. sentences
+// are those to check, numbered from 1. The prompt and its reply take at most 80 % of Features.ContextTokens. The
+// answer is fenced as data, since it may quote a document that contains instructions.
 func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", k.nonce)
 	var b strings.Builder
 	b.WriteString("Question: " + k.run.Request.Message + "\n\nAnswer:\n" + answer + "\n")
-	// the sentences are the answer again
+	// the sentences repeat the answer
 	room := k.cfg.Features.ContextTokens*8/10 - estimateTokens(
 		rules,
 	) - estimateTokens(b.String()) - estimateTokens(answer) - completeTokens
@@ -171,9 +170,9 @@ func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentence
 	}, sentences
 }
 
-// showPassages writes what footnotes cite, as whole passages while there is room and else as quotes. Without footnotes
-// it writes the passages that were found. shown tells which texts and footnotes the model really sees: it is asked
-// about no sentence that rests on others.
+// showPassages writes the passages of the footnotes, whole within the token limit and else only the quotes. Without
+// footnotes it writes the retrieved passages. shown returns the texts and footnotes in the prompt, so that the model
+// is asked only about sentences that rest on them.
 func (k *knowledge) showPassages(b *strings.Builder, room *int) cite.Shown {
 	var shown cite.Shown
 	add := func(label, text string) bool {
@@ -211,11 +210,11 @@ func (k *knowledge) showPassages(b *strings.Builder, room *int) cite.Shown {
 	return shown
 }
 
-// shortenGiven is the text that came with the question, in at most limit tokens: of a longer one, the paragraphs that
-// bear out a sentence of the answer, and then the others from the beginning, all in their order. Its order of
-// importance is that of the answer: what the answer says can then be checked, whatever else is cut.
+// shortenGiven returns the text that came with the question, in at most limit tokens. From a longer one it takes the
+// paragraphs that support a sentence of the answer, then others from the beginning, all in their order. So the
+// answer's claims can be checked whatever is cut.
 func (k *knowledge) shortenGiven(answer string, limit int) string {
-	given := k.run.Request.ContextText + k.run.Request.AddedContext // a request has one of them at most
+	given := k.run.Request.ContextText + k.run.Request.AddedContext // a request has at most one of them
 	if estimateTokens(given) <= limit {
 		return given
 	}
@@ -246,8 +245,8 @@ func (k *knowledge) shortenGiven(answer string, limit int) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// readJudgement reads a model's judgement: JSON as it was asked for, or a plain sentence, which gives no number and
-// doubts no sentence.
+// readJudgement parses a model's judgement: the requested JSON, or a plain sentence, which has no number and no
+// doubts.
 func readJudgement(said string, sentences []string) judgement {
 	var object struct {
 		Evaluation  string          `json:"evaluation"`
@@ -267,9 +266,8 @@ func readJudgement(said string, sentences []string) judgement {
 	return v
 }
 
-// readDoubts reads a list of numbers as the sentences that it means, and those that it leaves out as confirmed. A list
-// with anything else in it says nothing of any: it may count something else. Numbers count the sentences of the prompt
-// from 1.
+// readDoubts parses a list of sentence numbers, counted from 1 as in the prompt. It returns the listed sentences as
+// doubted and the others as confirmed. A list with any invalid number is ignored: it may count something else.
 func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []string) {
 	var numbers []json.Number
 	if json.Unmarshal(raw, &numbers) != nil || numbers == nil {
@@ -287,8 +285,8 @@ func readDoubts(raw json.RawMessage, sentences []string) (doubted, confirmed []s
 	})
 }
 
-// readShare reads a share of 1: 0.8, "0.8" or "80%". Anything else is none. Models write each of the three, whatever
-// they were asked for.
+// readShare parses a share of 1: 0.8, "0.8" or "80%". It returns nil for anything else. Models write all three
+// forms.
 func readShare(raw json.RawMessage) *float64 {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(strings.Trim(string(raw), `" `)), "%")
 	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
@@ -301,7 +299,8 @@ func readShare(raw json.RawMessage) *float64 {
 	return &n
 }
 
-// firstSentences are those of a reply that are kept as a judgement.
+// firstSentences returns the beginning of a judgement within the limits above, or an empty string without any
+// letter.
 func firstSentences(said string) string {
 	said = strings.Join(strings.Fields(said), " ")
 	if !strings.ContainsFunc(said, unicode.IsLetter) {
@@ -313,21 +312,20 @@ func firstSentences(said string) string {
 	return text.Shorten(said, longestJudgement)
 }
 
-// lowConfidence is the model's confidence below which it says that its answer rather fails the question than
-// addresses it. It is the middle of the scale that the model is given.
+// lowConfidence is the model's confidence below which the run searches on. It is the middle of the scale in the
+// prompt.
 const lowConfidence = 0.5
 
 // draft is an answer with the model's judgement of it.
 type draft struct {
 	original   string // with the model's own markers
 	judgement  judgement
-	confidence float64 // of judgement and the program's check together
+	confidence float64 // combined from judgement and the program's check
 }
 
-// reconsiderAnswer lets the model judge the answer that was written. True means that its confidence was low and that
-// the model searches on, as far as the budget goes. It ends when the confidence does not rise any more; then the better
-// of the two answers stands. The answer is stored before it is judged, so readers see it at once; when the run goes on,
-// it is taken back.
+// reconsiderAnswer has the model judge the written answer. again is true if its confidence was low and the budget
+// allows another search. If the confidence does not rise, the better answer is kept. The answer is stored before the
+// judgement, so readers see it at once; it is taken back if the run continues.
 func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 	text, err := w.log.writer.Finish(ctx)
 	if err != nil {
@@ -341,7 +339,7 @@ func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 		w.adoptJudgement(judgement{})
 		return false, nil
 	}
-	if err := w.log.emitEvents(ctx, w.log.writer.Rest()...); err != nil { // the answer does not wait to be judged
+	if err := w.log.emitEvents(ctx, w.log.writer.Rest()...); err != nil { // readers don't wait for the judgement
 		return false, err
 	}
 	judged, err := w.judgeAnswer(ctx, text)
@@ -364,14 +362,14 @@ func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 	return true, w.searchOn(ctx)
 }
 
-// adoptJudgement makes a judgement that of the answer that stands.
+// adoptJudgement sets the judgement of the current answer.
 func (w *Runner) adoptJudgement(judged judgement) {
 	w.review.judgement = judged
 	w.evidence.Doubted, w.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
-// searchOn takes the answer back and tells the model what it lacks by its own judgement. Its judgement is fenced: it
-// may quote the documents, and they may give orders.
+// searchOn takes the answer back and prompts the model with its own judgement. The judgement is fenced as data,
+// since it may quote documents that contain instructions.
 func (w *Runner) searchOn(ctx context.Context) error {
 	w.phase = gathering
 	w.messages.ephemeral = []llm.Message{
@@ -390,8 +388,8 @@ func (w *Runner) searchOn(ctx context.Context) error {
 	return w.log.takeAnswerBack(ctx, step)
 }
 
-// restoreEarlier puts the answer back that was judged better than the one written since. The answer is written again
-// from the model's own markers, so it gets the same footnotes as before.
+// restoreEarlier restores the earlier answer, which was judged better than the one written since. It is written
+// again from the model's own markers, so it gets the same footnotes.
 func (w *Runner) restoreEarlier(ctx context.Context) error {
 	if err := w.log.takeAnswerBack(ctx, w.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands",
@@ -402,8 +400,8 @@ func (w *Runner) restoreEarlier(ctx context.Context) error {
 	return w.log.writer.Write(ctx, w.review.earlier.original)
 }
 
-// orEarlier ends the run with the earlier answer when the model can't write a better one. Without an earlier answer,
-// and when it is not the model that failed, it returns err.
+// orEarlier ends the run with the earlier answer if the model fails to write a better one. Without an earlier
+// answer, or for an error that is not the model's, it returns err.
 func (w *Runner) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
 	if code := chat.CodeOf(err); w.review.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
 		return reply{}, nil, err
@@ -411,14 +409,14 @@ func (w *Runner) orEarlier(ctx context.Context, err error) (reply, []chat.Payloa
 	return w.lastReply(ctx, w.restoreEarlier(ctx))
 }
 
-// The size of a side question to the model: plans, judgements and translations are short, and the run waits for them.
-// No measurement of either is recorded; 800 tokens hold a plan of ten parts with a reason each.
+// Timeout and token limit of a side request to the model: plans, judgements and translations are short, and the run
+// waits for them. No measurement of either is recorded; 800 tokens hold a plan of ten parts with a reason each.
 const (
 	completeTime   = 20 * time.Second
 	completeTokens = 800
 )
 
-// askBeside is completeOnce for a language model; the model made of rules writes nothing by itself.
+// askBeside is completeOnce for a language model; it returns nothing for the rule-based one.
 func (m *modelCaller) askBeside(ctx context.Context, messages []llm.Message) (string, chat.Spent, error) {
 	if m.isRuleBased() {
 		return "", chat.Spent{}, nil
@@ -426,12 +424,11 @@ func (m *modelCaller) askBeside(ctx context.Context, messages []llm.Message) (st
 	return m.completeOnce(ctx, messages)
 }
 
-// completeOnce asks the model something beside the run's conversation, without tools, and charges it to the run. A user
-// who wants the answer now ends it. It is for plans and judgements. It goes to the cheaper model where one is set,
-// takes completeTime at most, and gets completeTokens for its reply. A failure is the caller's to handle: it never ends
-// the run by itself. The temperature is 0, so that the same question is planned and judged the same; it is dropped for
-// a model that refuses it. Thoughts are not requested. Its tokens are charged even if it failed,
-// as far as the server counts it.
+// completeOnce sends the model a side request outside the run's conversation, without tools, and charges the run for
+// it. It uses the cheaper model if one is set. The timeout is completeTime and the reply's limit completeTokens; a
+// user who wants the answer now cancels it. The caller handles an error, which does not end the run. The temperature
+// is 0, so that plans and judgements are reproducible; it is dropped for a model that refuses it. Reasoning is
+// ignored. A failed request is charged too, if the server reports its tokens.
 func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
@@ -465,7 +462,7 @@ func (m *modelCaller) completeOnce(
 			done, usage = true, p.Usage
 		case llm.Rethought:
 			text.Reset()
-		case llm.Reasoning, llm.Call: // not asked for
+		case llm.Reasoning, llm.Call: // not requested
 		}
 	}
 	if !done {

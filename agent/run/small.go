@@ -17,28 +17,28 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// A small model reads slowly, has little room and gets lost among tools. It gets this profile: rules search, and the
-// model has one short request without tools that ends with the question.
+// A small model reads slowly, has a small context and gets confused by tools. It gets this profile: rules search,
+// and the model gets one short prompt without tools that ends with the question.
 
 //go:embed small.md
 var smallPrompt string
 
-// Three passages in 600 tokens hold the answer of 54 of 78 questions of e2e/eval/real/open.tsv, four in 750 that of 56,
-// five in 850 that of 57: three are nearly as good and are read in three quarters of the time
-// (docs/decisions/small-models.md). The other figures divide this room; no measurement of each is recorded.
+// Three passages in 600 tokens contain the answer to 54 of 78 questions of e2e/eval/real/open.tsv, four in 750 to
+// 56, and five in 850 to 57. Three are nearly as good and take three quarters of the time to read
+// (docs/decisions/small-models.md). The other limits divide these tokens; no measurement of each is recorded.
 const (
 	smallPassages   = 3
-	smallRoom       = 600 // tokens of all passages: with the question, 900 that no prefix cache holds
-	smallWork       = 850 // tokens of a question, or of an answer that is worked on
-	smallMost       = 320 // tokens of one passage, while the others still get their part
-	smallLeast      = 110 // tokens that each passage after it can have
+	smallRoom       = 600 // tokens of all passages: with the question, 900 tokens outside the prefix cache
+	smallWork       = 850 // tokens of a question, or of an answer to work on
+	smallMost       = 320 // maximum tokens of one passage
+	smallLeast      = 110 // tokens reserved for each passage after it
 	smallRemembered = 150 // tokens of an earlier question or answer
-	smallReply      = 800 // tokens, unless a setting says otherwise
+	smallReply      = 800 // token limit of a reply, unless a setting overrides it
 )
 
-// findProfile decides whether the run's model is a small one. A model is measured once for each process, by
-// Config.Small; the step is shown only while that takes place. A measurement takes some 15 s on two cores and is not
-// part of the run's budget of turns. What makes a model small: docs/decisions/small-models.md.
+// findProfile decides whether the run's model is a small one. Config.Small measures a model once per process; the
+// step is shown only during a measurement. That takes some 15 s on two cores and is not part of the run's budget of
+// turns. The criteria are in docs/decisions/small-models.md.
 func (w *Runner) findProfile(ctx context.Context) (err error) {
 	if w.cfg.Small == nil || w.model.isRuleBased() || w.givenText() {
 		return nil
@@ -68,18 +68,18 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 	return w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
-// isSmall reports whether the model that answers has the profile for small ones.
+// isSmall reports whether the answering model has the profile for small models.
 func (m *modelCaller) isSmall() bool { return m.small != "" && !m.isRuleBased() }
 
-// smallRequest is the only kind of turn that a small model has. What changes from question to question stands behind
-// the rules, so that a prefix cache holds those. The sizes are constants because they are bound to how fast such models
-// read, not to what they can hold.
+// smallRequest builds the prompt of a small model's only turn. The rules come first and the question's content last,
+// so that a prefix cache serves the rules. The limits are constants because they depend on the speed of such models,
+// not on their context size.
 func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 	rules := strings.NewReplacer("{{refusal}}", english.Refusal, "{{role}}",
 		roleOf(m.cfg.SystemPrompt)+instructionsOf(text.Visible(m.run.Request.Instructions))).Replace(smallPrompt)
 	asked := text.Visible(m.run.Request.Message)
 	out := []llm.Message{{Role: llm.RoleSystem, Text: strings.TrimSpace(rules)}}
-	// other questions stand alone: what was said before would only take room
+	// other questions get no history, which would only take tokens
 	if m.asked.Type == question.FollowUp || m.asked.Reference == question.Rework ||
 		m.asked.Reference == question.AsksWhy || !m.asked.NeedsDocuments() {
 		out = append(out, m.lastExchange()...)
@@ -92,23 +92,22 @@ func (m *modelCaller) smallRequest(ctx context.Context) []llm.Message {
 	return append(out, m.messages.ephemeral...)
 }
 
-// lastExchange is the last question with its answer, in short. More would push the passages out of what such a model
-// heeds.
+// lastExchange returns the last question with its answer, shortened. A longer history would displace the passages.
 func (k *knowledge) lastExchange() []llm.Message {
 	past := k.conversation.messages
 	out := slices.Clone(past[max(0, len(past)-2):])
 	for i := range out {
 		limit := smallRemembered
 		if k.asked.Reference == question.Rework && i == len(out)-1 {
-			limit = smallWork // the answer is what is worked on
+			limit = smallWork // the answer is the text to work on
 		}
 		out[i].Text = clipTokens(text.Visible(out[i].Text), limit)
 	}
 	return out
 }
 
-// smallSources shows the best passages that were found, each as "[n] title: text", and what tools returned that show no
-// passages. The first passages get their whole text; every further one is sure of smallLeast tokens.
+// smallSources returns the best passages, each as "[n] title: text", and the results of tools that return no
+// passages. The first passages get up to smallMost tokens; each later one has at least smallLeast reserved.
 func (m *modelCaller) smallSources(ctx context.Context) string {
 	quotes := m.rulesQuotes(ctx)
 	all := m.inTurn(quotes)
@@ -136,8 +135,8 @@ func (m *modelCaller) smallSources(ctx context.Context) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// inTurn are the passages that were found, in turn the best by the search and the best by the rules' quotes: a search
-// rates whole passages, the rules single sentences, and each finds what the other overlooks.
+// inTurn returns the retrieved passages, alternating between the order of the search scores and that of the rules'
+// quotes. A search rates whole passages, the rules single sentences; each finds some that the other misses.
 func (m *modelCaller) inTurn(quotes []llm.Quoted) []cite.Source {
 	sources := m.toolContext.Sources
 	found := sources.All()
@@ -160,9 +159,9 @@ func (m *modelCaller) inTurn(quotes []llm.Quoted) []cite.Source {
 	return out
 }
 
-// rulesQuotes are the words that the fallback would quote from what was found, best first: it rates every sentence,
-// where a search rates whole passages. None without a fallback that quotes. It costs no tokens, and 1.2 ms in the
-// median (docs/performance.md, “Deciding”). Its errors are ignored: the search's order then stands alone.
+// rulesQuotes returns the quotes that the fallback would take from the history, best first: it rates every sentence,
+// while a search rates whole passages. It returns none without a fallback. It costs no tokens, and 1.2 ms in the
+// median (docs/performance.md, “Deciding”). Errors are ignored: then only the search's order counts.
 func (m *modelCaller) rulesQuotes(ctx context.Context) (quotes []llm.Quoted) {
 	if m.cfg.Fallback == nil {
 		return nil
@@ -175,14 +174,14 @@ func (m *modelCaller) rulesQuotes(ctx context.Context) (quotes []llm.Quoted) {
 	return quotes
 }
 
-// quoteOf is the first of the quotes that is of passage n; -1: none is.
+// quoteOf returns the index of the first quote from passage n, or -1.
 func quoteOf(quotes []llm.Quoted, n int) int {
 	return slices.IndexFunc(quotes, func(q llm.Quoted) bool { return q.Passage == n })
 }
 
-// resultsBesides are the results of tools that show no passages: lists, sums.
+// resultsBesides returns the results of tools that return no passages: lists, sums.
 func (m *modelCaller) resultsBesides() string {
-	retrieves := map[string]bool{} // by the call's id
+	retrieves := map[string]bool{} // by call id
 	var out []string
 	for _, msg := range m.messages.list {
 		for _, call := range msg.Calls {
@@ -191,16 +190,16 @@ func (m *modelCaller) resultsBesides() string {
 				t.Capability == chat.CapabilityRead || t.Capability == chat.CapabilityCheck
 		}
 		if msg.Role == llm.RoleTool && !retrieves[msg.CallID] {
-			_, body, _ := strings.Cut(msg.Text, "\n") // without the marks
+			_, body, _ := strings.Cut(msg.Text, "\n") // without the fence
 			out = append(out, body[:max(0, strings.LastIndexByte(body, '\n'))])
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// excerptPassage is a passage under its number; of a long one the sentences around the one that the rules would quote,
-// or else around the one that fits the question best. limit is in tokens, with the head. It grows around that sentence
-// by whole sentences, in turn behind and before it, as long as they fit.
+// excerptPassage returns a passage with its number. From a long one it takes the sentence that the rules would
+// quote, or else the one that fits the question best. It extends that by whole sentences, alternately after and
+// before, while they fit. limit is in tokens and includes the head.
 func (m *modelCaller) excerptPassage(src cite.Source, quotes []llm.Quoted, limit int) string {
 	head := fmt.Sprintf("[%d] %s: ", src.N, text.Shorten(src.Document.DisplayTitle(), 60))
 	if at := src.Passage.Section; at != "" {
@@ -220,7 +219,7 @@ func (m *modelCaller) excerptPassage(src cite.Source, quotes []llm.Quoted, limit
 	runes := []rune(body)
 	spans := text.Sentences(body)
 	first := max(0, slices.IndexFunc(spans, func(s [2]int) bool { return s[1] > start }))
-	from, to := first, first // sentences from to to, both within
+	from, to := first, first // inclusive range of sentences
 	size := func() int { return roughTokens(string(runes[spans[from][0]:spans[to][1]])) }
 	for grown := true; grown; {
 		grown = false
@@ -242,16 +241,17 @@ func (m *modelCaller) excerptPassage(src cite.Source, quotes []llm.Quoted, limit
 	return head + clipTokens(string(runes[spans[from][0]:spans[to][1]]), limit)
 }
 
-// roughTokens estimates tokens with signs beyond ASCII, which take more than their share. Signs of three bytes, as in
-// Chinese, are about a token each; clipTokens counts bytes and would allow a third too many.
+// roughTokens estimates tokens, counting non-ASCII characters higher. Three-byte characters, as in Chinese, are
+// about a token each; clipTokens counts bytes and would allow a third too many.
 func roughTokens(s string) int {
 	runes := utf8.RuneCountInString(s)
 	beyond := (len(s) - runes) / 2
 	return (runes-beyond)/4 + beyond + 1
 }
 
-// markedAnswer asks in a language (ISO 639-1) for full sentences with numbers. A small model heeds what stands last,
-// and answers in its language; asked for less than sentences it writes numbers alone.
+// markedAnswer returns the final instruction in a language (ISO 639-1): full sentences with passage numbers. A small
+// model follows the end of its prompt, and answers in its language. Without the request for sentences it writes only
+// numbers.
 func markedAnswer(language string) string {
 	if said, ok := markedAnswers[language]; ok {
 		return said

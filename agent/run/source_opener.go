@@ -14,16 +14,16 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// mostNamed is how many footnotes or documents are named to somebody who asked for one that is not there: about two
-// lines of them, for whoever mistyped a name. It bounds what is read of the library, too.
+// mostNamed is the number of footnotes or documents that are listed for a request to open a missing one: about two
+// lines, as a hint after a typing error. It also bounds the query of the library.
 const mostNamed = 8
 
-// openAsked shows the source that a question asks to be opened and says so, without the model. ok is false when the
-// question asks for something else, or the run may not open documents. Models get earlier answers without the numbers
-// of their footnotes, so only the program can do it. What comes back ends the run like the last events of an answer.
+// openAsked opens the source that a question asks to open and reports it, without the model. ok is false if the
+// question asks for something else, or the run may not open documents. Models get earlier answers without footnote
+// numbers, so only the program can do it. last holds the events that end the run.
 func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, err error) {
 	asked := strings.TrimSpace(w.run.Request.Message)
-	// a longer text says more than what to open; 400 bytes are several sentences
+	// a longer text asks for more than opening; 400 bytes are several sentences
 	if w.givenText() || len(asked) > 400 || !w.isEnabled(featurePaths) || w.set.Find("open_document") == nil {
 		return nil, false, nil
 	}
@@ -46,8 +46,8 @@ func (w *Runner) openAsked(ctx context.Context) (last []chat.Payload, ok bool, e
 	return append(w.log.writer.Rest(), w.answerEvents(said, llm.FinishStop)...), true, nil
 }
 
-// openCited opens the source of a footnote of the conversation's last answer that has any. The document is looked up
-// again: it may be gone, or the user may not see it any more.
+// openCited opens the source of a footnote of the last answer that has any. It queries the document again, since it
+// may have been deleted, or hidden from the user.
 func (w *Runner) openCited(ctx context.Context, number int) (said string, err error) {
 	if len(w.conversation.citations) == 0 {
 		return "There is no footnote to open yet: ask a question about your documents first.", nil
@@ -82,8 +82,8 @@ func (w *Runner) openCited(ctx context.Context, number int) (said string, err er
 	), nil
 }
 
-// openNamed opens a document. It says nothing when the words may be something else than a name. sure is false for words
-// that may be a question about something to be opened, as “open questions”.
+// openNamed opens a document by name. The result is empty if the words may not be a name. sure is false for words
+// that may be a question about something to open, as “open questions”.
 func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said string, err error) {
 	doc, ok, err := w.toolContext.FindByTitle(ctx, name)
 	if err != nil {
@@ -126,15 +126,15 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 	), nil
 }
 
-// asksForMore reports whether what stands where a document's name is expected has more words than its title and its
-// file name: then it goes on with a question, as in “the handbook and say when it was written”.
+// asksForMore reports whether the words in place of a document's name outnumber those of its title and file name.
+// Then a question follows the name, as in “the handbook and say when it was written”.
 func asksForMore(name string, doc corpus.Document) bool {
 	return len(strings.Fields(name)) > max(len(strings.Fields(doc.Title)), len(strings.Fields(doc.Filename)))
 }
 
-// callOpen makes the call that opens a source, and says whether it did. It goes through the tool like a model's call,
-// so the log, the page and a resumed run know no difference. An empty text means that nothing was opened and the
-// question goes the usual way.
+// callOpen makes the call that opens a source, and returns the report. The call runs through the tool like a
+// model's, so it looks the same in the log, on the page and in a resumed run. An empty text means that no call was
+// made and the question is answered as usual.
 func (w *Runner) callOpen(ctx context.Context, said string, args map[string]any) (string, error) {
 	call, ok := w.calls.programCall("open_document", args, 0)
 	if !ok {
@@ -144,14 +144,14 @@ func (w *Runner) callOpen(ctx context.Context, said string, args map[string]any)
 	if err := w.calls.runCalls(ctx, opening); err != nil {
 		return "", err
 	}
-	// the tool may refuse, as for a document that went away in this moment
+	// the tool may refuse, as for a document deleted just now
 	if !w.toolContext.Sources.WasShownToUser() {
 		return "It was not opened.", nil
 	}
 	return said, nil
 }
 
-// citedPlace names a citation's document and page. It is Markdown, so signs of the document's name are escaped.
+// citedPlace returns a citation's document and page as Markdown, with the name escaped.
 func citedPlace(c chat.Citation) string {
 	name := c.Filename
 	if name == "" {
@@ -165,7 +165,7 @@ func citedPlace(c chat.Citation) string {
 	return text.EscapeMarkdown(name)
 }
 
-// joinNames joins names with commas, the first mostNamed of all there are.
+// joinNames joins the first mostNamed names with commas. all is the total, for the number of omitted ones.
 func joinNames(names []string, all int) string {
 	if len(names) > mostNamed {
 		names = names[:mostNamed]

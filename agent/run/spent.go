@@ -6,8 +6,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// spentNote returns the note that names the limit that ended the search for an answer. It is empty when no limit did,
-// or when the answer names it elsewhere.
+// spentNote returns a note on the limit that ended the search for an answer. It is empty if no limit did, or if the
+// answer names it elsewhere.
 func (b *budget) spentNote() string {
 	limit, ok := map[chat.StopReason]int{
 		chat.StopMaxSteps: b.limits.Steps, chat.StopMaxRetrievalCalls: b.limits.RetrievalCalls,

@@ -22,42 +22,42 @@ import (
 
 // Limits on the calls of a turn.
 const (
-	// maxParallel is how many calls of one run work at the same time; the others wait in goroutines of their own. Six
-	// searches take 0.4 ms longer together than the slowest of them alone (docs/performance.md, “Deciding”).
+	// maxParallel is the number of calls of one run that run in parallel; the others wait in their own goroutines.
+	// Six searches take 0.4 ms longer together than the slowest of them alone (docs/performance.md, “Deciding”).
 	maxParallel = 8
 
-	// maxCalls is how many calls of one turn run: further ones are skipped, and the model is told. It bounds what one
-	// reply can start, and is above the 5 or 10 searches and readings that a toolset allows in a whole run.
+	// maxCalls is the maximum number of calls of one turn; further ones are skipped, and the model is notified. It
+	// is above the 5 or 10 searches and reads that a toolset allows in a whole run.
 	maxCalls = 20
 
-	// maxSame is how many equal calls (tool and arguments) one run makes; the third is skipped, see countCall. The
-	// second may be wanted, because the first one failed or its result was shortened to make room.
+	// maxSame is the maximum number of equal calls (tool and arguments) in a run; the third is skipped, see
+	// countCall. The second may be a retry of a failed call, or of one whose result was shortened.
 	maxSame = 2
 
-	parallelStep = "parallel" // the step that calls of one turn belong to
+	parallelStep = "parallel" // id of the parent step of a turn's calls
 
-	// quick is how long the events of calls that begin wait for those of their ends: most calls take less, and then
-	// both are stored at once. It is one reason why the 15 to 17 events of a run take 9 appends (docs/performance.md).
+	// quick is how long the start events of calls are buffered: most calls end sooner, and then both events are
+	// stored in one append. It is one reason why the 15 to 17 events of a run take 9 appends (docs/performance.md).
 	quick = 3 * time.Millisecond
 )
 
-// toolCall is one call on its way. It goes from fitCall (which tool, which arguments) over countCall (limits) and
-// launchCall to finishCall, which makes its last event; refuseCall and rejectCall end it earlier. Two goroutines share
-// one: that of launchCall reads tool, args and key and sends to ended once; all else is the run's.
+// toolCall is one tool call. fitCall resolves its tool and arguments, countCall checks limits, launchCall runs it,
+// and finishCall builds its last event. refuseCall and rejectCall end it earlier. Two goroutines share it: that of
+// launchCall reads tool, args and key and sends to ended once. The run's goroutine uses all other fields.
 type toolCall struct {
 	call     llm.Call
 	tool     *tools.Tool
 	args     json.RawMessage
-	key      string // of the cache; empty for a tool that is not cached
+	key      string // cache key; empty for a tool that is not cached
 	step     chat.Step
-	status   chat.Status  // when it ends without running: error or skipped
-	output   any          // then: the output, for the model
-	ended    chan outcome // holds one, so that a call whose run has gone on can end
-	approval *approval    // a person has to allow it; nil: nobody has to
-	edited   bool         // it ran with a person's input
+	status   chat.Status  // final status of a call that does not run: error or skipped
+	output   any          // output for the model of a call that does not run
+	ended    chan outcome // buffered with size 1, so that a call whose run has continued can end
+	approval *approval    // pending approval; nil: none is needed
+	edited   bool         // ran with the approver's input
 }
 
-// outcome is what became of a call that ran.
+// outcome is the result of a call that ran.
 type outcome struct {
 	result tools.Result
 	err    error
@@ -66,24 +66,24 @@ type outcome struct {
 	code   chat.Code // of result.WhyRefused; empty: CodeInvalid
 }
 
-// toolCaller makes the calls of tools: it checks them, has a person approve those that need it, runs them side by side
-// and stores how they ended. Only running and slots are touched by the goroutines of calls.
+// toolCaller makes tool calls: it validates them, requests approval where needed, runs them in parallel and stores
+// their ends. The goroutines of calls access only running and slots.
 type toolCaller struct {
 	*state
 
-	running  sync.WaitGroup // calls under way, and those that wait for a slot
-	slots    chan struct{}  // as many as calls run at the same time
+	running  sync.WaitGroup // calls in progress, and those that wait for a slot
+	slots    chan struct{}  // semaphore of parallel calls
 	made     map[string]int // how often each call was made
 	rejected []rejectedCall
-	ask      func(context.Context, []llm.Message) (string, chat.Spent, error) // asks the model beside the conversation
+	ask      func(context.Context, []llm.Message) (string, chat.Spent, error) // asks the model outside the conversation
 	// judges texts, see modelCaller.judgeTexts
 	judge     func(ctx context.Context, asked string, texts []string) ([]llm.Verdict, chat.Spent, error)
-	unchecked bool // passages could not be checked: the answer says so
+	unchecked bool // passages could not be checked, which the answer notes
 }
 
-// runCalls runs the calls of a turn at the same time and gives the model their results in the order of the calls.
-// Events of calls that begin are stored before anything with a side effect runs, and together with their ends where
-// calls are quick. An error means that the run ends here; calls under way end by their context.
+// runCalls runs the calls of a turn in parallel and appends their results to the history in the order of the calls.
+// Start events are stored before any call with side effects runs; for quick calls they are stored together with the
+// end events. An error means that the run ends; calls in progress end by their context.
 func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if err := c.stopCause(ctx); err != nil {
 		return err
@@ -91,18 +91,18 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if r.finish == llm.FinishLength {
 		return c.discardCutTurn(ctx, r)
 	}
-	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // it was asked for when the run began
+	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // the full version was read when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
-	// what has not been stored yet; at an error its steps are left open, for finishRun to close
+	// events not stored yet; on an error their steps stay open, for finishRun to close
 	var queue []chat.Payload
 	defer func() {
 		if err != nil {
 			c.log.reopenSteps(queue)
 		}
 	}()
-	// what seemed to be the answer was said before calls, so it is their thought
+	// text before calls is their thought, not the answer
 	said, stored := c.log.writer.Reset()
 	thought := strings.TrimSpace(said)
 	if thought == "" {
@@ -146,7 +146,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 			if queue, err = c.plan.updateState(queue, a, chat.StatusRunning); err != nil {
 				return err
 			}
-			// a log without the call would have a server that takes over make it again
+			// the call must be in the log first, or a server that takes over would repeat it
 			if a.tool.HasSideEffects {
 				if err := c.log.emitEvents(ctx, queue...); err != nil {
 					return err
@@ -193,7 +193,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 		}
 		maps.Copy(told, allowed)
 	}
-	// servers of models want a result for each call, in the order of the calls
+	// model APIs require one result for each call, in the order of the calls
 	for _, a := range attempts {
 		c.messages.list = append(c.messages.list, told[a.step.CallID])
 	}
@@ -205,8 +205,8 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	return c.log.emitEvents(ctx, queue...)
 }
 
-// assistantMessage is the model's turn as the history keeps it. Arguments that are no JSON become an empty object:
-// providers reject a history that holds them.
+// assistantMessage returns the model's turn for the history. Arguments that are not valid JSON become an empty
+// object, since providers reject a history that contains them.
 func assistantMessage(r reply, attempts []*toolCall) llm.Message {
 	m := llm.Message{
 		Role: llm.RoleAssistant, Text: strings.TrimSpace(r.text), Reasoning: r.reasoning, Signature: r.signature,
@@ -222,7 +222,7 @@ func assistantMessage(r reply, attempts []*toolCall) llm.Message {
 	return m
 }
 
-// awaitCall waits for a call, and stores what is queued when that takes longer than a moment.
+// awaitCall waits for a call, and stores the queued events if that takes longer than quick.
 func (c *toolCaller) awaitCall(
 	ctx context.Context, a *toolCall, grace *time.Timer, queue []chat.Payload,
 ) (outcome, []chat.Payload, error) {
@@ -233,7 +233,7 @@ func (c *toolCaller) awaitCall(
 	case <-ctx.Done():
 		return outcome{}, queue, context.Cause(ctx)
 	case <-grace.C:
-		grace.Reset(0) // whatever is queued after this is stored before the next wait
+		grace.Reset(0) // events queued after this are stored before the next wait
 	}
 	if err := c.log.emitEvents(ctx, queue...); err != nil {
 		return outcome{}, nil, err
@@ -242,7 +242,8 @@ func (c *toolCaller) awaitCall(
 	return o, nil, err
 }
 
-// unlessStopped is the outcome of a call; one that failed while its run was stopped did not fail, it was stopped, too.
+// unlessStopped returns the outcome of a call. A failure while the run was being stopped is reported as the stop's
+// cause.
 func (o outcome) unlessStopped(ctx context.Context) (outcome, error) {
 	if o.err != nil && ctx.Err() != nil {
 		return outcome{}, context.Cause(ctx)
@@ -250,8 +251,8 @@ func (o outcome) unlessStopped(ctx context.Context) (outcome, error) {
 	return o, nil
 }
 
-// awaitEnd waits for the end of a call that was launched, or for that of ctx, whose cause it returns. A call that may
-// not run (refuseCall) has no end: its outcome is empty.
+// awaitEnd waits for the end of a launched call or of ctx, and returns the cause of ctx's end. The outcome of a
+// refused call (refuseCall) is empty.
 func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 	if a.status != "" {
 		return outcome{}, nil
@@ -264,18 +265,18 @@ func (a *toolCall) awaitEnd(ctx context.Context) (outcome, error) {
 	}
 }
 
-// callContext is what calls run in: it ends with the turn, and when the user wants the answer now. The function frees
-// it; calls that still run then end with a cancelled context. The end of the server (leaving) does not end it: what has
-// begun may end.
+// callContext returns the context for calls, which is cancelled with the turn, and when the user wants the answer
+// now. The returned function releases it and cancels calls in progress. The server's shutdown (leaving) does not
+// cancel it, so that running calls may finish.
 func (c *toolCaller) callContext(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.control.now, func() { cancel(context.Cause(c.control.now)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// launchCall runs a call in its own goroutine, as soon as fewer than maxParallel run; its end always comes. launch does
-// not wait, so that the calls which do are shown meanwhile. A panic becomes the call's failure. Results are cached only
-// when the tool says that they may be (Cached) and nothing about them was temporary.
+// launchCall runs a call in its own goroutine once fewer than maxParallel run, and always sends its outcome. It does
+// not block, so that waiting calls are shown as running. A panic becomes the call's failure. A result is cached only
+// if the tool allows it (Cached) and the result is not transient.
 func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 	c.running.Go(func() {
 		var o outcome
@@ -299,7 +300,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 			a.ended <- o
 		}()
 		if a.key != "" {
-			// the key holds the library's version: a changed library finds nothing here
+			// the key contains the library's version, so a changed library misses the cache
 			if o.result, o.cached = c.engine.results.Get(a.key); o.cached {
 				return
 			}
@@ -311,7 +312,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 		switch {
 		case o.err != nil && errors.Is(context.Cause(ctx), errAnswerNow):
 			o.err = errAnswerNow
-		// the tool's own time is over, not the run's
+		// the tool's timeout, not the run's
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf(
 				"The tool took longer than %.0f s.", limit.Seconds(),
@@ -322,8 +323,8 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 	})
 }
 
-// finishCall makes a call's last event and its result for the model. It decides the call's status: refused before it
-// ran, stopped by the user, failed, not taken by the tool (WhyRefused), or complete. Only a complete one changes the
+// finishCall builds a call's last event and its result for the model. It sets the status: refused before it ran,
+// cancelled by the user, failed, refused by the tool (WhyRefused), or complete. Only a complete call changes the
 // run's sources.
 func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message, error) {
 	step := a.step
@@ -352,7 +353,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	default:
 		step.Status = chat.StatusComplete
 		output, result = o.result.Output(c.toolContext.Sources.Number)
-		c.forgetFailed(step) // it was made again
+		c.forgetFailed(step) // it may be a retry
 		step.Message, step.Summary = o.result.Message, o.result.Summary
 		step.Details = map[string]any{}
 		maps.Copy(step.Details, a.step.Details)
@@ -371,7 +372,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	if err != nil {
 		return step, llm.Message{}, err
 	}
-	// what it returned is kept whole: an answer may say any of it without a footnote
+	// keep the full output: an answer may state any of it without a footnote
 	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
 		c.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
@@ -379,8 +380,8 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	return step, message, err
 }
 
-// makeCalls makes calls of the program's own, as far as the budget goes. What is over the limit of searches and
-// readings is refused call by call, by countCall.
+// makeCalls makes calls of the program, if the budget allows calls. countCall refuses single calls over the limit of
+// searches and reads.
 func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string) error {
 	if len(calls) == 0 || !c.budget.mayCall() {
 		return nil
@@ -388,8 +389,8 @@ func (c *toolCaller) makeCalls(ctx context.Context, calls []llm.Call, why string
 	return c.runCalls(ctx, reply{finish: llm.FinishCalls, text: why, calls: calls, byProgram: true})
 }
 
-// programCall makes a call of the program's own. ok is false when the run has no such tool. Its id tells it apart from
-// the model's calls: rule_, the place in the history, the place in the turn.
+// programCall returns a call made by the program. ok is false if the run has no such tool. The id distinguishes it
+// from the model's calls: rule_, the index in the history, the index in the turn.
 func (c *toolCaller) programCall(name string, args map[string]any, place int) (llm.Call, bool) {
 	if c.set.Find(name) == nil {
 		return llm.Call{}, false
@@ -401,7 +402,7 @@ func (c *toolCaller) programCall(name string, args map[string]any, place int) (l
 	return llm.Call{ID: fmt.Sprintf("rule_%d_%d", len(c.messages.list), place), Name: name, Arguments: raw}, true
 }
 
-// readingCall makes a call of the program's own that reads a document, its focus first. ok is false when the run has no
+// readingCall returns a call of the program that reads a document, the focus first. ok is false if the run has no
 // tool that reads.
 func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
 	t := c.readTool()
@@ -411,9 +412,9 @@ func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
 	return c.programCall(t.Name, map[string]any{"doc_id": id, "focus_query": text.Shorten(focus, 1000)}, place)
 }
 
-// prepareCalls checks the calls of a turn. Those that may not run come back with the reason. A turn with a call that
-// could not run at all counts as bad; maxRepairs of them in a row end the tools. Skipped calls do not count as bad: the
-// model wrote them well.
+// prepareCalls validates the calls of a turn. A call that may not run has its reason set. A turn with an invalid
+// call counts as bad; more than maxRepairs in a row end the use of tools. Skipped calls don't count as bad, since
+// they are well-formed.
 func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*toolCall {
 	out := make([]*toolCall, len(r.calls))
 	bad := false
@@ -436,10 +437,10 @@ func (c *toolCaller) prepareCalls(r reply, version int64, parent *chat.Step) []*
 	return out
 }
 
-// fitCall finds the tool of a call and checks the arguments. It charges nothing. It mends what is unambiguous (names of
-// tools, types of arguments), because small models write them nearly right.
+// fitCall resolves the tool of a call and validates the arguments. It charges nothing. It corrects unambiguous
+// errors (names of tools, types of arguments), since small models often write them almost right.
 func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
-	call.Name, _, _ = strings.Cut(call.Name, "<|") // a token of the model's own format got into the name
+	call.Name, _, _ = strings.Cut(call.Name, "<|") // a special token of the model's format got into the name
 	call.Name = strings.TrimSpace(call.Name)
 	if name := llm.ToolNamed(call.Name, c.set.Names()); name != "" {
 		call.Name = name
@@ -481,9 +482,9 @@ func (c *toolCaller) fitCall(call llm.Call, version int64) *toolCall {
 	return a
 }
 
-// countCall counts a call against the run's limits (equal calls, calls of a turn, calls that search or read), and
-// refuses it when one is used up. Tokens are charged elsewhere: budget.chargeTokens. place is its place among the calls
-// of its turn, from 0; calls is how many there are. Runner.recountCall does the same for the calls of a log.
+// countCall checks a call against the run's limits (equal calls, calls of a turn, calls that search or read), and
+// refuses it if one is reached. Tokens are charged elsewhere: budget.chargeTokens. place is its index in the turn,
+// calls the number of calls in the turn. Runner.recountCall does the same for the calls of a log.
 func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	same := a.tool.Name + string(a.args)
 	c.made[same]++
@@ -513,9 +514,9 @@ func (c *toolCaller) countCall(a *toolCall, place, calls int) {
 	}
 }
 
-// explainCalls gives each call its thought, and logs which tools were selected, by whom and why. The thought is the
-// reason that the plan has for its part, else that of the turn. A selection without a reason is logged with what its
-// first call is about to do. A logged reason is at most 300 characters: a model may quote what it read.
+// explainCalls sets the thought of each call, and logs which tools were selected, by whom and why. The thought is
+// the plan's reason for its part, else that of the turn. The logged reason is the turn's thought, else the message
+// of its first call. It has at most 300 characters, since a model may quote its sources.
 func (c *toolCaller) explainCalls(ctx context.Context, r reply, thought string, attempts []*toolCall) {
 	for _, a := range attempts {
 		a.step.Thought = thought
@@ -531,14 +532,13 @@ func (c *toolCaller) explainCalls(ctx context.Context, r reply, thought string, 
 		"reason", text.Shorten(cmp.Or(thought, attempts[0].step.Message), 300))
 }
 
-// detailUnfit marks a call that named no tool or had arguments that don't fit: it is charged to no budget, unlike one
-// that its tool did not take (tools.Result.WhyRefused). It is stored with the step, since recountCall has nothing else
-// to know it by.
+// detailUnfit marks a call of an unknown tool or with invalid arguments. It is charged to no budget, unlike one that
+// its tool refused (tools.Result.WhyRefused). It is stored with the step, from which recountCall recognises such
+// calls.
 const detailUnfit = "unfit"
 
-// refuseCall ends a call before it runs, as its outcome: status is StatusError for one that the model wrote wrongly,
-// StatusSkipped for one over a limit, or what a person's decision means. why goes to the model; schema, if there is
-// one, goes with it.
+// refuseCall ends a call before it runs. status is StatusError for an invalid call, StatusSkipped for one over a
+// limit, or that of an approver's decision. The model gets why and, if there is one, the tool's schema.
 func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMessage) *toolCall {
 	a.status = status
 	told := a.failureOutput(why)
@@ -557,8 +557,8 @@ func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMes
 	return a
 }
 
-// shownArguments is what a model passed, as an object, whatever it was. What is no JSON object, or is too long for an
-// event, is wrapped into one. Events hold JSON, and the page draws it as an object.
+// shownArguments returns the model's arguments as a JSON object for events and the page. Other values, and arguments
+// too long for an event, are wrapped in an object.
 func shownArguments(args json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
 	if len(args) <= tools.MaxOutput && json.Unmarshal(args, &object) == nil && object != nil {
@@ -574,8 +574,8 @@ func shownArguments(args json.RawMessage) json.RawMessage {
 	return b
 }
 
-// discardCutTurn drops a turn that ended at the token limit and asks for a shorter one: its calls may be cut as well,
-// so none runs. maxCuts of them end the tools: a model whose replies are always cut would go on for ever.
+// discardCutTurn drops a turn that was cut at the token limit and asks for a shorter one. Its calls may be
+// incomplete, so none runs. maxCuts such turns end the use of tools, which bounds the retries.
 func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 	c.budget.cutTurns++
 	step := c.log.newStep(
@@ -607,7 +607,7 @@ func (k *knowledge) describeParallel(calls []llm.Call) string {
 	return english.Count(len(calls), noun) + " in parallel"
 }
 
-// failureOutput is what a call without a result comes to, in the form its tool has agreed.
+// failureOutput returns the output of a failed call, in the format of its tool.
 func (a *toolCall) failureOutput(text string) map[string]any {
 	told := map[string]any{"error": text}
 	if a.tool != nil && a.tool.EchoedArg != "" {
@@ -619,7 +619,7 @@ func (a *toolCall) failureOutput(text string) map[string]any {
 	return told
 }
 
-// failureResult is the result of a call that came to what toolCall.failureOutput says.
+// failureResult converts a failureOutput to the step's result.
 func failureResult(told map[string]any) chat.StepResult {
 	why, _ := told["error"].(string)
 	asked, _ := told["query"].(string)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Which of the two comes first is chance.
+// The order of the two events is random.
 func TestACallThatFailsWhileItsRunStopsIsStopped(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the user stopped it")

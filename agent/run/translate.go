@@ -21,9 +21,9 @@ import (
 //go:embed translate.md
 var translatePrompt string
 
-// findLanguages notes the languages of the documents in reach, if a model is to answer a question that is certainly in
-// another. Rules told the documents' when they were added. A language that is only likely is not enough: a search in
-// the wrong one finds nothing.
+// findLanguages sets the languages of the documents in reach, if the question is certainly in another language.
+// Documents' languages were detected when they were added. A merely likely language does not suffice, since a search
+// in the wrong one finds nothing.
 func (k *knowledge) findLanguages(ctx context.Context) error {
 	asked := text.DetectForCertain(k.run.Request.Message)
 	if asked == "" || k.givenText() || !k.asked.NeedsDocuments() {
@@ -37,8 +37,8 @@ func (k *knowledge) findLanguages(ctx context.Context) error {
 	return nil
 }
 
-// languagesPrompt tells the model in which languages to search. That costs no call: a model that searches writes its
-// queries itself (docs/decisions/offline.md).
+// languagesPrompt returns the hint in which languages to search. It costs no call, since a model that searches
+// writes its own queries (docs/decisions/offline.md).
 func (k *knowledge) languagesPrompt() string {
 	if k.otherLanguages == "" {
 		return ""
@@ -48,9 +48,8 @@ func (k *knowledge) languagesPrompt() string {
 		"search with words of the documents' language."
 }
 
-// translateSearches has the model translate, once in a run, what the program is about to search for with the words of
-// a question in another language than the documents'. When the model fails the question is searched for as it is. Both
-// are a step.
+// translateSearches has the model translate the program's search query, once in a run, if the question's language
+// differs from the documents'. If the model fails, the untranslated query is the fallback. Either outcome is a step.
 func (w *Runner) translateSearches(ctx context.Context, calls []llm.Call) error {
 	tool := w.set.SearchTool()
 	if w.otherLanguages == "" || w.remedies[translation] || tool == nil || w.model.isRuleBased() {
@@ -75,8 +74,8 @@ func (w *Runner) translateSearches(ctx context.Context, calls []llm.Call) error 
 	return nil
 }
 
-// translateWords makes one call of the model for what searchWords returns from then on. searchWords is what all later
-// searches of the program begin with, so one call serves them all.
+// translateWords has the model translate the search query in one call. From then on searchWords returns the
+// translation, so the call serves all later searches of the program.
 func (w *Runner) translateWords(ctx context.Context) error {
 	w.remedies[translation] = true
 	begun, words := time.Now(), w.searchWords()
@@ -106,9 +105,9 @@ func (w *Runner) translateWords(ctx context.Context) error {
 	return w.log.emitEvents(ctx, step)
 }
 
-// rewriteResult has a language model make the better output that a tool wants (tools.Rewrite). When the model fails, or
-// there is none, the tool's own output is kept. It runs between calls, in the run's goroutine, which alone charges the
-// budget. What is left of the tool's time is its limit.
+// rewriteResult has a language model improve a tool's output (tools.Rewrite). If the model fails or there is none,
+// the tool's own output is kept. It runs in the run's goroutine, which alone charges the budget. Its timeout is the
+// rest of the tool's.
 func (c *toolCaller) rewriteResult(ctx context.Context, a *toolCall, o outcome) outcome {
 	better := o.result.Rewrite
 	if better == nil || o.err != nil || c.budget.stop != "" {
@@ -140,21 +139,21 @@ func (c *toolCaller) rewriteResult(ctx context.Context, a *toolCall, o outcome) 
 	return o
 }
 
-// limitOf is how long a call of a tool may take, with all that models do for it.
+// limitOf returns the timeout of a tool's call, including model requests on its behalf.
 func (c *toolCaller) limitOf(t *tools.Tool) time.Duration {
 	return cmp.Or(t.Timeout, c.cfg.ToolTimeout)
 }
 
-// restOfLimit is a context that ends with what a call that took some time has left of its limit.
+// restOfLimit returns a context with the rest of a tool's timeout, after a call that took some of it.
 func (c *toolCaller) restOfLimit(
 	ctx context.Context, t *tools.Tool, took time.Duration,
 ) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.limitOf(t)-took)
 }
 
-// reformulateQuery searches once in other words when nothing was found so far. It happens at most once in a run, before
-// the model hears that nothing was found, and is a step of its own. It costs a search and no turn: a model that hears
-// “nothing found” spends a turn to do the same.
+// reformulateQuery repeats a search in other words if nothing was found. It runs at most once in a run, before the
+// model gets the empty result, and emits a step. It costs a search and no turn: a model would spend a turn to do the
+// same.
 func (w *Runner) reformulateQuery(ctx context.Context) error {
 	tool := w.set.SearchTool()
 	if w.remedies[reformulation] || w.model.isRuleBased() || tool == nil || !w.isEnabled(featureRefine) ||
@@ -184,8 +183,8 @@ func (w *Runner) reformulateQuery(ctx context.Context) error {
 	)
 }
 
-// otherWords is another wording of a question than those tried: its content words, then those of them that say most.
-// The longest half of the words stands for those that say most: long words are rarer. Empty: every wording was tried.
+// otherWords returns a query for the question that differs from those tried: all keywords, the entities, or the
+// longest half of the keywords, since long words are rarer. It is empty if all were tried.
 func otherWords(a question.Analysis, tried []string) string {
 	most := slices.Clone(a.Keywords)
 	slices.SortStableFunc(most, func(x, y string) int { return len(y) - len(x) })
@@ -206,8 +205,8 @@ func sameWords(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// stopEarly reports, and says, that one passage holds all that the question is about: no more is read or searched.
-// Parts of a plan are not one passage's to answer, so it never ends a plan.
+// stopEarly reports whether one passage holds all words of a simple question, and emits a step. Then no more is
+// searched or read. It never ends a plan, whose parts need several passages.
 func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
 	if !w.isEnabled(featureEarlyStop) || w.asked.Complexity != "simple" || w.plan.hasParts() ||
 		!w.onePassageSuffices() {
@@ -218,11 +217,10 @@ func (w *Runner) stopEarly(ctx context.Context) (bool, error) {
 	return true, w.log.emitEvents(ctx, step)
 }
 
-// fallBackToPipeline searches and reads for a model that does not get its tools to work, once: the fixed pipeline. The
-// search is by meaning, with the threshold of the settings, where the toolset has one. The budgets that stopped the
-// model do not stop these calls: one more step is allowed for them, and both are put back afterwards. It does nothing
-// once passages were shown, without time, or when the settings say so. It reports whether it searched; then the model's
-// next turn is the answer.
+// fallBackToPipeline runs the fixed pipeline, once, for a model that fails to use its tools. It searches
+// semantically where the toolset can, with the threshold of the settings. The limits that stopped the model are
+// lifted for these calls by one step, and restored afterwards. It does nothing once passages were retrieved, without
+// time, or if the settings disable it. It reports whether it searched; then the model's next turn is the answer.
 func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 	call, ok := w.calls.programCall(
 		"semantic_search", map[string]any{"query": w.searchWords(), "min_score": w.cfg.Features.FallbackScore}, 0,
@@ -245,7 +243,7 @@ func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	stop, steps := w.budget.stop, w.budget.limits.Steps
-	w.budget.stop, w.budget.limits.Steps = "", w.budget.turns+1 // the program's own calls are no turns of the model
+	w.budget.stop, w.budget.limits.Steps = "", w.budget.turns+1 // the program's calls are no model turns
 	defer func() { w.budget.stop, w.budget.limits.Steps = stop, steps }()
 	w.budget.badTurns, w.budget.cutTurns = 0, 0
 	return true, w.makeChosenCalls(ctx, choice{opening: []llm.Call{call}, read: true, why: "By the fixed pipeline."})

@@ -1,5 +1,5 @@
-// Package eino has the agent framework Eino drive runs: its ReAct graph decides when the model speaks and when tools
-// are called.
+// Package eino adapts the agent framework Eino to drive runs: its ReAct graph decides the order of model turns and
+// tool calls.
 package eino
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/footnote/footnote/agent/run"
 )
 
-// nodesPerRound is how many of the graph's steps a round takes: the model's, and that of the tools. Eino counts these,
-// not rounds, and ends a graph that takes too many.
+// nodesPerRound is the number of graph nodes per round: the model's and that of the tools. Eino's MaxStep counts
+// nodes, not rounds, and ends a graph above it.
 const nodesPerRound = 2
 
-// Drive is a run.Framework. It fails with the error of a turn or a call, wrapped by Eino; the run knows the first one
-// by itself (rounds.err).
+// Drive is a run.Framework. It fails with the error of a turn or a call, wrapped by Eino. The run keeps the first
+// error itself (rounds.err).
 func Drive(ctx context.Context, r run.Rounds) error {
 	tools := make([]tool.BaseTool, len(r.Tools))
 	for i, spec := range r.Tools {
@@ -38,7 +38,7 @@ func Drive(ctx context.Context, r run.Rounds) error {
 		ToolCallingModel: speaker{r},
 		ToolsConfig: compose.ToolsNodeConfig{
 			Tools: tools,
-			// the run tells the model what tools there are
+			// the run reports an unknown tool to the model
 			UnknownToolsHandler: func(ctx context.Context, _, _ string) (string, error) {
 				return call(ctx, r.Call)
 			},
@@ -64,12 +64,13 @@ func describe(spec llm.ToolSpec) (*schema.ToolInfo, error) {
 	return info, nil
 }
 
-// speaker is the run's model for Eino. The history is the run's own, so the messages that Eino collected are not read.
+// speaker adapts the run's model to Eino. It ignores the messages that Eino collected, since the run keeps the
+// history.
 type speaker struct{ run.Rounds }
 
 var _ model.ToolCallingChatModel = speaker{}
 
-// Generate has the model speak. A call's id is its place in the turn: that is all that comes back to InvokableRun.
+// Generate completes a model turn. A call's id is its index in the turn, the only value that InvokableRun gets back.
 func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.Option) (*schema.Message, error) {
 	calls, err := s.Turn(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.O
 	return schema.AssistantMessage("", made), nil
 }
 
-// Stream is Generate in one piece: the run has shown the text already.
+// Stream is Generate in one chunk, since the run has already streamed the text.
 func (s speaker) Stream(
 	ctx context.Context, in []*schema.Message, opts ...model.Option,
 ) (*schema.StreamReader[*schema.Message], error) {
@@ -95,20 +96,19 @@ func (s speaker) Stream(
 	return schema.StreamReaderFromArray([]*schema.Message{m}), nil
 }
 
-// WithTools returns the same model: the run offers its tools itself. Eino would send them with each request, which the
-// run makes by itself.
+// WithTools returns the same model: the run sends its own tools with each request.
 func (s speaker) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return s, nil }
 
-// caller is one of the run's tools for Eino.
+// caller adapts one of the run's tools to Eino.
 type caller struct {
 	info *schema.ToolInfo
 	call func(ctx context.Context, place int) (string, error)
 }
 
-// Info describes the tool.
+// Info returns the tool's description.
 func (c caller) Info(context.Context) (*schema.ToolInfo, error) { return c.info, nil }
 
-// InvokableRun makes the call that Eino is at. Its arguments were the model's and are with the run.
+// InvokableRun makes the current call. It ignores the arguments, since the run holds the model's own.
 func (c caller) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
 	return call(ctx, c.call)
 }
