@@ -11,17 +11,17 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// addedFootnotes is the state in which a Writer adds footnotes to sentences that the model copied from a passage and
-// did not cite. It adds one when the sentence's block ends, or at the next footnote in the block. If that footnote
-// cites a passage that has the sentence too, it covers both. Until then the text behind the sentence is not stored,
-// since stored text never changes. Offsets are bytes of the writer's text.
+// addedFootnotes is a Writer's state for adding footnotes to sentences that the model copied from a passage and did
+// not cite. A footnote is added when the sentence's block ends, or at the next footnote in the block. If that
+// footnote cites a passage with the same sentence, it covers both. Until then the text after the sentence is
+// buffered, since stored text never changes. Offsets are bytes of the writer's text.
 type addedFootnotes struct {
-	evidence *Evidence // nil: no footnotes are added
+	evidence *Evidence // nil: disabled
 	ended    []endedBlock
-	from     int  // the beginning of the text whose sentences have no decision yet
+	from     int  // start of the text with undecided sentences
 	isTail   bool // that text continues a sentence with a footnote
-	seen     int  // sentences before it need not be held
-	held     int  // the end of the text that may be stored; 0: all of it
+	seen     int  // offset before which no sentence needs buffering
+	held     int  // end of the storable text; 0: all of it
 }
 
 // endedBlock is a block that no later text continues.
@@ -30,11 +30,11 @@ type endedBlock struct {
 	kind lineKind // of its last line
 }
 
-// AddFootnotes makes the writer add footnotes to the model's sentences that passages of e have word for word. It must
-// be called before the first write.
+// AddFootnotes makes the writer add footnotes to sentences that the model copied verbatim from passages of e. It
+// must be called before the first write.
 func (w *Writer) AddFootnotes(e *Evidence) { w.added.evidence = e }
 
-// addsFootnotes reports whether the text that is being written may get footnotes that the model did not place.
+// addsFootnotes reports whether the current text may get added footnotes.
 func (w *Writer) addsFootnotes() bool {
 	return w.added.evidence != nil && w.origin == fromModel && !w.plain && !w.isRefusal
 }
@@ -47,7 +47,7 @@ func (w *Writer) storable() int {
 	return w.text.Len()
 }
 
-// holdCopied keeps the text behind the first copied sentence from being stored.
+// holdCopied buffers the text from the end of the first copied sentence.
 func (w *Writer) holdCopied() {
 	a := &w.added
 	a.seen = max(a.seen, a.from)
@@ -65,8 +65,8 @@ func (w *Writer) holdCopied() {
 	}
 }
 
-// addFootnotes adds the footnotes that the text so far lacks. cited are the passages of the footnote that follows; at
-// the end of the answer there are none.
+// addFootnotes adds the missing footnotes to the text so far. cited are the passages of the footnote that follows;
+// it is nil at the end of the answer.
 func (w *Writer) addFootnotes(ctx context.Context, cited []int) error {
 	if err := w.addToEndedBlocks(ctx); err != nil {
 		return err
@@ -99,8 +99,8 @@ func (w *Writer) addToEndedBlocks(ctx context.Context) error {
 	return nil
 }
 
-// addUntil adds footnotes to the sentences that end before end, which is in a block of a kind. Headings, code and rows
-// of tables get none. The last sentence is left out if a footnote follows it.
+// addUntil adds footnotes to the sentences before end, in a block of the given kind. Headings, code and table rows
+// get none. If a footnote follows, the last sentence gets none.
 func (w *Writer) addUntil(ctx context.Context, end int, kind lineKind, cited []int) error {
 	a := &w.added
 	if end <= a.from {
@@ -136,11 +136,11 @@ func (w *Writer) addUntil(ctx context.Context, end int, kind lineKind, cited []i
 	return nil
 }
 
-// sentenceEnd are the signs with which a sentence ends.
+// sentenceEnd lists the characters that end a sentence.
 const sentenceEnd = "\"'”’»)*_`.!?。！？…"
 
-// addTo adds a footnote to a sentence of said, which begins at begin, unless no passage has it, or the footnote that
-// follows covers it. It returns by how many bytes the text grew.
+// addTo adds a footnote to a sentence of said, which starts at offset begin. It adds none if no passage contains the
+// sentence, or the next footnote covers it. It returns the number of bytes added.
 func (w *Writer) addTo(ctx context.Context, begin int, said string, s sentence, cited []int) (grown int, err error) {
 	found := w.added.evidence.findCopied(said[s.start:s.end])
 	at := begin + s.mark
@@ -167,7 +167,7 @@ func (w *Writer) addTo(ctx context.Context, begin int, said string, s sentence, 
 	return len(mark), nil
 }
 
-// sentence is one of a text, in bytes. mark is where its footnote goes.
+// sentence is a sentence's byte range in a text. mark is the offset for its footnote.
 type sentence struct{ start, end, mark int }
 
 // sentencesOf returns the sentences of a text, in order.
@@ -191,7 +191,8 @@ func sentencesOf(s string) []sentence {
 	return out
 }
 
-// isRunningAt reports whether a footnote at a place of a block would be one, and no part of code, a formula or a link.
+// isRunningAt reports whether a footnote at an offset of a block is in running text, and not in code, a formula or a
+// link.
 func isRunningAt(block string, at int) bool {
 	return text.IsRunning(block[:at]+" ") &&
 		!slices.ContainsFunc(withFormulas(block, codeSpans(block)), func(span [2]int) bool {
@@ -199,8 +200,8 @@ func isRunningAt(block string, at int) bool {
 		})
 }
 
-// isInLastDocument reports whether a passage is in the document that was cited last. Of documents that share a
-// sentence, it is the one that the answer speaks of.
+// isInLastDocument reports whether a passage is in the last cited document. If several documents share a sentence,
+// the answer is probably about that one.
 func (c *Citer) isInLastDocument(in copied) bool {
 	src, ok := c.sources.At(in.passage)
 	last := len(c.Citations) - 1

@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Sentences of the documents that added footnotes are tested with.
+// Sentences of the documents for tests of added footnotes.
 const (
 	sanding = "The parquet floor in the living room will be sanded on Monday 3 March."
 	boiler  = "The boiler in the cellar was replaced by Miller & Sons in 2016."
@@ -22,7 +22,7 @@ const (
 	asking  = "The landlord pays for the new kitchen window after the inspection"
 )
 
-// readDocuments are sources 1 to 4; the first two are of one document.
+// readDocuments returns sources 1 to 4; the first two are from one document.
 func readDocuments() *Sources {
 	s := NewSources()
 	mail, survey := corpus.Document{ID: "m", Title: "Mail"}, corpus.Document{ID: "s", Title: "Survey"}
@@ -44,7 +44,7 @@ func readDocuments() *Sources {
 	return s
 }
 
-// addedTo writes an answer in chunks and returns it as it was stored, with its citations and its judgement.
+// addedTo streams an answer in chunks and returns its stored text, its citations and its evidence.
 func addedTo(t *testing.T, question string, chunks ...string) (string, []chat.Citation, *Evidence) {
 	t.Helper()
 	s := readDocuments()

@@ -14,30 +14,30 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// maxStray bounds how many numbers without a passage are told.
+// maxStray limits the number of reported stray numbers.
 const maxStray = 5
 
-// Citer turns the model's numbers into footnotes: numbers in order of first appearance, each with words that stand in
-// the stored text. One goroutine uses it at a time. Its numbers go with the answer's text: when that is reset, they
-// begin at 1 again.
+// Citer converts the model's passage numbers to footnotes, numbered by first appearance, each with a quote from the
+// stored text. It is not safe for concurrent use. Its numbers belong to the answer's text: a reset of that restarts
+// them at 1.
 type Citer struct {
 	sources *Sources
 	texts   *Texts
 	runID   string
-	// compares words; shared by all that check the answer, because it remembers what it has read
+	// compares words; shared by all checks of the answer, because it caches parsed texts
 	Judge         *support.Judge
-	numbers       map[[3]int]int // source, start, end → number
+	numbers       map[[3]int]int // source, start, end → footnote number
 	Citations     []chat.Citation
-	SourceNumbers []int // the source of each citation
-	StrayNumbers  []int // numbers that the model wrote and that no passage has, each once
+	SourceNumbers []int // source number of each citation
+	StrayNumbers  []int // numbers in the model's text without a passage, deduplicated
 }
 
-// NewCiter makes the citer of a run, whose id stands in the links of its citations.
+// NewCiter returns the citer of a run. The run's id is part of its citations' links.
 func NewCiter(s *Sources, t *Texts, runID string) *Citer {
 	return &Citer{sources: s, texts: t, runID: runID, Judge: support.NewJudge(), numbers: map[[3]int]int{}}
 }
 
-// StrayNotes tells which of the model's numbers were left out.
+// StrayNotes returns a note for each number that was left out because it has no passage.
 func (c *Citer) StrayNotes() []string {
 	var out []string
 	for _, n := range c.StrayNumbers {
@@ -48,13 +48,13 @@ func (c *Citer) StrayNotes() []string {
 	return out
 }
 
-// resetNumbers frees all numbers.
+// resetNumbers discards all footnotes and restarts the numbering.
 func (c *Citer) resetNumbers() {
 	clear(c.numbers)
 	c.Citations, c.SourceNumbers, c.StrayNumbers = nil, nil, nil
 }
 
-// ByModel returns how many footnotes the model placed.
+// ByModel returns the number of footnotes that the model placed.
 func (c *Citer) ByModel() int {
 	n := 0
 	for _, cite := range c.Citations {
@@ -65,10 +65,10 @@ func (c *Citer) ByModel() int {
 	return n
 }
 
-// citeSource returns the footnote for source n that quotes its words, or what bears a claim out when there are none,
-// and the new citation if it is one. A number without a passage has none. A footnote is a source with a range of its
-// text: the same words cited twice are one footnote. An error is one of the store; a number that no passage has is
-// dropped and remembered as a stray one. The blocks of the document are read only for a new footnote, for its place.
+// citeSource returns the footnote for source n, and its citation if it is new. The footnote quotes words, if they
+// are in the passage, else the text that supports the claim. Footnotes are deduplicated by source and range of text.
+// A number without a passage is recorded as a stray number, and the result is 0. An error is one of the store. The
+// document's blocks are read only for a new footnote, for its location.
 func (c *Citer) citeSource(
 	ctx context.Context, n int, claim, words string,
 ) (number int, added *chat.Citation, err error) {
@@ -109,8 +109,8 @@ func (c *Citer) citeSource(
 	return number, &c.Citations[number-1], nil
 }
 
-// wordsOf finds words of a source that are named exactly. Such words are those of a model that quotes by rule
-// (llm.Quoted); the first place in the passage is taken.
+// wordsOf finds the first exact occurrence of words in a source. Such words come from a model that quotes by rule
+// (llm.Quoted).
 func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 	at := strings.Index(src.Passage.Text, words)
 	if words == "" || at < 0 {
@@ -122,12 +122,11 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 	}, true
 }
 
-// quoteClaim finds the words of a source that back a claim: those the model gave, else the passage's best-matching
-// sentence. Words that the model gave are looked for in the whole document, the passage first. score is 1 for words
-// that stand there exactly, 0.85 for those that stand there approximately, and else how much of the claim the sentence
-// holds. If the model gave several quotes from one source, the one is tried that resembles the claim; the last is tried
-// in any case. The 0.85 of approximate quotes is the least likeness at which a quote counts as found
-// (chat.CheckApproximate).
+// quoteClaim finds the words of a source that support a claim: the model's quotes, else the passage's best-matching
+// sentence. A model's quote is searched for in the passage, then in the whole document. If the model gave several
+// quotes from one source, only one that resembles the claim is tried, or the last. score is 1 for an exact quote,
+// and 0.85 for an approximate one, the minimum similarity for a match (chat.CheckApproximate). Otherwise it is the
+// share of the claim that the sentence holds.
 func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
 		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {
@@ -158,11 +157,11 @@ func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found
 	}, "", nil
 }
 
-// claimBefore returns the sentence that a marker at the end of a text belongs to: the unfinished one, or the one that
-// just ended. What a few words behind a colon say begins before it, and a formula belongs to the sentence before it. If
-// that sentence has earlier footnotes, only the words after them count, unless they are just a few. It looks back over
-// at most 800 bytes, since it is asked at every marker while the answer streams. Formulas are masked first, since a
-// full stop in one ends no sentence.
+// claimBefore returns the sentence before a marker at the end of a text: the unfinished one, or the one that just
+// ended. A sentence includes the lead before a colon if only a few words follow that, and a formula belongs to the
+// sentence before it. After an earlier footnote in the sentence, only the words after that count, unless they are
+// just a few. It looks back at most 800 bytes, since it runs at every marker while the answer streams. Formulas are
+// masked first, since a full stop in one ends no sentence.
 func claimBefore(said string) string {
 	if len(said) > 800 {
 		cut := len(said) - 800
@@ -185,10 +184,10 @@ func claimBefore(said string) string {
 	return strings.TrimLeft(strings.TrimSpace(string(runes[start:])), "#-*> |")
 }
 
-// sentenceStart is where the sentence begins that ends at a place. Whether a colon or semicolon begins a sentence
-// depends on how much follows it: minTail content words.
+// sentenceStart returns the start of the sentence that ends at an index. A colon or semicolon separates sentences
+// only if at least minTail content words follow it.
 func sentenceStart(runes []rune, end int) int {
-	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // of a leader too
+	for end > 0 && (isStop(runes[end-1]) || unicode.IsSpace(runes[end-1])) { // also after a lead
 		end--
 	}
 	start := end
@@ -204,11 +203,11 @@ func sentenceStart(runes []rune, end int) int {
 	return start
 }
 
-// isStop reports whether a sentence, or the lead of one, may end with r.
+// isStop reports whether r may end a sentence or a lead.
 func isStop(r rune) bool { return strings.ContainsRune(".!?:;。！？", r) }
 
-// isAbbreviation reports whether a full stop after these runes belongs to a short word like "p" or "No", or a list's
-// number. It errs towards abbreviation for short words, which makes a claim longer by a sentence and loses none.
+// isAbbreviation reports whether a full stop after these runes belongs to a short word like "p" or "No", or to a
+// list's number. In doubt a short word is an abbreviation, which extends a claim by a sentence and loses none.
 func isAbbreviation(before []rune) bool {
 	n := 0
 	for n < len(before) && n < 4 &&

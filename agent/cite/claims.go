@@ -10,27 +10,27 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Claim is a sentence of an answer. It lives as long as the answer it was made from.
+// Claim is a sentence of an answer. It is valid as long as that answer.
 type Claim struct {
-	Text    string // as it reads, without its footnotes
+	Text    string // plain text, without footnotes
 	Numbers []int  // its footnotes
-	parts   []part // as its footnotes divide it, each long enough to be judged by itself
-	Nearby  []int  // the footnotes that follow in its paragraph or list, and those of the line that leads to it
+	parts   []part // split at its footnotes, each long enough for a separate check
+	Nearby  []int  // later footnotes in its paragraph or list, and those of the list's lead
 	group   int    // of the paragraph or list
-	heading int    // its level if it is a heading, else 0
-	section string // of a heading: what stands under it
+	heading int    // level of a heading, else 0
+	section string // text of a heading's section
 	isCode  bool   // a line of code
-	isQuote bool   // nothing but the words that its footnote quotes
-	wordy   bool   // a heading of which words can't tell whether it states something
+	isQuote bool   // only the verbatim quote of its footnote
+	wordy   bool   // a heading that words can't classify as a claim or a topic
 }
 
-// part is a piece of a sentence up to its footnotes. What stands behind the last ones has none.
+// part is a piece of a sentence up to its footnotes. The text after the last ones has none.
 type part struct {
 	text    string
 	numbers []int
 }
 
-// mark is a footnote at a place of a text without footnotes, in runes.
+// mark is a footnote at a rune offset of a text without footnotes.
 type mark struct{ at, number int }
 
 var (
@@ -38,11 +38,10 @@ var (
 	boldLine = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
 )
 
-// splitClaims splits an answer into its sentences. A footnote belongs to the sentence that it stands in or behind. It
-// works block by block, so that no sentence reaches over a heading, a list item or a row of a table. What an answer
-// quotes word for word is one claim, wherever else sentences would begin and end in it, and so is an item of a list
-// that is nothing but a name: citations are those of the answer, by their numbers from 1. Formulas and footnotes alone
-// belong to the sentence before. The order of the claims is that of the answer.
+// splitClaims splits an answer into its sentences, in order. A footnote belongs to the sentence around or before it.
+// It splits block by block, so that no sentence spans a heading, a list item or a table row. A verbatim quote is one
+// claim, even with several sentences, and so is a list item that is only a name. citations are those of the answer,
+// numbered from 1. Formulas and footnotes on their own belong to the sentence before them.
 func splitClaims(markdown string, citations []chat.Citation, names []string) []Claim {
 	paragraphs := splitParagraphs(markdown)
 	quotes := quotedIn(paragraphs, citations)
@@ -70,19 +69,19 @@ func splitClaims(markdown string, citations []chat.Citation, names []string) []C
 	return out
 }
 
-// isFormula reports whether a sentence has no words but those of its formulas.
+// isFormula reports whether a sentence has no words except those of its formulas.
 func isFormula(said string) bool {
 	rest := text.WithoutFormulas(said)
 	return len(rest) < len(said) && !strings.ContainsFunc(rest, isWordRune)
 }
 
-// appendSentences adds the sentences of a paragraph to those before it, which get the footnotes that it begins with.
-// Marks and spans are both in order, so each mark is given out once, to the sentence that it stands in or right behind.
+// appendSentences appends the sentences of a paragraph. Footnotes at its start go to the sentence before it. Marks
+// and spans are sorted, so each mark is assigned once, to the sentence around or before it.
 func (p paragraph) appendSentences(out []Claim) []Claim {
 	plain, marks := liftFootnotes(p.text)
 	runes := []rune(plain)
 	spans := text.Sentences(plain)
-	if len(spans) == 0 && len(out) > 0 { // footnotes alone are those of the sentence before
+	if len(spans) == 0 && len(out) > 0 { // footnotes alone belong to the previous sentence
 		out[len(out)-1].addFootnotes(marks)
 	}
 	for i, span := range spans {
@@ -91,7 +90,7 @@ func (p paragraph) appendSentences(out []Claim) []Claim {
 			own, marks = append(own, marks[0]), marks[1:]
 		}
 		said := claimText(string(runes[span[0]:span[1]]))
-		if said == "" || isFormula(said) { // it belongs to the sentence before
+		if said == "" || isFormula(said) { // it belongs to the previous sentence
 			if len(out) > 0 {
 				out[len(out)-1].addFootnotes(own)
 			}
@@ -116,12 +115,12 @@ func (p paragraph) appendSentences(out []Claim) []Claim {
 	return out
 }
 
-// itemText is an item of a list as it reads, without its mark.
+// itemText returns the plain text of a list item, without its marker.
 func (p paragraph) itemText() string {
 	return readEscapes(strings.Join(strings.Fields(listItem.ReplaceAllString(p.text, "")), " "))
 }
 
-// isName reports whether an item of a list is one of some names.
+// isName reports whether a list item is one of the names.
 func (p paragraph) isName(names []string) bool {
 	if p.kind != itemLine || len(names) == 0 {
 		return false
@@ -130,14 +129,14 @@ func (p paragraph) isName(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Join(strings.Fields(name), " ") == said })
 }
 
-// claimText is a sentence as Claim.Text has it: as it reads, in one line, without markers and what begins a block.
+// claimText returns a sentence as in Claim.Text: plain text on one line, without markers and block syntax.
 func claimText(sentence string) string {
 	said := strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(sentence)), " "), "#-*>|+ ")
 	return readEscapes(said)
 }
 
-// WithoutSentences is an answer without its footnotes, its headings and some of its sentences, as Claim.Text has them.
-// It is for whoever needs the answer's words alone: no Markdown is left but that inside sentences.
+// WithoutSentences returns an answer without its footnotes, its headings and the given sentences, as in Claim.Text.
+// It is for uses of the answer's words alone: only Markdown inside sentences remains.
 func WithoutSentences(markdown string, left []string) string {
 	var kept []string
 	for _, c := range splitClaims(markdown, nil, nil) {
@@ -151,7 +150,7 @@ func WithoutSentences(markdown string, left []string) string {
 // isWordRune reports whether r is part of a word or a number.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// numbersOf are the numbers of some marks, each once, in order.
+// numbersOf returns the numbers of marks, deduplicated, in order.
 func numbersOf(marks []mark) []int {
 	var out []int
 	for _, m := range marks {
@@ -162,7 +161,7 @@ func numbersOf(marks []mark) []int {
 	return out
 }
 
-// addFootnotes gives a sentence footnotes that stand behind it.
+// addFootnotes adds footnotes after a sentence to it.
 func (c *Claim) addFootnotes(marks []mark) {
 	for _, n := range numbersOf(marks) {
 		if !slices.Contains(c.Numbers, n) {
@@ -174,9 +173,9 @@ func (c *Claim) addFootnotes(marks []mark) {
 	}
 }
 
-// noteNearby notes which footnotes may cover sentences that have none. A sentence without a footnote may lean on those
-// behind it in its paragraph or list, and a list on those of the line that leads to it. Two passes: forward for the
-// line that leads to a list, backward for the footnotes that follow.
+// noteNearby sets the footnotes that may cover each sentence without one: later footnotes in its paragraph or list,
+// and those of the line that introduces a list. A forward pass handles such lines, a backward pass the later
+// footnotes.
 func noteNearby(all []Claim) {
 	group, lead := 0, []int(nil)
 	for i := range all {
@@ -198,21 +197,21 @@ func noteNearby(all []Claim) {
 	}
 }
 
-// paragraph is a piece of an answer that stands by itself: a paragraph, an item of a list, a row of a table. A list
-// is one group with the line that leads to it.
+// paragraph is a separate piece of an answer: a paragraph, a list item, a table row. A list is one group with the
+// line that introduces it.
 type paragraph struct {
 	text    string
 	group   int
 	kind    lineKind
-	heading int // its level, 0 if it is none
+	heading int // level of a heading, else 0
 }
 
-// splitParagraphs are those of an answer, and its headings, the names of its tables' columns and its lines of code.
-// Groups are numbers: paragraphs with the same one may lean on each other's footnotes.
+// splitParagraphs splits an answer into paragraphs, headings, table headers and lines of code. Paragraphs with the
+// same group number may share footnotes.
 func splitParagraphs(markdown string) []paragraph {
 	var out []paragraph
-	group, apart, inTable := 0, true, false // apart: the next line does not belong to the one before
-	before := -1                            // the last paragraph that a list or a table may belong to
+	group, apart, inTable := 0, true, false // apart: the next line starts a new block
+	before := -1                            // last paragraph that a list or table may belong to
 	put := func(text string, kind lineKind) {
 		if belongs := before >= 0 && out[before].group == group && kind != textLine &&
 			(!apart || out[before].kind == kind || leadsOn(out[before].text)); !belongs {
@@ -258,9 +257,8 @@ func splitParagraphs(markdown string) []paragraph {
 	return out
 }
 
-// markHeadings makes headings of what stands above a rule: of the cells of its last line above the rule of a table, or
-// of all of it if the rule underlines it. The line that is a rule comes after what it makes a heading of, so the
-// paragraphs so far are changed.
+// markHeadings converts the text above a rule to headings: the cells of its last line above a table's rule, or the
+// whole paragraph above an underline. It modifies the paragraphs so far, since the rule follows them.
 func markHeadings(all []paragraph, isTable, isUnderlined bool) []paragraph {
 	last := len(all) - 1
 	if last < 0 {
@@ -283,7 +281,7 @@ func markHeadings(all []paragraph, isTable, isUnderlined bool) []paragraph {
 	return all
 }
 
-// isUnderline reports whether a line makes a heading of the paragraph above it.
+// isUnderline reports whether a line makes the paragraph above it a heading.
 func isUnderline(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")

@@ -10,16 +10,15 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// The two are choices that the tests in code_test.go hold; nothing was measured.
+// Limits that the tests in code_test.go fix; neither is measured.
 const (
-	plainShare  = 0.8 // of the words of a line of prose that have nothing but letters or digits
-	minUnspaced = 6   // letters of a script without spaces that are prose
+	plainShare  = 0.8 // minimum share of words with only letters or digits in a line of prose
+	minUnspaced = 6   // minimum letters for prose in a script without spaces
 )
 
-// proseIn returns the words of a line of code that are prose, as in a comment; none if there are none. Prose is plain
-// words behind the last sign that stands alone, begins with a capital where there are any, and has a function word or
-// ends as a sentence does. A line like “x = a + b # the sum of both” has prose behind its last sign; a line of code
-// alone has none.
+// proseIn returns the prose in a line of code, as in a comment, or an empty string. Prose is plain words after the
+// last stand-alone symbol. It starts with a capital, in scripts that have them, and contains a function word or ends
+// like a sentence. “x = a + b # the sum of both” has prose after its last symbol; code alone has none.
 func proseIn(line string) string {
 	fields := strings.Fields(line)
 	from := 0
@@ -60,7 +59,7 @@ func proseIn(line string) string {
 	return said
 }
 
-// endsSentence reports whether a text ends as a sentence does, with a full stop behind a word.
+// endsSentence reports whether a text ends like a sentence, with a full stop after a word.
 func endsSentence(s string) bool {
 	s = strings.TrimRight(s, "\"'”’»)*/-> ")
 	last, size := utf8.DecodeLastRuneInString(s)
@@ -68,9 +67,9 @@ func endsSentence(s string) bool {
 	return strings.ContainsRune(".!。！", last) && isWordRune(before)
 }
 
-// readCode returns the claim that a line of code makes, if it is prose; a line that stands in a passage or another text
-// that the answer may rest on makes none. unchecked means that its words can't be judged. Code is not checked word for
-// word against passages: what it says in prose is, and the rest is only counted.
+// readCode returns the claim in a line of code, if it contains prose. A line that occurs in a passage or another
+// text of the evidence makes no claim. unchecked means that its words can't be checked. Only the prose in code is
+// compared with passages; other lines are counted.
 func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 	if !strings.ContainsFunc(c.Text, isWordRune) || e.standsInTexts(c.Text) {
 		return c, false, false
@@ -79,7 +78,7 @@ func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 	if said == "" {
 		return c, false, true
 	}
-	if !endsSentence(said) { // a comment may name what follows, as a heading does
+	if !endsSentence(said) { // a comment may be a label for the next lines, like a heading
 		around := e.question + "\n\n" + MetaWords
 		for _, src := range e.sources.All() {
 			around += "\n\n" + src.Passage.Text
@@ -92,9 +91,8 @@ func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 	return c, true, false
 }
 
-// standsInTexts reports whether a text stands word for word in a passage that was shown, in the text that came with the
-// question or in what a tool returned. White space is collapsed on both sides, and the spaces around keep a word from
-// matching inside another.
+// standsInTexts reports whether a text occurs verbatim in a retrieved passage, the text that came with the question
+// or a tool result. White space is normalised, and surrounding spaces prevent matches within a word.
 func (e *Evidence) standsInTexts(said string) bool {
 	plain := func(s string) string { return " " + strings.Join(strings.Fields(s), " ") + " " }
 	said = strings.TrimSpace(plain(said))

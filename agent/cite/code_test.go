@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// evaluated is what Evaluate finds in an answer from one passage, which is footnote 1.
+// evaluated returns the result of Evaluate for an answer from one passage, which is footnote 1.
 func evaluated(t *testing.T, passage, answer string) (confidence float64, explained string, unsupported []string) {
 	t.Helper()
 	s := NewSources()
@@ -120,7 +120,7 @@ func TestProseInALineOfCode(t *testing.T) {
 
 const optimum = "The optimal price is the ratio of the two costs. Demand falls when the price rises."
 
-// A formula is a claim only together with its sentence, which is judged by its words.
+// A formula is a claim only together with its sentence, which is checked by its words.
 func TestAFormulaIsNoClaimByItself(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
@@ -274,7 +274,7 @@ func TestWhatIsSaidToBeAbsentWasLookedFor(t *testing.T) {
 		{"How much does parking cost?", "parking price", "I searched for treasure maps.", true},
 		// asked, and searched for in other words
 		{"Are pets allowed?", "animals in the flat", "The lease does not mention pets.", false},
-		// a passage says so
+		// a passage states it
 		{"How much does parking cost?", "parking price", "The lease does not describe the garden fence.", false},
 		{"Was kostet das Parken im Hof?", "Parken Preis", "Die Dokumente enthalten keine Angaben zum Preis.", false},
 		{"Was kostet das Parken im Hof?", "Parken Preis", "Die Dokumente erwähnen keine Drachen.", true},
@@ -394,7 +394,7 @@ func TestResultsAreComparedAsValues(t *testing.T) {
 	}
 }
 
-// underHeading is what Evaluate calls unsupported in a section that quotes its only passage, and its confidence.
+// underHeading returns the unsupported sentences and the confidence for a section that quotes its only passage.
 func underHeading(t *testing.T, question, heading, passage string) (unsupported []string, confidence float64) {
 	t.Helper()
 	s := NewSources()
@@ -416,7 +416,7 @@ const (
 	refundAsked = "How do refunds work?"
 )
 
-// ordinaryHeadings are headings as answers have them.
+// ordinaryHeadings are typical headings of answers.
 var ordinaryHeadings = []struct{ question, heading, passage string }{
 	{roofAsked, "## Overview", roofText},
 	{roofAsked, "## Roof", roofText},
@@ -447,7 +447,7 @@ var ordinaryHeadings = []struct{ question, heading, passage string }{
 	{"水车的直径是多少？", "## 主要内容", "水车的直径是四米。"},
 }
 
-// statingHeadings say what their sections do not.
+// statingHeadings make claims that their sections do not contain.
 var statingHeadings = []struct{ question, heading, passage string }{
 	{roofAsked, "## The roof is in perfect condition", roofText},
 	{roofAsked, "## Seven dragons live in the cellar", roofText},
@@ -468,7 +468,8 @@ var statingHeadings = []struct{ question, heading, passage string }{
 	{"水车的直径是多少？", "## 国王不在家里养龙", "水车的直径是四米。"},
 }
 
-// undecidedHeadings resemble their sections, or have many words of their own: words can't tell whether that is so.
+// undecidedHeadings resemble their sections, or have many words of their own, so words can't decide whether they are
+// true.
 var undecidedHeadings = []struct{ question, heading, passage string }{
 	{roofAsked, "## Slates must be replaced", roofText},
 	{"Wie ist der Zustand des Daches?", "## Das Dach ist in gutem Zustand",

@@ -9,29 +9,29 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// partSize is about how long the pieces are that a given text is compared in, in runes: as long as passages are. Longer
-// pieces would hold any sentence's words somewhere.
+// partSize is the approximate size, in runes, of the pieces of a given text for comparisons. It is the size of
+// passages: longer pieces would contain the words of any sentence somewhere.
 const partSize = 1600
 
-// comparison is what became of the sentences of an answer without footnotes. It is for answers whose sentences need no
-// footnotes of their own: work on a given text, talk, sums, lists.
+// comparison is the result of comparing the sentences of an answer without footnotes. It is for answers that need
+// none: work on a given text, small talk, sums, lists.
 type comparison struct {
-	// sentences that state something, those of them that are held, and those in another language than the texts
+	// numbers of factual sentences, supported ones, and ones in another language than the texts
 	stated, supported, foreign int
-	// those that resemble a text without being said in its words
+	// sentences that only resemble a text
 	reworded    int
-	by          []string // what holds them, each once
+	by          []string // names of the evidence, deduplicated
 	unchecked   int      // lines of code
 	Unsupported []string
 }
 
-// Holder names what holds a sentence, and nothing if nothing does; words are compared by the judging. foreign means
-// that the sentence can't be compared for its language.
+// Holder returns the name of the evidence for a sentence, or an empty string if there is none. by compares the
+// words. foreign means that the sentence can't be compared because of its language.
 type Holder func(said string, by WordMatcher) (held string, foreign bool)
 
-// Compare asks of each sentence that states something what holds it. Sentences that deny what the log says are counted
-// before the others: they state something of the run, which no text holds. Where no sentence states anything, lines of
-// code, headings and rows of tables are compared instead.
+// Compare looks for evidence for each factual sentence with holds. Sentences that contradict the run's log are
+// counted as unsupported first, even if they are not factual. An answer without a factual sentence is compared by
+// its lines of code, headings and table rows.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
 	factual := e.factualStatements(markdown)
@@ -70,12 +70,12 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	return c
 }
 
-// IsFaultless reports whether every sentence that states something is held, or none states anything.
+// IsFaultless reports whether every factual sentence is supported, or there is none.
 func (c comparison) IsFaultless() bool { return c.supported == c.stated }
 
-// Confidence is that in an answer without quotes. Of a sentence that could not be compared, or is in other words,
-// nothing is known: it counts half. At most UncheckedConfidence: without quotes nobody can look up what the answer
-// rests on.
+// Confidence returns the confidence in an answer without quotes. A sentence that could not be compared, or is a
+// paraphrase, counts half. The maximum is UncheckedConfidence, since without quotes users can't look up the
+// evidence.
 func (c comparison) Confidence() float64 {
 	if c.stated == 0 {
 		return UncheckedConfidence
@@ -85,9 +85,9 @@ func (c comparison) Confidence() float64 {
 	)
 }
 
-// Against returns a Holder that looks for a sentence in the texts, judged as passages behind footnotes are. name is
-// what readers are told that holds it. Languages of the texts are detected once; a sentence in none of them is told as
-// foreign rather than unsupported.
+// Against returns a Holder that looks for a sentence in the texts, by the rules for passages behind footnotes. name
+// is the user-facing name of the evidence. The languages of the texts are detected once. A sentence in none of them
+// is foreign rather than unsupported.
 func (e *Evidence) Against(name string, texts []string) Holder {
 	parts, languages := []string{}, map[string]bool{}
 	for _, t := range texts {
@@ -107,7 +107,7 @@ func (e *Evidence) Against(name string, texts []string) Holder {
 	}
 }
 
-// piecesOf cuts a text into pieces of whole sentences.
+// piecesOf splits a text into pieces of whole sentences.
 func piecesOf(s string) []string {
 	var out []string
 	runes, begin, end := []rune(s), 0, 0
@@ -124,13 +124,13 @@ func piecesOf(s string) []string {
 	return out
 }
 
-// CompareGiven compares an answer with the text that came with the question, and explains what it found.
+// CompareGiven compares an answer with the text that came with the question, and explains the result.
 func (e *Evidence) CompareGiven(markdown string) (c comparison, explained string) {
 	c = e.Compare(markdown, e.Against(theGivenText, []string{e.given}))
 	return c, c.Explain(theGivenText)
 }
 
-// What holds sentences, as a reader is told it.
+// User-facing names of the evidence for sentences.
 const (
 	theGivenText    = "the given text"
 	ThePassages     = "the passages"
@@ -139,7 +139,7 @@ const (
 	whatReturned    = "what tools returned"
 )
 
-// ByTools names the tools that returned what a sentence says, if they did.
+// ByTools returns the name of the tools whose results support a sentence, or an empty string.
 func (e *Evidence) ByTools(said string, by WordMatcher) string {
 	if !e.isReturned(said, by) {
 		return ""
@@ -147,15 +147,15 @@ func (e *Evidence) ByTools(said string, by WordMatcher) string {
 	return e.Results.DisplayName()
 }
 
-// InPassages reports whether a passage that was shown holds a sentence.
+// InPassages reports whether a retrieved passage supports a sentence.
 func (e *Evidence) InPassages(said string, by WordMatcher) bool {
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
 		return by(said, MetaWords+aboutSource(s), s.Passage.Text)
 	})
 }
 
-// Explain says what was compared with what: with what holds the sentences, else with what could have held them. It is
-// shown under the answer, so it is a sentence for readers.
+// Explain returns a user-facing summary of the comparison, which is shown under the answer. It names the evidence
+// found, else with, the evidence that was searched.
 func (c comparison) Explain(with string) string {
 	if len(c.by) > 0 {
 		with = strings.Join(c.by, " and ")
@@ -180,13 +180,13 @@ func (c comparison) Explain(with string) string {
 	return strings.Replace(said, "are in another language, so it", "are in another language, so they", 1)
 }
 
-// uncheckedCode says how many lines of code were not checked.
+// uncheckedCode returns a note on the number of unchecked lines of code.
 func uncheckedCode(lines int) string {
 	return fmt.Sprintf("%s of code %s not checked", english.Count(lines, "line"),
 		english.Choose(lines == 1, "was", "were"))
 }
 
-// inOtherWords says how many sentences only resemble what stands behind them.
+// inOtherWords returns a note on the number of sentences that only resemble their evidence.
 func inOtherWords(sentences int) string {
 	return fmt.Sprintf(
 		"%s in other words than the source: compare %s", english.Choose(

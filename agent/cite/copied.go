@@ -9,24 +9,24 @@ import (
 	"github.com/footnote/footnote/corpus/quote"
 )
 
-// minCopied is the least number of content words of a sentence that gets a footnote because a passage has its words.
-// Fewer words coincide: many documents say "The rent is due on Monday", each of its own rent. No measurement is behind
-// the number.
+// minCopied is the minimum number of content words for an added footnote. Shorter sentences match by coincidence:
+// many documents contain "The rent is due on Monday", each about its own rent. The number is not based on a
+// measurement.
 const minCopied = 5
 
-// copied is a passage that has a sentence of the answer word for word.
+// copied is a passage that contains a sentence of the answer verbatim.
 type copied struct {
 	passage int
-	words   string // as the passage has them
+	words   string // in the passage's spelling
 }
 
-// passageIndex finds the words of sentences in the passages that were shown so far.
+// passageIndex is a full-text index of the passages retrieved so far.
 type passageIndex struct {
 	index   quote.Index
 	sources []Source // by the index's numbers
 }
 
-// update adds the passages that were shown since the last update.
+// update indexes the passages retrieved since the last update.
 func (x *passageIndex) update(s *Sources) {
 	if s.count() == len(x.sources) {
 		return
@@ -39,13 +39,13 @@ func (x *passageIndex) update(s *Sources) {
 	}
 }
 
-// findCopied returns the passages that have a sentence word for word, in the order in which they were shown. The words
-// alone prove nothing: "It is not true that …" and "…, unless it rains" turn them around. So the passage must also
-// support the sentence as it supports one that the model cites. A question does not state what it asks.
+// findCopied returns the passages that contain a sentence verbatim, in the order of retrieval. A verbatim match is
+// not enough: "It is not true that …" and "…, unless it rains" reverse the meaning. So the passage must also support
+// the sentence as if the model had cited it. A sentence that is a question in the passage is not evidence.
 func (e *Evidence) findCopied(sentence string) []copied {
 	said := e.withoutReferences(claimText(listItem.ReplaceAllString(strings.TrimSpace(sentence), "")))
 	e.passages.update(e.sources)
-	runs := e.passages.index.Find(said) // most sentences end here: what follows is slow
+	runs := e.passages.index.Find(said) // most sentences end here, before the slow checks
 	if len(runs) == 0 || CountContentWords(said) < minCopied || strings.Contains(said, "|") || !IsFactualClaim(said) ||
 		e.quotesQuestion(sentence) {
 		return nil
@@ -76,7 +76,7 @@ func isAsked(rest string) bool {
 	return strings.HasPrefix(rest, "?") || strings.HasPrefix(rest, "？")
 }
 
-// quotesQuestion reports whether a sentence is set as a quotation and has words of the question.
+// quotesQuestion reports whether a sentence is formatted as a quotation and repeats words of the question.
 func (e *Evidence) quotesQuestion(sentence string) bool {
 	if first, _ := utf8.DecodeRuneInString(strings.TrimSpace(sentence)); !strings.ContainsRune(">\"“„«'‘‹", first) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// The grammar of sentences that speak of the run: the first person, words for all of something, and the web.
+// Patterns of sentences about the run: the first person, quantifiers for all of something, and the web.
 var (
 	firstPerson = regexp.MustCompile(`(?i)\b(?:I|we)\b['’]?`)
 	wholeOf     = regexp.MustCompile(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
@@ -23,9 +23,10 @@ var (
 	)
 )
 
-// isDenied reports whether a sentence says of the run what its log does not: see deniesLog; or that something is in no
-// document though it was not looked for. English is the language of these rules, as answers speak of their run in the
-// language of the prompt; other languages are recognised only as saying that something was not found.
+// isDenied reports whether a sentence contradicts the run's log: see deniesLog. It also holds for a statement that
+// something is in no document although the run did not search for it. The patterns are English, since answers
+// describe the run in the language of the prompt. In other languages only statements that something was not found
+// are recognised.
 func (e *Evidence) isDenied(said string) bool {
 	if e.given != "" {
 		return false
@@ -43,8 +44,8 @@ func (e *Evidence) isDenied(said string) bool {
 	return !e.wasLookedFor(said, readDocs) && !e.isInPassages(said)
 }
 
-// deniesLog reports whether a sentence in the first person says that something was done which the run's log does not
-// hold: a web that was not searched, all documents though some were not looked into, a number of them that nothing
+// deniesLog reports whether a sentence in the first person claims an action that is not in the run's log. Examples
+// are a web search, reading all documents although some were not read, or a number of documents that was not
 // counted.
 func (e *Evidence) deniesLog(said string) bool {
 	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
@@ -67,8 +68,8 @@ func (e *Evidence) deniesLog(said string) bool {
 	return slices.ContainsFunc(numbers, func(n string) bool { return !slices.Contains(known, n) })
 }
 
-// Denied returns the sentences of an answer about the run that its log contradicts. Sentences that a footnote's
-// passage holds are not among them: they quote the first person of a document.
+// Denied returns the sentences of an answer about the run that its log contradicts. It excludes sentences supported
+// by their footnotes' passages, which quote the first person of a document.
 func (e *Evidence) Denied(answer string) (denied []string) {
 	if e.given != "" {
 		return nil
@@ -81,14 +82,13 @@ func (e *Evidence) Denied(answer string) (denied []string) {
 	return denied
 }
 
-// quotesPerson reports whether the passages behind a sentence's footnotes hold it as a quotation.
+// quotesPerson reports whether the passages behind a sentence's footnotes contain it as a quotation.
 func (e *Evidence) quotesPerson(c Claim) bool { return len(c.Numbers) > 0 && e.IsSupported(c) }
 
-// mostSaidOfLog is how many content words a sentence has at most that says no more than what was not done.
+// mostSaidOfLog is the maximum number of content words of a sentence that only reports an omitted action.
 const mostSaidOfLog = 4
 
-// confirmsLog reports whether a sentence says no more than that the web was not searched, which is so: it needs no
-// passage.
+// confirmsLog reports whether a sentence only states, correctly, that the web was not searched. It needs no passage.
 func (e *Evidence) confirmsLog(said string) bool {
 	return firstPerson.MatchString(said) && theWeb.MatchString(said) && negation.MatchString(said) &&
 		!e.sources.SearchedWeb() && CountContentWords(said) <= mostSaidOfLog && !Numeral.MatchString(said)
@@ -99,7 +99,7 @@ func (e *Evidence) readAll(readDocs []corpus.Document) bool {
 	return e.InReach > 0 && len(readDocs) >= e.InReach
 }
 
-// isInPassages reports whether a passage in the language of a sentence says it: "The policy does not describe …".
+// isInPassages reports whether a passage in a sentence's language supports it: "The policy does not describe …".
 func (e *Evidence) isInPassages(said string) bool {
 	lang := text.Detect(said)
 	return slices.ContainsFunc(e.sources.All(), func(s Source) bool {
@@ -109,18 +109,17 @@ func (e *Evidence) isInPassages(said string) bool {
 	})
 }
 
-// absenceMetaWords are words with which answers say that something was not found. They name nothing that was looked
-// for.
+// absenceMetaWords are words of statements that something was not found. They don't name the subject of a search.
 const absenceMetaWords = MetaWords + ` passage library answer question find found search look information detail mention
 	know determine confirm contain specific further additional relevant more other anything nothing
 	angaben informationen hinweise einzelheiten finden enthalten weitere genaue dokumente unterlagen
 	information précision détail réponse trouver mentionner información detalle respuesta documento encontrar menciona `
 
-// wasLookedFor reports whether the run looked for what a sentence says is absent: half of the words of that stand in
-// its queries or in the question, which it searched for, or the sentence names a document that was read. Where the
-// pattern leaves no words of it, one of the whole sentence is enough. Words of another language can't be compared: the
-// sentence is not counted then. The half errs towards believing: an answer that says “nothing about X” after a search
-// with half of X's words is let stand.
+// wasLookedFor reports whether the run searched for the subject that a sentence calls absent. At least half of the
+// subject's words must occur in the queries or the question, or the sentence must name a document that was read. If
+// the pattern leaves no words of the subject, one word of the whole sentence suffices. Words in another language
+// can't be compared, so such a sentence passes. The limit of half is lenient: “nothing about X” passes after a
+// search with half of X's words.
 func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
 	count := func(said, texts string) (words, known int) {
 		words, known, ok := e.citer.Judge.CountKnown(said, absenceMetaWords, texts)
@@ -143,9 +142,9 @@ func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
 	return words == 0 || known > 0
 }
 
-// knownNumbers are the numbers in the question, in what was searched for, and in what was returned and shown, and how
-// many documents are in reach and passages were shown. Whatever number an answer gives of the run must be among them or
-// be counted from the log.
+// knownNumbers returns the numbers in the question, the queries, the tool results and the retrieved passages, and
+// the counts of documents in reach and of passages. Any other number that an answer states about the run must be
+// counted from the log.
 func (e *Evidence) knownNumbers() []string {
 	shown := e.sources.All()
 	var known strings.Builder
@@ -156,10 +155,10 @@ func (e *Evidence) knownNumbers() []string {
 	return append(Numeral.FindAllString(known.String(), -1), strconv.Itoa(e.InReach), strconv.Itoa(len(shown)))
 }
 
-// saysAbsent reports whether a sentence says that something is not in the documents.
+// saysAbsent reports whether a sentence states that something is not in the documents.
 func saysAbsent(said string) bool { return saysUnfound(said) || noneOf.MatchString(said) }
 
-// speaksOfDocuments reports whether a text has a word with which answers speak of documents.
+// speaksOfDocuments reports whether a text contains a word for documents.
 func speaksOfDocuments(s string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(s)), func(word string) bool {
 		word = strings.Trim(word, ".,;:!?*_\"'”’)")

@@ -2,13 +2,13 @@ package cite
 
 import "slices"
 
-// Shown is what a model that judges an answer is shown of what the answer rests on.
+// Shown is the evidence in the prompt of a model that judges an answer.
 type Shown struct {
 	Texts     []string // passages, and paragraphs of the text that came with the question
-	Footnotes []int    // those of which everything behind them is in Texts
+	Footnotes []int    // footnotes whose texts are all in Texts
 }
 
-// TextsBehind are the texts behind a footnote of the answer, none if it has no source.
+// TextsBehind returns the texts behind a footnote of the answer; none if it has no source.
 func (e *Evidence) TextsBehind(footnote int) []string {
 	src, ok := e.sourceOf(footnote)
 	if !ok {
@@ -17,11 +17,11 @@ func (e *Evidence) TextsBehind(footnote int) []string {
 	return e.textsBehind(footnote, src)
 }
 
-// Doubtable returns the sentences of an answer that a model can check against what it is shown: those that resemble it
-// by the rules, or that they can't compare because the languages differ. The other sentences are unsupported already,
-// or rest on something that the model is not shown. What the rules already found unsupported is not asked about, so
-// that a model can lower the confidence and never raise it. It goes to the model that judges the answer, together with
-// Shown.
+// Doubtable returns the sentences of an answer that a model can check against the texts in its prompt. These are
+// sentences that resemble the texts by the rules, or that rules can't compare because the languages differ. All
+// others are already unsupported, or rest on texts outside the prompt. Excluding sentences that rules found
+// unsupported ensures that a model can lower the confidence but never raise it. The result goes to the judging model
+// together with Shown.
 func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	var out []string
 	holds := e.Against(theGivenText, shown.Texts)
@@ -39,5 +39,5 @@ func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	return out
 }
 
-// isDoubted reports whether the model that judged the answer found a sentence in nothing that it was shown.
+// isDoubted reports whether the judging model found a sentence in none of its texts.
 func (e *Evidence) isDoubted(said string) bool { return slices.Contains(e.Doubted, said) }

@@ -1,17 +1,17 @@
-// Package cite ties answers to documents. Sources number the passages that a run was shown; the Writer streams an
-// answer and hands the model's markers to the Citer, which gives each footnote the words that bear its claim out;
-// Evidence compares every sentence with the passages behind its footnotes, with what tools returned and with the text
-// that came with the question. It knows no tool and calls no model.
+// Package cite ties answers to documents. Sources numbers the passages that a run retrieved. Writer streams an
+// answer and passes the model's markers to Citer, which gives each footnote the words that support its claim.
+// Evidence compares every sentence with the passages behind its footnotes, tool results and the text that came with
+// the question. The package knows no tool and calls no model.
 //
-// What comes in are passages (Sources, filled by tools), the model's text (Writer) and what tools returned
-// (ToolResults); what goes out are footnotes with words of the stored text (Citation), the answer's text as deltas, and
-// a judgement of each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go streams;
-// markdown.go, claims.go, quotation.go and heading.go say what the sentences of an answer are; support.go,
-// factual_claim.go, compare.go, tool_results.go, done.go, code.go and doubt.go say what holds them; placed_footnotes.go
-// and follow_ups.go complete an answer. Whether words hold a claim is corpus/support's to say.
+// The input is passages (Sources, filled by tools), the model's text (Writer) and tool results (ToolResults). The
+// output is footnotes with words of the stored text (Citation), the answer's text as deltas, and an evaluation of
+// each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go streams; markdown.go,
+// claims.go, quotation.go and heading.go parse the sentences of an answer. support.go, factual_claim.go, compare.go,
+// tool_results.go, done.go, code.go and doubt.go check their evidence. placed_footnotes.go and follow_ups.go
+// complete an answer. corpus/support decides whether words support a claim.
 //
-// A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be judged is
-// counted as such and not as supported.
+// A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be checked
+// is counted separately and not as supported.
 package cite
 
 import (
@@ -24,33 +24,33 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Evidence is what the sentences of an answer may rest on, and compares them with it: the passages behind footnotes,
-// what tools returned that show none, and the text that came with the question. One goroutine uses it at a time. What
-// it compares with grows while the run goes on, so an answer is judged by all that was known when it was given.
+// Evidence holds the evidence for an answer's sentences, and compares them with it: the passages behind footnotes,
+// results of tools without passages, and the text that came with the question. It is not safe for concurrent use.
+// The evidence grows during the run, so an answer is compared with the evidence at that time.
 type Evidence struct {
 	sources  *Sources
 	citer    *Citer
 	question string   // as it was asked
-	given    string   // the text that the whole answer comes from; empty: it comes from documents
-	Added    []string // paragraphs of the text that came with the question besides the documents
-	InReach  int      // how many documents searches look into
-	Listing  bool     // the question is about the library's list, so that its words prove nothing
+	given    string   // the text that the whole answer comes from; empty: documents
+	Added    []string // paragraphs of the text that came with the question, beside the documents
+	InReach  int      // number of documents that searches cover
+	Listing  bool     // the question is about the library's list, so its words are no evidence
 	Results  ToolResults
-	// the model behind the answer writes nothing but quotes and words of the program's own, which state nothing of
-	// documents: what has no footnote and is held by nothing is no claim
+	// the model behind the answer writes only quotes and fixed phrases of the program, which make no claims about
+	// documents: text without a footnote or evidence is ignored
 	QuotesOnly bool
-	// sentences of the answer that the model which judged it found in none of the texts it was shown, and those that it
-	// was asked about and found there
+	// sentences of the answer that the judging model found in none of the texts in its prompt, and those that it
+	// checked and found
 	Doubted, Confirmed []string
 
 	passages  passageIndex
-	claimed   []Claim // of the answer that was looked at last
+	claimed   []Claim // cached claims of the last parsed answer
 	claimedOf string
-	quotes    []string // of its footnotes
-	unchecked int      // lines of its code whose words can't be judged and stand in no text
+	quotes    []string // quotes of its footnotes
+	unchecked int      // lines of its code that are in no text and can't be checked by words
 }
 
-// NewEvidence makes that of one run, of which nothing is known yet but its request.
+// NewEvidence returns the evidence of a new run, which is only the text in its request.
 func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 	e := &Evidence{sources: s, citer: c, question: req.Message, given: req.ContextText}
 	for p := range strings.SplitSeq(req.AddedContext, "\n\n") {
@@ -61,22 +61,22 @@ func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 	return e
 }
 
-// UncheckedConfidence is the confidence in an answer of which nothing could be compared with passages. It is a choice
-// and no measurement.
+// UncheckedConfidence is the confidence in an answer that could not be compared with passages at all. The value is
+// not based on a measurement.
 const UncheckedConfidence = 0.8
 
-// Evaluate compares each sentence with the passages behind its footnotes, and those that carry none with the footnotes
-// that follow in their paragraph. Confidence is the share of borne out sentences among those that state something,
-// lowered by quotes that are not word for word. A sentence that resembles its passages without being in their words may
-// contradict them: it counts half, and is not listed as unsupported. confidence = (backed + covered + reworded/2) ÷
-// (sentences with footnotes + statements without), times 0.8 + 0.2 × the share of quotes that stand word for word in a
-// document. Without any footnote it is 0.1. A sentence that was backed once is covered when it is said again without
-// its footnote, as in a summary at the end.
+// Evaluate compares each sentence with the passages behind its footnotes, or, without footnotes of its own, with
+// those of the footnotes that follow in its paragraph. Confidence is the share of supported sentences among the
+// factual ones, lowered by quotes that are not verbatim. A sentence that only resembles its passages may contradict
+// them: it counts half, and is not listed as unsupported. confidence = (backed + covered + reworded/2) ÷ (sentences
+// with footnotes + factual sentences without), times 0.8 + 0.2 × the share of quotes that are verbatim in a
+// document. Without any footnote it is 0.1. A backed sentence that is repeated without its footnote, as in a summary
+// at the end, is covered.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	cited, backed, without, covered := 0, 0, 0, 0
-	reworded, bareReworded := 0, 0 // in other words than the passages; of these, without a footnote of their own
-	said := map[string]bool{}      // what is backed once may be said again
+	reworded, bareReworded := 0, 0 // paraphrases of passages; the second without a footnote of their own
+	said := map[string]bool{}      // backed sentences may be repeated without a footnote
 	for _, c := range e.ClaimsOf(markdown) {
 		switch {
 		case c.isQuote:
@@ -152,11 +152,11 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	return Hundredths(confidence), explained, unsupported
 }
 
-// Hundredths is a confidence in hundredths. More digits would say more than the words that were compared can tell.
+// Hundredths rounds a confidence to hundredths, since the comparison of words is no more precise.
 func Hundredths(confidence float64) float64 { return math.Round(confidence*100) / 100 }
 
-// AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages, or there is none to check.
-// It is asked before an answer is sent back to the model: one that resembles nothing was made without the passages.
+// AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages, or there is none to
+// check. It is checked before an answer is retried: one without any resemblance was written without the passages.
 func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
@@ -169,12 +169,12 @@ func (e *Evidence) AnyResembles(text string) bool {
 	return !cited
 }
 
-// isAdded reports whether a paragraph of the added context bears a sentence out.
+// isAdded reports whether a paragraph of the added context supports a sentence.
 func (e *Evidence) isAdded(said string, by WordMatcher) bool {
 	return slices.ContainsFunc(e.Added, func(p string) bool { return by(said, ContextMetaWords, p) })
 }
 
-// ContextMetaWords are words with which answers speak of the added context. They need not stand in it.
+// ContextMetaWords are words that refer to the added context. They need not occur in it.
 const ContextMetaWords = MetaWords + " given provided context "
 
 // CompareAdded compares an answer with the paragraphs of the added context.
@@ -187,8 +187,8 @@ func (e *Evidence) CompareAdded(markdown string) comparison {
 	})
 }
 
-// RestsOnContext reports whether every statement of an answer without footnotes resembles the added context. Then the
-// answer needs no footnotes, as the text that it comes from has no passages.
+// RestsOnContext reports whether every factual sentence of an answer without footnotes resembles the added context.
+// Such an answer needs no footnotes, since its source has no passages.
 func (e *Evidence) RestsOnContext(answer string) bool {
 	if len(e.Added) == 0 {
 		return false

@@ -10,10 +10,10 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// politeness are sentences that only speak to the reader.
+// politeness matches sentences that only address the reader.
 //
-// These lists and those below are of forms that answers use in English, German, French, Spanish, Japanese, Chinese and
-// Russian; what they miss is treated as a claim and asked for a source.
+// This list and those below contain phrases of answers in English, German, French, Spanish, Japanese, Chinese and
+// Russian. A sentence that they miss is treated as a claim and needs a source.
 var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of ` +
 	`course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
 	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien ` +
@@ -23,7 +23,7 @@ var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of `
 	`^here(?: is|['’]s| are) (?:what|the|a|an|my|your) (?:i found|(?:short |brief |quick ` +
 	`)?(?:summary|overview|answer|comparison|list|findings|result|results))\b[^,;]*$`)
 
-// unfound are sentences about what was searched, or what the documents do not say.
+// unfound matches sentences about the search, or about what the documents do not mention.
 var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|` +
 	`\s+cannot|['’]m not)\s+(?:been able|able|find|found|see|seen|locate|located|know|have|tell|say|answer|determine|` +
 	`confirm)\b|` +
@@ -47,15 +47,14 @@ var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|h
 	`(?:記載|記述|情報|言及|説明).*(?:ありません|見つかりません|ない)|見つかりません|(?:没有|沒有|未)(?:找到|提到|提及|说明|记载|相关)|не ` +
 	`(?:наш|найд|указ|упомин|сказано|говорится)`)
 
-// turnsOn is where a sentence that says what was not found begins to say something else.
+// turnsOn matches the word at which a statement that something was not found turns to another statement.
 var turnsOn = regexp.MustCompile(
 	`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`,
 )
 
-// IsFactualClaim reports whether a sentence says something that a document must bear out: not so a line that leads to a
-// list, a question, a greeting, or a word on what was searched and not found. It errs towards true: a sentence that is
-// wrongly asked for a source costs less than a claim that nobody checks. Formulas are left out first: they can't be
-// compared by words.
+// IsFactualClaim reports whether a sentence makes a claim that a document must support. Leads of lists, questions,
+// greetings and statements about an unsuccessful search make none. In doubt it returns true: an unnecessary check
+// costs less than an unchecked claim. Formulas are removed first, since they can't be compared by words.
 func IsFactualClaim(sentence string) bool {
 	s := strings.TrimRightFunc(text.WithoutFormulas(sentence), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("*_`\"'”’»)", r)
@@ -71,21 +70,21 @@ func IsFactualClaim(sentence string) bool {
 	return !saysUnfound(s) || turnsOn.MatchString(s)
 }
 
-// saysUnfound reports whether a sentence speaks of what was searched, or of what the documents do not say. The parts of
-// words are looked for first, as they cost a fraction of the expression.
+// saysUnfound reports whether a sentence is about the search, or about what the documents do not mention. It looks
+// for the substrings in denials first, which is much faster than the expression.
 func saysUnfound(s string) bool {
 	lower := strings.ToLower(s)
 	return slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) &&
 		unfound.MatchString(s)
 }
 
-// denials are parts of words, one of which stands in whatever unfound finds: the expression is slow.
+// denials are substrings, at least one of which occurs in every match of unfound: the expression is slow.
 var denials = []string{
 	"not", "n't", "n’t", "no ", "nothing", "search", "looked", "missing", "absent", "nicht", "kein", "ne ", "n'", "n’",
 	"aucun", "不", "没", "沒", "未", "ない", "ません", "не ",
 }
 
-// opensPolitely reports whether the first word of a sentence is one of those that politeness finds.
+// opensPolitely reports whether a sentence starts with one of the first words that politeness matches.
 func opensPolitely(s string) bool {
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWordRune(r) })
 	if end < 0 {
@@ -98,12 +97,11 @@ var polite = strings.Fields("hello hi hey sure certainly of yes no maybe ok okay
 	"hallo guten gern gerne natürlich ja nein danke bitte bonjour bien " +
 	"oui non merci hola claro sí gracias hope let feel if happy here")
 
-// plainStop knows the words without content of several languages: a few words don't tell theirs.
+// plainStop reports whether a word is a stop word in several languages, since a few words don't reveal theirs.
 var plainStop = text.Stops("en", "de", "fr", "es")
 
-// CountContentWords is how many words of a text say something. Two letters of a script without spaces are a word, and
-// formulas have none. Half a word for each letter of a script without spaces is the usual length of a word there, two
-// signs.
+// CountContentWords returns the number of content words in a text. Two letters of a script without spaces count as
+// one word, the usual length there. Formulas are not counted.
 func CountContentWords(s string) int {
 	s = text.WithoutFormulas(s)
 	n, unspaced := 0, 0

@@ -8,18 +8,18 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostFollowUps is how many questions are suggested under an answer.
+// mostFollowUps is the number of questions that are suggested under an answer.
 const mostFollowUps = 3
 
-// FollowUps makes up to three questions from sections that were seen but not cited, of documents that the answer cites;
-// when all were cited, from those that were cited last. Each section bears on the question: its text or its heading has
-// a content word of it, or it is next to a cited passage. Documents in another language than the question's are left
-// out, if both are known. No model writes the questions, so the documents have an answer to each. A question that was
-// asked or answered is not suggested again, whatever its case.
+// FollowUps generates up to three questions from sections that were retrieved but not cited, of documents that the
+// answer cites. If all were cited, it uses the sections that were cited last. Each section relates to the question:
+// its text or its heading contains a content word of it, or it is next to a cited passage. Documents in another
+// language than the question are skipped, if both languages are known. No model writes the questions, so the
+// documents answer each of them. Questions that were asked or answered are skipped, compared without case.
 func FollowUps(all []Source, cited []int, question string) []string {
 	language := text.Detect(question)
 	var languages []string
-	near := map[string]map[int]bool{} // of a cited document, the passages that are cited or next to one
+	near := map[string]map[int]bool{} // of a cited document, the ordinals of cited passages and their neighbours
 	for _, src := range all {
 		languages = text.AppendNew(languages, src.Document.Language)
 		if !slices.Contains(cited, src.N) {

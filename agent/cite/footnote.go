@@ -9,11 +9,11 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Footnote finds what footnotes look like as the writer writes them: [3]. Only in running text is it one.
+// Footnote matches the format in which the writer writes footnotes: [3]. It is a footnote only in running text.
 var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
-// footnotesIn returns where the footnotes of a block are, in bytes: not those in code, formulas, addresses or links. A
-// bracket before “(” is a link. The spans are in order, so one pass is enough.
+// footnotesIn returns the byte ranges of a block's footnotes, outside code, formulas, addresses and links. A bracket
+// before “(” is a link. The spans are sorted, so one pass suffices.
 func footnotesIn(s string) [][]int {
 	var out [][]int
 	spans := withFormulas(s, codeSpans(s))
@@ -38,9 +38,9 @@ func withFormulas(s string, spans [][2]int) [][2]int {
 	return spans
 }
 
-// liftFootnotes takes the footnotes, and the spaces before them, out of a text, which is one block. Their places are
-// given in the text that is left, so that each can be put back, or be given to the sentence around it. A space is put
-// in where a footnote stood between two words.
+// liftFootnotes removes the footnotes, and the spaces before them, from a text, which is one block. It returns their
+// offsets in the remaining text, so that each can be restored or assigned to its sentence. If a footnote separated
+// two words, a space replaces it.
 func liftFootnotes(s string) (plain string, marks []mark) {
 	var b strings.Builder
 	runes, done := 0, 0

@@ -7,13 +7,13 @@ import (
 	"github.com/footnote/footnote/corpus/support"
 )
 
-// headingText is a heading without its marks and footnotes.
+// headingText returns a heading without its marks and footnotes.
 func headingText(line string) string {
 	plain, _ := liftFootnotes(line)
 	return strings.Trim(plain, "#*_`~ \n")
 }
 
-// headingLevel is how far down a heading stands: a line that is bold is the lowest.
+// headingLevel returns the level of a heading. A bold line has the lowest rank.
 func headingLevel(line string) int {
 	if n := runLength(strings.TrimLeft(line, " >"), '#'); n > 0 {
 		return n
@@ -24,15 +24,15 @@ func headingLevel(line string) int {
 // lowestHeading is the level of a bold line, below those of # to ######.
 const lowestHeading = 7
 
-// fillSections gives headings the text and the footnotes of what stands under them, to the next heading of their level
-// or a higher one, and how many of each there are: "Three reasons" counts them. It looks ahead from each heading, which
-// is quadratic in headings alone.
+// fillSections sets, for each heading, the text and footnotes of its section, up to the next heading of the same or
+// a higher rank. The text includes the counts of sentences and headings, since “Three reasons” counts them. It scans
+// ahead from each heading, which is quadratic in headings only.
 func fillSections(all []Claim) {
 	for i := range all {
 		if all[i].heading == 0 {
 			continue
 		}
-		below := map[int]int{} // by level; sentences have none
+		below := map[int]int{} // counts by level; sentences have level 0
 		var section strings.Builder
 		for _, c := range all[i+1:] {
 			if c.heading > 0 && c.heading <= all[i].heading {
@@ -49,9 +49,9 @@ func fillSections(all []Claim) {
 	}
 }
 
-// headingAdds is what a heading adds to the question, to its section, and to what stands behind the section's
-// footnotes. A heading such as “Three reasons” states something that no footnote of its own stands for; one that only
-// names the topic states nothing.
+// headingAdds returns what a heading adds to the question, its section and the passages behind the section's
+// footnotes. A heading such as “Three reasons” is a claim without a footnote of its own; one that only names the
+// topic is none.
 func (e *Evidence) headingAdds(c Claim) support.Adds {
 	if !IsFactualClaim(c.Text) {
 		return support.AddsNothing
@@ -67,8 +67,8 @@ func (e *Evidence) headingAdds(c Claim) support.Adds {
 	return e.citer.Judge.HeadingAdds(c.Text, around)
 }
 
-// statingClaims are the claims of an answer that state something: without headings that only name a topic, and without
-// code that is no prose. unchecked is how many lines of that are in no text.
+// statingClaims filters the claims of an answer: it drops headings that only name a topic and code without prose.
+// unchecked is the number of dropped lines of code that occur in no text.
 func (e *Evidence) statingClaims(all []Claim) (out []Claim, unchecked int) {
 	out = make([]Claim, 0, len(all))
 	for _, c := range all {

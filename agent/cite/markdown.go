@@ -6,43 +6,43 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// lineKind says what a line of Markdown is to the block that it stands in.
+// lineKind is the role of a Markdown line in its block.
 type lineKind int
 
 const (
 	noLine      lineKind = iota // before the first one
-	textLine                    // continues a paragraph or a list item, or begins a paragraph
-	itemLine                    // begins a list item
+	textLine                    // continues a paragraph or a list item, or starts a paragraph
+	itemLine                    // starts a list item
 	rowLine                     // a row of a table
-	headingLine                 // a heading, or a line that is bold from end to end
-	ruleLine                    // a rule, or the line below the head of a table
+	headingLine                 // a heading, or a line that is entirely bold
+	ruleLine                    // a rule, or the line below a table's header
 	blankLine
-	fenceLine // begins or ends a code block
-	codeLine  // inside one
+	fenceLine // opens or closes a code block
+	codeLine  // inside a code block
 )
 
-// maxOpenItems is how many list items in one another are followed: views draw no more levels either. Each further
-// marker is text, so that a line of markers alone takes time in proportion to its length.
+// maxOpenItems is the maximum depth of nested list items; pages render no more levels either. Further markers are
+// text, so that a line of markers alone is parsed in linear time.
 const maxOpenItems = 100
 
-// openFence is a fenced code block whose end has not come. The zero value means that there is none.
+// openFence is an open fenced code block. The zero value means that there is none.
 type openFence struct {
 	char   byte // '`' or '~'
-	length int  // of the run that opened it: a shorter run does not close it
-	quotes int  // block quotes that it stands in
-	column int  // at which the content of the list item that it stands in begins
+	length int  // length of the opening run; a shorter run does not close the block
+	quotes int  // number of enclosing block quotes
+	column int  // column where the content of the enclosing list item starts
 }
 
-// lineReader tells the kinds of lines that it reads one after another, by the rules of CommonMark for code. A copy
-// reads on independently, so that lines can be looked at in advance. The zero value reads from the beginning of a text.
-// It reads what the writer must know while an answer streams, line by line; views draw Markdown with a full parser. It
-// follows CommonMark 0.31 (spec.commonmark.org) in what decides whether something is code: fences (§4.5), indented code
-// (§4.4), quotes (§5.1) and list items (§5.2).
+// lineReader parses lines one after another and classifies them, by the rules of CommonMark for code. A copy parses
+// on independently, for look-ahead. The zero value starts at the beginning of a text. The writer needs it line by
+// line while an answer streams; pages render Markdown with a full parser. It follows CommonMark 0.31
+// (spec.commonmark.org) where that decides whether text is code: fences (§4.5), indented code (§4.4), quotes (§5.1)
+// and list items (§5.2).
 type lineReader struct {
 	fence   openFence
-	formula string // what closes the formula that has begun on a line of its own, empty if there is none
-	items   []int  // columns at which the content of the open list items begins, outer ones first; never changed
-	quotes  int    // block quotes of the line before
+	formula string // closing delimiter of an open formula on lines of its own; empty: none
+	items   []int  // content columns of the open list items, outer ones first; immutable
+	quotes  int    // block quotes of the previous line
 	last    lineKind
 }
 
@@ -52,13 +52,13 @@ func (r *lineReader) readLine(line string) lineKind {
 	return r.last
 }
 
-// kindOf reads a line: an open code block first, then quote marks, indented code, list markers and a new code block.
-// The order is that of precedence: inside a fence nothing else counts, and a block that a quote or an item holds ends
-// with them.
+// kindOf classifies a line: an open code block first, then quote marks, indented code, list markers and a new code
+// block. This is the order of precedence: inside a fence nothing else counts, and a block ends with its enclosing
+// quote or item.
 func (r *lineReader) kindOf(line string) lineKind {
 	if r.fence.length > 0 {
 		quotes, column, rest := cutQuoteMarks(line, r.fence.quotes)
-		// the quote or the item that holds the block is over
+		// the enclosing quote or item has ended
 		left := quotes < r.fence.quotes || rest != "" && column < r.fence.column
 		if !left {
 			if column < r.fence.column+4 && r.fence.closedBy(rest) {
@@ -113,8 +113,8 @@ func (r *lineReader) kindOf(line string) lineKind {
 	return kind
 }
 
-// opensFormula returns what closes the formula that a line begins with and that goes on behind it. It has to be known
-// that a formula goes on, since its lines may begin with signs of lists.
+// opensFormula returns the closing delimiter of a formula that starts on a line and continues on the next. The
+// reader must track it, since lines of a formula may look like list items.
 func opensFormula(line string) (closing string) {
 	switch line = strings.TrimSpace(line); {
 	case line == `\[`, strings.HasPrefix(line, `\[ `):
@@ -130,8 +130,8 @@ func opensFormula(line string) (closing string) {
 	return closing
 }
 
-// isIndented reports whether a line whose text begins at a column is indented code: four columns further than what it
-// stands in, and no paragraph goes on there.
+// isIndented reports whether a line with text at a column is indented code: four columns beyond its enclosing item,
+// and not the continuation of a paragraph.
 func (r *lineReader) isIndented(column int) bool {
 	if r.last == textLine || r.last == itemLine || r.last == rowLine {
 		return false
@@ -143,7 +143,7 @@ func (r *lineReader) isIndented(column int) bool {
 	return column >= base+4
 }
 
-// enclosingItems returns the list items that a block at a column stands in.
+// enclosingItems returns the list items that enclose a block at a column.
 func (r *lineReader) enclosingItems(column int) []int {
 	n := len(r.items)
 	for n > 0 && r.items[n-1] > column {
@@ -152,7 +152,7 @@ func (r *lineReader) enclosingItems(column int) []int {
 	return r.items[:n:n]
 }
 
-// kindOfText returns the kind of a line outside of code, without its indentation and quote marks.
+// kindOfText classifies a line outside of code, without its indentation and quote marks.
 func kindOfText(line string) lineKind {
 	line = strings.TrimSpace(line)
 	switch {
@@ -168,8 +168,8 @@ func kindOfText(line string) lineKind {
 	return textLine
 }
 
-// cutQuoteMarks cuts the indentation and up to most quote marks off a line. column is where rest begins behind the last
-// quote mark; a tab reaches to the next multiple of four. rest is empty for a blank line.
+// cutQuoteMarks removes the indentation and up to most quote marks from a line. column is where rest starts after
+// the last quote mark; a tab extends to the next multiple of four. rest is empty for a blank line.
 func cutQuoteMarks(line string, most int) (quotes, column int, rest string) {
 	for i, c := range line {
 		switch {
@@ -181,7 +181,7 @@ func cutQuoteMarks(line string, most int) (quotes, column int, rest string) {
 		case c == '>' && quotes < most:
 			quotes, column = quotes+1, 0
 			if strings.HasPrefix(line[i+1:], " ") {
-				column = -1 // the space behind the mark belongs to it
+				column = -1 // the space after the mark belongs to it
 			}
 		default:
 			return quotes, column, line[i:]
@@ -190,9 +190,9 @@ func cutQuoteMarks(line string, most int) (quotes, column int, rest string) {
 	return quotes, max(column, 0), ""
 }
 
-// cutListMarker cuts the marker of a list item off a line whose text begins at a column, and returns where the item's
-// text begins. rest is empty if there is no marker or nothing behind it. A number has at most nine digits (CommonMark
-// §5.2), and more than four spaces behind a marker are indented code inside the item.
+// cutListMarker removes the list marker from a line with text at a column, and returns the column of the item's
+// text. rest is empty if there is no marker or no text after it. A number has at most nine digits (CommonMark §5.2).
+// More than four spaces after a marker are indented code inside the item.
 func cutListMarker(column int, line string) (content int, rest string) {
 	n := 0
 	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {
@@ -214,8 +214,8 @@ func cutListMarker(column int, line string) (content int, rest string) {
 	return column + n + spaces, rest
 }
 
-// fenceOf reads the fence that a line without its indentation opens. Backticks on the same line behind the fence make
-// it a code span (CommonMark §4.5).
+// fenceOf parses the opening fence in a line without its indentation. Backticks later on the same line make it a
+// code span (CommonMark §4.5).
 func fenceOf(line string) (openFence, bool) {
 	if line == "" || line[0] != '`' && line[0] != '~' {
 		return openFence{}, false
@@ -233,7 +233,7 @@ func (f openFence) closedBy(line string) bool {
 	return n >= f.length && strings.TrimSpace(line[n:]) == ""
 }
 
-// runLength returns how many times a character stands at the beginning of a text.
+// runLength returns how often a character is repeated at the start of a text.
 func runLength(s string, char byte) int {
 	n := 0
 	for n < len(s) && s[n] == char {
@@ -242,15 +242,15 @@ func runLength(s string, char byte) int {
 	return n
 }
 
-// block is a piece of Markdown whose text is read by itself. Blocks put together are the whole text, line breaks
+// block is a piece of Markdown that is parsed separately. Concatenated blocks are the whole text, line breaks
 // included.
 type block struct {
 	kind lineKind
 	text string
 }
 
-// splitBlocks splits a text into list items and paragraphs with all of their lines, and single lines of the other
-// kinds.
+// splitBlocks splits a text into blocks: list items and paragraphs with all of their lines, and single lines of
+// other kinds.
 func splitBlocks(markdown string) []block {
 	var out []block
 	var reader lineReader
@@ -266,16 +266,16 @@ func splitBlocks(markdown string) []block {
 	return out
 }
 
-// isCode reports whether a line is part of a code block, its fences included: nothing in it is a footnote or a claim.
+// isCode reports whether a line is part of a code block, including fences. It contains no footnotes or claims.
 func (k lineKind) isCode() bool { return k == codeLine || k == fenceLine }
 
-// continuesBlock reports whether a line belongs to the block of the line before it.
+// continuesBlock reports whether a line continues the block of the previous line.
 func (k lineKind) continuesBlock(before lineKind) bool {
 	return k == textLine && (before == textLine || before == itemLine)
 }
 
-// WithoutEscapes returns an answer as it reads where nothing draws its Markdown: without the backslashes that keep
-// signs from meaning something, but for those in code.
+// WithoutEscapes returns an answer for views that don't render Markdown: without the backslashes of escaped
+// characters, except in code.
 func WithoutEscapes(markdown string) string {
 	var b strings.Builder
 	for _, piece := range splitBlocks(markdown) {
@@ -287,12 +287,12 @@ func WithoutEscapes(markdown string) string {
 	return b.String()
 }
 
-// readEscapes is WithoutEscapes for one block, which is no block of code.
+// readEscapes is WithoutEscapes for one block outside of code blocks.
 func readEscapes(block string) string { return text.UnescapeMarkdown(block, codeSpans(block)) }
 
-// codeSpans returns where the code spans of a block are, in bytes, their backticks included. A run of backticks opens
-// one only if a run of the same length follows; else it is text, as is one behind a backslash. It follows CommonMark
-// §6.1, but for backslashes, which answers use to keep a backtick from opening a span.
+// codeSpans returns the byte ranges of a block's code spans, including backticks. A run of backticks opens a span
+// only if a run of the same length follows; otherwise it is text, as after a backslash. It follows CommonMark §6.1,
+// except that a backslash escapes a backtick, as answers intend.
 func codeSpans(s string) [][2]int {
 	var out [][2]int
 	for i := 0; i < len(s); {
@@ -316,8 +316,8 @@ func codeSpans(s string) [][2]int {
 	return out
 }
 
-// escapeLength returns how many bytes a backslash at the beginning of a text keeps from opening a code span, its own
-// included.
+// escapeLength returns the number of bytes, including the backslash at the start of a text, that can't open a code
+// span.
 func escapeLength(text string) int {
 	if len(text) > 1 && (text[1] == '`' || text[1] == '\\') {
 		return 2
@@ -325,7 +325,7 @@ func escapeLength(text string) int {
 	return 1
 }
 
-// spanEnd returns the end of the first run of exactly n backticks at or behind a place; -1 if there is none.
+// spanEnd returns the end of the first run of exactly n backticks at or after an offset; -1 without one.
 func spanEnd(text string, from, n int) int {
 	for from < len(text) {
 		at := strings.IndexByte(text[from:], '`')

@@ -9,16 +9,16 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// writtenNumber finds a number in any of the forms of the supported languages: 200,000, 200.000, 200 000, 2,5.
+// writtenNumber matches a number in any format of the supported languages: 200,000, 200.000, 200 000, 2,5.
 var writtenNumber = regexp.MustCompile(
 	"\\d{1,3}(?:[ \u00a0\u202f\u2009'’]\\d{3})+(?:[.,]\\d+)?|\\d+(?:[.,]\\d+)*",
 )
 
-// groupMarks separate the thousands of a number.
+// groupMarks removes the separators of a number's thousands.
 var groupMarks = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "\u2009", "", "'", "", "’", "")
 
-// plainNumber returns a number with a point before its decimals and nothing between its thousands. A single mark before
-// three digits is that of thousands in one language and that of decimals in others: english selects one of them.
+// plainNumber normalises a number to a decimal point and no thousands separators. A single mark before three digits
+// separates thousands in one language and decimals in others: english selects one of them.
 func plainNumber(number string, english bool) string {
 	number = groupMarks.Replace(number)
 	last := strings.LastIndexAny(number, ".,")
@@ -41,14 +41,14 @@ func plainNumber(number string, english bool) string {
 	return whole + "." + decimals
 }
 
-// languageOf returns the language of the question, which its answer is written in; else that of a sentence. Both may be
-// too short to tell.
+// languageOf returns the detected language of the question, the language of its answer; the fallback is that of a
+// sentence. It is empty if both are too short.
 func (e *Evidence) languageOf(said string) string {
 	return cmp.Or(text.Detect(e.question), text.Detect(said))
 }
 
-// valuesOf returns the values that a number in a sentence may have: one, or that in English and that in other languages
-// where the language is not known.
+// valuesOf returns the values that a number in a sentence may have: one, or the English and the other reading if the
+// language is unknown.
 func (e *Evidence) valuesOf(number, said string) []string {
 	switch e.languageOf(said) {
 	case "en":
@@ -60,7 +60,7 @@ func (e *Evidence) valuesOf(number, said string) []string {
 	}
 }
 
-// numbersOf returns the values of the numbers in a text.
+// numbersOf returns the normalised values of the numbers in a text.
 func (e *Evidence) numbersOf(s string) (out []string) {
 	for _, n := range writtenNumber.FindAllString(s, -1) {
 		out = append(out, e.valuesOf(n, s)...)
@@ -68,8 +68,8 @@ func (e *Evidence) numbersOf(s string) (out []string) {
 	return out
 }
 
-// withResults returns a sentence with each number that is the result of a calculation as the calculation wrote it, and
-// other numbers that read differently in English as English writes them.
+// withResults returns a sentence with its numbers normalised: a result of a calculation as the calculation wrote it,
+// and any other number whose English reading differs in the English format.
 func (e *Evidence) withResults(said string) string {
 	results := Numeral.FindAllString(e.Results.sums, -1)
 	return writtenNumber.ReplaceAllStringFunc(said, func(number string) string {

@@ -7,20 +7,20 @@ import (
 	"unicode"
 )
 
-// minHeld is the share of a sentence's weight that a sentence of a passage holds that the program puts behind it. It is
-// the same scale as Judge.Quote's score, a share of the sentence's weight in words.
+// minHeld is the minimum share of a sentence's weight that a sentence of a passage must contain for the program to
+// cite it. The scale is that of Judge.Quote's score, a share of the sentence's weight in words.
 const minHeld = 0.7
 
-// minHeldWords is the same share of a sentence's words without its numbers, in the same sentence of the passage. A
-// number weighs three words, so a shared one alone would come to minHeld.
+// minHeldWords is the same share without the sentence's numbers, in the same sentence of the passage. A number
+// weighs three words, so a shared number alone could reach minHeld.
 const minHeldWords = 0.5
 
-// underTable is the line below the names of a table's columns.
+// underTable matches the line below a table's header.
 var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
-// WithPlacedFootnotes returns an answer with the number of a passage behind each sentence that it bears out, instead of
-// what footnotes there were; how many sentences have one, and how many state something at all. Headings and code have
-// none. It is for models that write right sentences and no, or wrong, numbers.
+// WithPlacedFootnotes replaces the footnotes of an answer by markers of the passages that support its sentences. It
+// returns the number of sentences with a marker and of all factual ones. Headings and code get none. It is for
+// models that write correct sentences with missing or wrong numbers.
 func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, stated int) {
 	var b strings.Builder
 	put := func(piece string) {
@@ -32,7 +32,7 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	all := splitBlocks(answer)
 	for i, piece := range all {
 		text, head := piece.text, ""
-		// its last line is the head of a table
+		// its last line is the header of a table
 		if i+1 < len(all) && underTable.MatchString(strings.TrimRight(all[i+1].text, "\r\n")) {
 			cut := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\n') + 1
 			text, head = text[:cut], text[cut:]
@@ -48,8 +48,8 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	return b.String(), placed, stated
 }
 
-// footnoteParagraph places footnotes in one paragraph, list item or row of a table, and counts the sentences that got
-// one and those that state something.
+// footnoteParagraph places footnotes in one paragraph, list item or table row, and counts the sentences with a
+// footnote and the factual ones.
 func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, stated int) {
 	plain, _ := liftFootnotes(piece)
 	runes := []rune(plain)
@@ -80,9 +80,9 @@ func (e *Evidence) footnoteParagraph(piece string) (marked string, placed, state
 	return b.String() + string(runes[done:]), placed, stated
 }
 
-// bestPassage is the number of the passage shown in this run that bears a sentence out in the nearest words; 0 if none
-// does. No model says that they belong together, so one sentence of the passage has to hold most of what is said.
-// Passages are compared in the order of their numbers, so the first of equals stays.
+// bestPassage returns the number of the retrieved passage that supports a sentence in the closest words; 0 if none
+// does. No model cited the passage, so one sentence of it must contain most of the claim. Of equal passages the
+// lowest number wins.
 func (e *Evidence) bestPassage(said string) int {
 	said = e.withoutReferences(said)
 	if CountContentWords(said) < minPart {

@@ -8,25 +8,24 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// reading is an answer rune by rune as it reads, without white space, the bars of tables and footnotes: two texts with
-// the same reading say the same in the same words, however they are set. Comparing readings makes white space, line
-// breaks and the marks of Markdown no difference.
+// reading is the normalised text of an answer, rune by rune, without white space, the bars of tables and footnotes.
+// Comparing readings ignores white space, line breaks and Markdown syntax.
 type reading struct {
 	runes     []rune
-	begins    []int       // where paragraphs begin in runes, by paragraph
+	begins    []int       // offset of each paragraph in runes
 	footnotes []footnotes // in order
 }
 
-// footnotes are those of an answer that stand at one place.
+// footnotes are the footnotes at one offset of an answer.
 type footnotes struct {
 	paragraph, at int
 	marks         []mark
 }
 
-// barrier stands between paragraphs that no quotation reaches over: headings and code.
+// barrier separates paragraphs that no quotation can span: headings and code.
 const barrier = '\x00'
 
-// readAnswer reads the paragraphs of an answer.
+// readAnswer normalises the paragraphs of an answer to a reading.
 func readAnswer(paragraphs []paragraph) reading {
 	var r reading
 	for i, p := range paragraphs {
@@ -50,7 +49,7 @@ func readAnswer(paragraphs []paragraph) reading {
 	return r
 }
 
-// level is a text as a reading has it. Marks of quoted mail begin its lines on the page too, where they are drawn.
+// level normalises a text for a reading. It strips the marks of quoted mail at line starts, which the page renders.
 func level(s string) []rune {
 	var out []rune
 	for line := range strings.Lines(s) {
@@ -63,16 +62,16 @@ func level(s string) []rune {
 	return out
 }
 
-// span is a quotation in a reading.
+// span is the range of a quotation in a reading.
 type span struct {
 	start, end int // runes
 	footnotes  footnotes
-	words      string // in one line
+	words      string // on one line
 }
 
-// quotedIn returns the claims of paragraphs that are nothing but what their footnotes quote, word for word. A quotation
-// is one claim, of the paragraph that it ends in; paragraphs that it only reaches over have none. Others are not in the
-// map.
+// quotedIn returns, by paragraph, the claims that are only the verbatim quotes of their footnotes. A quotation is
+// one claim in the paragraph where it ends; earlier paragraphs that it spans are mapped to no claims. Other
+// paragraphs are not in the map.
 func quotedIn(paragraphs []paragraph, citations []chat.Citation) map[int][]Claim {
 	if len(citations) == 0 {
 		return nil
@@ -92,10 +91,10 @@ func quotedIn(paragraphs []paragraph, citations []chat.Citation) map[int][]Claim
 	return out
 }
 
-// tiles returns the quotations of an answer: the words before a footnote that are all of its quote, where a paragraph
-// or another quotation's footnote stands before them, and the paragraph's end or another quotation behind. It goes
-// forward to find words that are a quote and back to see that nothing stands behind them: quotes may be chained, and
-// one that something follows breaks the chain.
+// tiles returns the quotations of an answer: the words before a footnote that are its whole quote. They must start
+// at a paragraph or after another quotation's footnote, and end at the paragraph's end or before another quotation.
+// A forward pass finds the quotes, and a backward pass removes those with other text after them, since quotes may be
+// chained.
 func (r reading) tiles(citations []chat.Citation) []span {
 	var found []span
 	for _, f := range r.footnotes {
@@ -124,7 +123,7 @@ func (r reading) tiles(citations []chat.Citation) []span {
 	return out
 }
 
-// endsParagraph reports whether nothing of its paragraph is behind a quotation.
+// endsParagraph reports whether a quotation ends its paragraph.
 func (r reading) endsParagraph(s span) bool {
 	next := s.footnotes.paragraph + 1
 	return next < len(r.begins) && s.end == r.begins[next] || next == len(r.begins) && s.end == len(r.runes)

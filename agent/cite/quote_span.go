@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/corpus/quote"
 )
 
-// QuoteSpan is where a quote stands in a document's text, in runes.
+// QuoteSpan is the location of a quote in a document's text, in runes.
 type QuoteSpan struct {
 	Start, End int
 	Quote      string
@@ -18,7 +18,7 @@ type QuoteSpan struct {
 	score      float64
 }
 
-// textLibrary is what footnotes need of the documents: *corpus.Library has it.
+// textLibrary is the part of *corpus.Library that footnotes need.
 type textLibrary interface {
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]corpus.Block, error)
@@ -27,24 +27,24 @@ type textLibrary interface {
 	) (corpus.Place, error)
 }
 
-// Texts are the stored texts that footnotes point into: those of a run's scope. It is safe for concurrent use. Blocks
-// are kept for the run; texts are not, as the library has them in reach.
+// Texts reads the stored texts that footnotes point into, within a run's scope. It is safe for concurrent use. It
+// caches blocks for the run but not texts, which the library caches.
 type Texts struct {
 	library textLibrary
 	scope   chat.Scope
 
 	mu     sync.Mutex
-	blocks map[string][]corpus.Block // of the documents that are cited, by id
+	blocks map[string][]corpus.Block // of cited documents, by id
 }
 
-// NewTexts makes those in a scope.
+// NewTexts returns the texts in a scope.
 func NewTexts(library textLibrary, scope chat.Scope) *Texts {
 	return &Texts{library: library, scope: scope}
 }
 
-// Locate finds a quote in its passage, else anywhere in the passage's document. An error is one of the store; words
-// that stand nowhere are CheckNotFound without an error. corpus/quote decides what is verified, approximate or not
-// found.
+// Locate finds a quote in its passage, else anywhere in the passage's document. An error is one of the store; for a
+// missing quote the check is CheckNotFound without an error. corpus/quote classifies a match as verified,
+// approximate or not found.
 func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpan, error) {
 	runes := []rune(src.Passage.Text)
 	offset := src.Passage.Start
@@ -68,8 +68,8 @@ func (t *Texts) Locate(ctx context.Context, src Source, quoted string) (QuoteSpa
 	}, nil
 }
 
-// Place returns where words of a source stand, by the words and not by the passage that they were found in. Blocks of a
-// document are read once a run and kept; pages and boxes come from them.
+// Place returns the location of a source's words by their range, not by their passage. The document's blocks, with
+// pages and boxes, are read once per run and cached.
 func (t *Texts) Place(ctx context.Context, src Source, found QuoteSpan) (corpus.Place, error) {
 	blocks, err := t.blocksOf(ctx, src.Document.ID)
 	if err != nil {
@@ -87,8 +87,8 @@ func (t *Texts) Place(ctx context.Context, src Source, found QuoteSpan) (corpus.
 	return at, nil
 }
 
-// blocksOf reads a document's blocks once a run. The lock is held while they are read, so that two footnotes of one
-// document don't both read them.
+// blocksOf returns a document's blocks, cached for the run. It holds the lock while reading, so that two footnotes
+// of one document share one read.
 func (t *Texts) blocksOf(ctx context.Context, id string) ([]corpus.Block, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

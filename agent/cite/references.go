@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// inParentheses finds what may be a reference in a sentence: "(from Chapter 2: Installation)".
+// inParentheses matches a possible reference in a sentence: "(from Chapter 2: Installation)".
 var inParentheses = regexp.MustCompile(`\s*\(([^()]{3,200})\)`)
 
-// withoutReferences returns a text without the references in parentheses to a document of the run or to a section of
-// it. Such a reference names a location and makes no claim.
+// withoutReferences removes references in parentheses to a document of the run or to a section of it. Such a
+// reference names a location and makes no claim.
 func (e *Evidence) withoutReferences(said string) string {
 	if !strings.Contains(said, "(") {
 		return said
@@ -35,9 +35,8 @@ func (e *Evidence) withoutReferences(said string) string {
 	})
 }
 
-// refersTo reports whether a reference has all content words of a name and no others, but for words with which answers
-// speak of documents. Where both have numbers, as in "Chapter 2", these are the same. Stop words are those of the
-// answer's language.
+// refersTo reports whether a reference has all content words of a name and no others, except words for documents. If
+// both have numbers, as in "Chapter 2", these must be equal. Stop words are those of the answer's language.
 func (e *Evidence) refersTo(reference, name, answer string) bool {
 	if !Numeral.MatchString(name) || !Numeral.MatchString(reference) {
 		name, reference = Numeral.ReplaceAllString(name, " "), Numeral.ReplaceAllString(reference, " ")
@@ -49,8 +48,8 @@ func (e *Evidence) refersTo(reference, name, answer string) bool {
 	return !e.citer.Judge.HasOwnWords(reference, MetaWords+"see "+name, answer)
 }
 
-// sentenceSpans returns the sentences of a text in runes, in order. A full stop within parentheses ends none: "(from 3.
-// Rent)".
+// sentenceSpans returns the rune ranges of a text's sentences, in order. A full stop in parentheses ends no
+// sentence: "(from 3. Rent)".
 func sentenceSpans(s string) (spans [][2]int) {
 	runes, open := []rune(s), false
 	for _, span := range text.Sentences(s) {

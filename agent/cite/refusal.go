@@ -6,8 +6,8 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// holdPossibleRefusal waits until the text can't become a refusal any more, and writes one exactly as it has to be. A
-// refusal has no footnotes. Apostrophes of both kinds are the same here, as models write either.
+// holdPossibleRefusal buffers the text while it may still become a refusal, and normalises the refusal sentence. A
+// refusal has no footnotes. Both kinds of apostrophe match, since models write either.
 func (w *Writer) holdPossibleRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")

@@ -11,23 +11,23 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Source is a passage that was shown to the model, under its number.
+// Source is a passage in the model's context, with its number.
 type Source struct {
 	N               int
 	Passage         corpus.Passage
 	Document        corpus.Document
-	Quotes          []string       // what the model says it quotes from it
-	EarlierCitation *chat.Citation // that an earlier answer has of it, under this number
+	Quotes          []string       // words that the model quotes from it
+	EarlierCitation *chat.Citation // citation of an earlier answer under this number
 }
 
-// PassageRange names what was shown under one number: a passage, or a part of one such as a row of a table, which is
-// [Start, End) of its document's text.
+// PassageRange identifies the text under one number: a passage, or a part of one such as a table row, which is
+// [Start, End) of the document's text.
 type PassageRange struct {
 	PassageID  string
-	Start, End int // of a part; 0 of a whole passage
+	Start, End int // range of a part; 0 for a whole passage
 }
 
-// rangeOf names a passage, or a part of one: that has the id of its passage and a range of its own.
+// rangeOf returns the range of a passage or of a part, which has its passage's id and its own range.
 func rangeOf(p corpus.Passage) PassageRange {
 	if !p.Part {
 		return PassageRange{PassageID: p.ID}
@@ -35,30 +35,29 @@ func rangeOf(p corpus.Passage) PassageRange {
 	return PassageRange{p.ID, p.Start, p.End}
 }
 
-// Sources are the passages of a run by number, and the documents it knows of. A number is given once and never changes.
-// It is safe for concurrent use. It keeps everything that an answer may cite or speak of, and nothing else of the run.
-// It is filled by tools through Tool.NoteResult and Tool.NoteOutcome, and filled again from the log when a run is
-// resumed.
+// Sources holds a run's passages by number, and its known documents. A number is assigned once and never changes. It
+// is safe for concurrent use. It contains all that an answer may cite or mention, and no other state of the run.
+// Tools fill it through Tool.NoteResult and Tool.NoteOutcome; a resumed run restores it from the log.
 type Sources struct {
 	mu            sync.Mutex
 	last          int
 	byNumber      map[int]*Source
 	byPassage     map[PassageRange]*Source
 	documents     map[string]corpus.Document
-	readDocuments []string            // documents read, in order
-	readParts     map[string]struct{} // reading pages seen
-	empty         []string            // searches that found nothing
-	queries       []string            // of every search that was completed, each once
+	readDocuments []string            // ids of read documents, in order
+	readParts     map[string]struct{} // parts of documents that were read
+	empty         []string            // queries without results
+	queries       []string            // queries of all completed searches, deduplicated
 	searches      int
-	shownToUser   bool                     // the viewer was opened for the user
+	shownToUser   bool                     // a document was opened for the user
 	web           bool                     // the web was searched
-	latest        string                   // the last search for passages
-	scores        map[string]float64       // the best one of each passage that searches found
-	hits          map[string]corpus.Result // the last hit of each
-	answers       map[int]bool             // of checked passages by number: whether one of its quotes answers
+	latest        string                   // query of the last search for passages
+	scores        map[string]float64       // best search score of each passage
+	hits          map[string]corpus.Result // last hit of each passage
+	answers       map[int]bool             // verdicts by passage number: whether a checked quote answers the question
 }
 
-// NewSources makes those of a run that was shown nothing yet.
+// NewSources returns the empty sources of a new run.
 func NewSources() *Sources {
 	return &Sources{
 		byNumber: map[int]*Source{}, byPassage: map[PassageRange]*Source{},
@@ -67,14 +66,14 @@ func NewSources() *Sources {
 	}
 }
 
-// NoteChecked notes whether words of a passage answer the question, as a language model judged them.
+// NoteChecked records a language model's verdict on whether words of a passage answer the question.
 func (s *Sources) NoteChecked(n int, answers bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[n] = s.answers[n] || answers
 }
 
-// Answers reports whether checked words of a passage answer the question. known is false for one that was not checked.
+// Answers reports whether checked words of a passage answer the question. known is false for an unchecked passage.
 func (s *Sources) Answers(n int) (answers, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +81,8 @@ func (s *Sources) Answers(n int) (answers, known bool) {
 	return answers, known
 }
 
-// Number returns the passage's number, a new one if it has none. Tools call it when they make their output, in the
-// order of the calls, so a run that is made again from its log gives out the same numbers.
+// Number returns the passage's number, and assigns the next one if it has none. Tools call it when they encode their
+// output, in the order of the calls, so that a run repeated from its log assigns the same numbers.
 func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *Sources) Number(p corpus.Passage, doc corpus.Document) int {
 	return s.last
 }
 
-// Restore gives a passage the number it had before a restart.
+// Restore assigns a passage the number that it had before a restart.
 func (s *Sources) Restore(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,31 +111,31 @@ func (s *Sources) putPassage(n int, p corpus.Passage, doc corpus.Document) {
 	s.last = max(s.last, n)
 }
 
-// Reserve keeps numbers up to n from being given out again. A resumed run reserves the numbers of passages that are
-// gone by now: a footnote must never point at another one.
+// Reserve prevents numbers up to n from being assigned again. A resumed run reserves the numbers of deleted
+// passages, so that no footnote points to another passage.
 func (s *Sources) Reserve(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, n)
 }
 
-// count returns how many passages have a number.
+// count returns the number of numbered passages.
 func (s *Sources) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byNumber)
 }
 
-// IsEmpty reports whether no passage was shown yet in this run.
+// IsEmpty reports whether the run has retrieved no passage yet.
 func (s *Sources) IsEmpty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byPassage) == 0
 }
 
-// AddEarlier gives a passage of an earlier run a number of its own. Shown again in this run it gets one like all
-// others. Its number is far from the run's own (firstRecalled in agent/run), so that both can be told apart in the log.
-// It does not move the last number.
+// AddEarlier adds a passage of an earlier run under the given number. If this run retrieves it again, it gets
+// another one. The number is far above the run's own (firstRecalled in agent/run), so that the log distinguishes
+// them. It does not change the last assigned number.
 func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +143,7 @@ func (s *Sources) AddEarlier(n int, p corpus.Passage, doc corpus.Document) {
 	s.byNumber[n] = &Source{N: n, Passage: p, Document: doc}
 }
 
-// AddCited gives the source of a footnote of an earlier answer that footnote's number.
+// AddCited adds the source of an earlier answer's footnote under the footnote's number.
 func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,22 +155,22 @@ func (s *Sources) AddCited(c chat.Citation, doc corpus.Document) {
 	s.last = max(s.last, c.Number)
 }
 
-// NoteShownToUser notes that the viewer was opened for the user, by open_document. The model has read nothing by that.
+// NoteShownToUser records that open_document opened a document for the user. The model has not read it.
 func (s *Sources) NoteShownToUser() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shownToUser = true
 }
 
-// WasShownToUser reports whether the viewer was opened for the user in this run.
+// WasShownToUser reports whether a document was opened for the user in this run.
 func (s *Sources) WasShownToUser() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shownToUser
 }
 
-// Unread returns the first documents of which passages were shown in this run and which were not read yet. They come in
-// the order in which their passages were first shown, at most `most` of them.
+// Unread returns the ids of documents with passages retrieved in this run that were not read yet. They are in the
+// order of their first passage, at most `most` of them.
 func (s *Sources) Unread(most int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +200,7 @@ func (s *Sources) At(n int) (Source, bool) {
 	return *src, true
 }
 
-// All returns every source, by number. They are copies: a quote that is added later is not in them.
+// All returns a snapshot of every source, sorted by number. Quotes added later are not in it.
 func (s *Sources) All() []Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +212,7 @@ func (s *Sources) All() []Source {
 	return out
 }
 
-// AddQuote remembers the words that the model cites from a source.
+// AddQuote records words that the model quotes from a source.
 func (s *Sources) AddQuote(n int, words string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +221,7 @@ func (s *Sources) AddQuote(n int, words string) {
 	}
 }
 
-// AddDocuments remembers a document that was listed.
+// AddDocuments records documents that a tool listed.
 func (s *Sources) AddDocuments(docs ...corpus.Document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +230,7 @@ func (s *Sources) AddDocuments(docs ...corpus.Document) {
 	}
 }
 
-// Document is one that the run knows of, by its id.
+// Document returns a known document by its id.
 func (s *Sources) Document(id string) (corpus.Document, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,8 +238,8 @@ func (s *Sources) Document(id string) (corpus.Document, bool) {
 	return doc, ok
 }
 
-// NoteReading notes that the model read a part of a document: a reading page, or a passage that a focused reading
-// began with. part tells the parts of one document apart; the same one again counts once.
+// NoteReading records that the model read a part of a document: a page, or the first passage of a focused read. part
+// identifies the part within the document; parts are deduplicated.
 func (s *Sources) NoteReading(doc corpus.Document, part string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,8 +250,7 @@ func (s *Sources) NoteReading(doc corpus.Document, part string) {
 	s.readParts[doc.ID+"\x00"+part] = struct{}{}
 }
 
-// NoteSearch notes a search, and its words if nothing was found. It is called for every completed search, also one that
-// found something.
+// NoteSearch records a completed search, and its query as empty if found is 0.
 func (s *Sources) NoteSearch(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,71 +259,70 @@ func (s *Sources) NoteSearch(query string, found int) {
 	s.addEmpty(query, found)
 }
 
-// NoteEmptySearch notes the words of a search of the library's list if nothing was found: no search of what stands in
-// documents.
+// NoteEmptySearch records the query of a search in the library's list if found is 0. It is no search for passages.
 func (s *Sources) NoteEmptySearch(query string, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addEmpty(query, found)
 }
 
-// addEmpty notes the words of a search that found nothing, each once. The caller holds s.mu.
+// addEmpty records a query without results, deduplicated. The caller holds s.mu.
 func (s *Sources) addEmpty(query string, found int) {
 	if found == 0 && !slices.Contains(s.empty, query) {
 		s.empty = append(s.empty, query)
 	}
 }
 
-// NoteWebSearch notes that the web was searched.
+// NoteWebSearch records that the web was searched.
 func (s *Sources) NoteWebSearch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.web = true
 }
 
-// SearchedWeb reports whether the web was searched in this run, whatever came of it.
+// SearchedWeb reports whether the web was searched in this run, with or without results.
 func (s *Sources) SearchedWeb() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.web
 }
 
-// NoteLatestSearch remembers the search that retrieve_more goes on with.
+// NoteLatestSearch records the query that retrieve_more continues.
 func (s *Sources) NoteLatestSearch(query string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.latest = query
 }
 
-// SearchedFor are the words of all searches that were completed: "roof; roof survey".
+// SearchedFor returns the queries of all completed searches: "roof; roof survey".
 func (s *Sources) SearchedFor() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.queries, "; ")
 }
 
-// QueryOrLatest is the query, or the last one if it is empty.
+// QueryOrLatest returns the query, or the latest one if it is empty.
 func (s *Sources) QueryOrLatest(query string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return cmp.Or(query, s.latest)
 }
 
-// NoteScore notes how well a passage fitted a search.
+// NoteScore records a search score of a passage, and keeps the best.
 func (s *Sources) NoteScore(passageID string, score float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scores[passageID] = max(s.scores[passageID], score)
 }
 
-// NoteHit notes where a search found the best words of a passage.
+// NoteHit records the latest search result for a passage, with its best words.
 func (s *Sources) NoteHit(r corpus.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hits[r.Passage.ID] = r
 }
 
-// HitOf is the last hit of a passage; of one that was only read, the passage as it is.
+// HitOf returns the latest hit of a passage, or the passage itself if it was only read.
 func (s *Sources) HitOf(src Source) corpus.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -337,14 +334,14 @@ func (s *Sources) HitOf(src Source) corpus.Result {
 	}
 }
 
-// ScoreOf is the best score of a passage; 0 for one that was only read.
+// ScoreOf returns the best score of a passage; 0 for one that was only read.
 func (s *Sources) ScoreOf(passageID string) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.scores[passageID]
 }
 
-// Contains reports whether a whole passage was shown.
+// Contains reports whether a whole passage was retrieved.
 func (s *Sources) Contains(passageID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -352,9 +349,9 @@ func (s *Sources) Contains(passageID string) bool {
 	return ok
 }
 
-// Readings returns the documents that the model read, in the order of the first reading, how many parts of them, the
-// words of the searches that found nothing, and how many searches of passages were completed. What was only shown to
-// the user is not among them: see WasShownToUser.
+// Readings returns the documents that the model read, in order, and the number of their parts, the queries without
+// results and the number of completed searches for passages. It excludes documents that were only opened for the
+// user: see WasShownToUser.
 func (s *Sources) Readings() (readDocs []corpus.Document, pages int, empty []string, searches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,25 +11,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Fewer content words than these can't be judged by themselves: they go with what stands beside them. They are choices;
-// what they do is held by the tests of this package, and docs/quality.md has what the check finds.
+// Texts with fewer content words can't be checked separately and are merged with their neighbours. The values are
+// not measured; the tests of this package fix them, and docs/quality.md has the results of the check.
 const (
 	minPart = 2 // of a piece with footnotes
-	minTail = 3 // of what stands behind the last footnote
+	minTail = 3 // of the text after the last footnote
 	minLead = 4 // of the line before a list
 )
 
-// MetaWords are words with which answers speak of documents. They need no passage.
+// MetaWords are words that refer to documents. They need no evidence.
 const MetaWords = support.MetaWords
 
-// SumMetaWords are those with which answers speak of calculations.
+// SumMetaWords are words that refer to calculations.
 const SumMetaWords = support.SumMetaWords
 
-// Numeral finds the numbers in a text.
+// Numeral matches the numbers in a text.
 var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// ClaimsOf are the claims of an answer that state something, remembered: an answer is looked at more than once. The
-// citations belong to what is remembered, since a quote decides what is one claim.
+// ClaimsOf returns the claims of an answer. The last result is cached, since an answer is checked more than once.
+// The cache depends on the citations, because a quote may be one claim.
 func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	var quotes []string
 	for _, c := range e.citer.Citations {
@@ -44,7 +44,7 @@ func (e *Evidence) ClaimsOf(markdown string) []Claim {
 	return e.claimed
 }
 
-// CountCited returns how many sentences of an answer have a footnote.
+// CountCited returns the number of an answer's sentences with a footnote.
 func (e *Evidence) CountCited(markdown string) int {
 	n := 0
 	for _, c := range e.ClaimsOf(markdown) {
@@ -55,14 +55,14 @@ func (e *Evidence) CountCited(markdown string) int {
 	return n
 }
 
-// IsSupported reports whether the passages behind a sentence's footnotes hold its words: each part's own ones. A part
-// that only speaks of documents ("According to the document [1], …") needs none, and supports nothing.
+// IsSupported reports whether the passages behind a sentence's footnotes support it, each part by its own footnotes.
+// A part that only refers to documents ("According to the document [1], …") needs no evidence, and provides none.
 func (e *Evidence) IsSupported(c Claim) bool {
 	return c.isQuote || e.isQuoted(c.Text, c.Numbers) || e.supportsClaim(c, e.matcherFor(c.Text))
 }
 
-// isQuoted reports whether a text is whole sentences of a quote behind one of the footnotes, word for word. Words are
-// compared as they stand, so that neither case nor punctuation may differ.
+// isQuoted reports whether a text is one or more whole sentences of a footnote's quote, verbatim, including case and
+// punctuation.
 func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	words := strings.Fields(said)
 	for _, n := range numbers {
@@ -87,7 +87,7 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 	return false
 }
 
-// supportsClaim reports whether each part of a claim that says something of its own is held by its own footnotes, and
+// supportsClaim reports whether every part of a claim with content of its own is supported by its own footnotes, and
 // at least one part is.
 func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
 	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) || e.isTotal(p.text, p.numbers) }
@@ -96,13 +96,13 @@ func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
 	)
 }
 
-// WordMatcher is how words are compared: (*support.Judge).Backed or Resembles. about are words that need not stand in
-// the passages. Backed asks for the words of the passages, Resembles for a paraphrase: what only resembles may still
-// contradict, so it counts half.
+// WordMatcher compares the words of a claim with passages: (*support.Judge).Backed or Resembles. Words in about need
+// not occur in the passages. Backed requires the words of the passages, Resembles a paraphrase, which may contradict
+// and so counts half.
 type WordMatcher func(claim, about string, passages ...string) bool
 
-// matcherFor returns how a sentence is compared: one that a model found in what it was shown need only resemble it. So
-// a model's word is believed only where it says that a sentence is held.
+// matcherFor returns the matcher for a sentence. One that a model confirmed in its texts need only resemble them. So
+// a model's verdict is trusted only if it confirms a sentence.
 func (e *Evidence) matcherFor(said string) WordMatcher {
 	if slices.Contains(e.Confirmed, said) {
 		return e.citer.Judge.Resembles
@@ -110,22 +110,20 @@ func (e *Evidence) matcherFor(said string) WordMatcher {
 	return e.citer.Judge.Backed
 }
 
-// leadsToList reports whether a sentence with footnotes says no more than that a list follows, which the footnotes are
-// for.
+// leadsToList reports whether a sentence with footnotes only introduces a list, to which the footnotes belong.
 func (c Claim) leadsToList() bool {
 	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
 }
 
-// PartlyResembles reports whether any part of a claim resembles the passages behind its footnotes: it may be a
-// paraphrase of them.
+// PartlyResembles reports whether any part of a claim may be a paraphrase of the passages behind its footnotes.
 func (e *Evidence) PartlyResembles(c Claim) bool {
 	return slices.ContainsFunc(
 		c.parts, func(p part) bool { return e.holdsText(p.text, p.numbers, e.citer.Judge.Resembles) },
 	)
 }
 
-// isMetaText reports whether a text has no content words but those with which answers speak of documents: "The
-// documents say so". It states nothing that the passages behind its footnotes could hold.
+// isMetaText reports whether a text has no content words except those that refer to documents: "The documents say
+// so". It makes no claim that passages could support.
 func (e *Evidence) isMetaText(said string, numbers []int) bool {
 	talk := false
 	for _, n := range numbers {
@@ -141,7 +139,7 @@ func (e *Evidence) isMetaText(said string, numbers []int) bool {
 	return talk
 }
 
-// textsBehind are the passage behind a footnote, and its quote where that stands elsewhere in the document.
+// textsBehind returns the passage behind a footnote, and its quote if that is elsewhere in the document.
 func (e *Evidence) textsBehind(footnote int, src Source) []string {
 	if quote := e.citer.Citations[footnote-1].Quote; quote != "" && !strings.Contains(src.Passage.Text, quote) {
 		return []string{src.Passage.Text, quote}
@@ -149,7 +147,7 @@ func (e *Evidence) textsBehind(footnote int, src Source) []string {
 	return []string{src.Passage.Text}
 }
 
-// sourceOf is the source behind a footnote.
+// sourceOf returns the source behind a footnote.
 func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 	if footnote < 1 || footnote > len(e.citer.SourceNumbers) {
 		return Source{}, false
@@ -157,29 +155,29 @@ func (e *Evidence) sourceOf(footnote int) (Source, bool) {
 	return e.sources.At(e.citer.SourceNumbers[footnote-1])
 }
 
-// IsCovered reports whether a sentence without footnotes is borne out by those that follow it, by what a tool
-// returned, or by the text that came with the question.
+// IsCovered reports whether the footnotes after a sentence without footnotes, tool results or the added context
+// support it.
 func (e *Evidence) IsCovered(c Claim) bool {
 	return e.coversClaim(c, e.matcherFor(c.Text))
 }
 
-// coversClaim reports whether a sentence without footnotes is borne out by something near it: the footnotes behind it,
-// what tools returned, the added context, or for code any passage.
+// coversClaim reports whether evidence near a sentence without footnotes supports it: the footnotes after it, tool
+// results, the added context, or for code any passage.
 func (e *Evidence) coversClaim(c Claim, by WordMatcher) bool {
 	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
 		e.holdsText(c.Text, c.Nearby, by)) ||
 		e.isReturned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
-// mergeShortParts joins the parts of a sentence that are too short to be judged by themselves to those beside them. A
-// piece with a footnote but too few words is joined to the next one, the last to the one before it; a piece without a
-// footnote takes those of the whole sentence if it is long enough to be judged.
+// mergeShortParts merges the parts of a sentence that are too short for a separate check. A short piece with a
+// footnote is merged with the next one, the last with the previous one. A piece without a footnote gets those of the
+// whole sentence if it is long enough.
 func (c Claim) mergeShortParts() []part {
 	if len(c.parts) < 2 {
 		return []part{{c.Text, c.Numbers}}
 	}
 	var out []part
-	var before part // too short to be judged alone
+	var before part // too short for a separate check
 	for i, p := range c.parts {
 		words, final, last := CountContentWords(p.text), i == len(c.parts)-1, len(out)-1
 		if len(p.numbers) == 0 && words >= minTail {
@@ -199,25 +197,25 @@ func (c Claim) mergeShortParts() []part {
 	return out
 }
 
-// joinPart puts the next piece of a sentence behind p, with the footnotes of both.
+// joinPart appends the next piece of a sentence to p, with the footnotes of both.
 func (p part) joinPart(next part) part {
 	return part{strings.TrimSpace(p.text + next.text), append(slices.Clone(p.numbers), next.numbers...)}
 }
 
-// aboutTools and aboutSource are words that need not stand in a passage: those of talk, what tools counted, and how
-// the passage's place is called.
+// aboutTools returns words that need not occur in a passage: those that refer to documents, and numbers in tool
+// results.
 func (e *Evidence) aboutTools() string {
 	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.allText(), -1), " ")
 }
 
-// aboutSource is how a passage's place may be called: title, section, file name and page.
+// aboutSource returns the names of a passage's location: title, section, file name and page.
 func aboutSource(src Source) string {
 	return " " + src.Document.DisplayTitle() + " " + src.Passage.Section + " " + src.Document.Filename + " " +
 		strconv.Itoa(src.Passage.Page)
 }
 
-// holdsText reports whether one of the passages behind footnotes, or all of them together, hold the words of a text. A
-// sentence may need two passages together; single ones are tried first, as they are the stronger proof.
+// holdsText reports whether one of the passages behind footnotes, or all of them together, support a text. Single
+// passages are tried first, as the stronger evidence.
 func (e *Evidence) holdsText(said string, numbers []int, by WordMatcher) bool {
 	if e.isMetaText(said, numbers) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// What an answer quotes is cut where its quotes are, and not where sentences would end in it.
+// A text of quotes is split at its quotes, not at the ends of sentences in them.
 func TestWhatIsOnlyQuotesIsSupported(t *testing.T) {
 	t.Parallel()
 	sources := NewSources()

@@ -14,33 +14,33 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// maxReturned is how much of what tools without passages returned is kept for the check, in bytes. What goes beyond it
-// is not kept, so a sentence that rests on it is unsupported.
+// maxReturned is the limit, in bytes, for stored results of tools without passages. Results above it are not stored,
+// so a sentence that rests on them is unsupported.
 const maxReturned = 32 << 10
 
-// ToolResults is what tools came to that show no passages. An answer may say it without a footnote. It belongs to one
-// run and is filled in the order of the calls.
+// ToolResults stores the results of tools without passages, which answers may state without a footnote. It belongs
+// to one run and is filled in the order of the calls.
 type ToolResults struct {
-	size  int      // of what is kept, in bytes
-	prose []string // what tools of other servers say
+	size  int      // stored bytes
+	prose []string // output of other servers' tools
 	Facts string   // values of calculations and of the library's list
-	sums  string   // those of calculations alone
-	// what calculations were made of
+	sums  string   // values of calculations alone
+	// inputs of calculations
 	inputs string
-	names  string   // the fields that facts stand in. They prove nothing
-	tools  []string // that returned it, each once
-	// something of it was not computed
+	names  string   // names of JSON fields, which are no evidence
+	tools  []string // names of the tools, deduplicated
+	// a result other than a calculation is stored
 	listed bool
-	// words with which answers speak of facts: "The library holds …", "12 times 4"
+	// words that refer to facts: "The library holds …", "12 times 4"
 	vocabulary string
 
-	titles []string // of the documents of the list, and their file names and ids
+	titles []string // titles, file names and ids of listed documents
 }
 
-// IsEmpty reports whether no such tool has answered.
+// IsEmpty reports whether no result is stored.
 func (r *ToolResults) IsEmpty() bool { return len(r.tools) == 0 }
 
-// DisplayName is what a reader calls all of it.
+// DisplayName returns the user-facing name of the results.
 func (r *ToolResults) DisplayName() string {
 	if len(r.tools) > 0 && !r.listed {
 		return TheCalculation
@@ -48,18 +48,18 @@ func (r *ToolResults) DisplayName() string {
 	return whatReturned
 }
 
-// Returned is what a call of a tool that shows no passages came to.
+// Returned is the result of a call of a tool without passages.
 type Returned struct {
 	Tool          string
-	Verbatim      bool // the tool is another server's, which says what it likes
-	Computed      bool // the output is what was calculated
+	Verbatim      bool // the tool is another server's, with output of unknown format
+	Computed      bool // the output is a calculation
 	Input, Output json.RawMessage
-	Message       string // what a reader was told of the call
-	Vocabulary    string // words with which answers speak of the result. They prove nothing
+	Message       string // the step's message
+	Vocabulary    string // words that refer to the result, which are no evidence
 }
 
-// Keep keeps what a call returned, as far as there is room. Outputs of other servers are kept as prose, since their
-// shape is unknown; of ours every value of the JSON becomes a fact of its own.
+// Keep stores the result of a call, up to the limit. Output of other servers is stored as prose, since its format is
+// unknown. Of our own tools, every JSON value is stored as a separate fact.
 func (r *ToolResults) Keep(call Returned) {
 	room := maxReturned - r.size
 	if room <= 0 {
@@ -82,14 +82,14 @@ func (r *ToolResults) Keep(call Returned) {
 	decoder := json.NewDecoder(bytes.NewReader(output[:min(room, len(output))]))
 	decoder.UseNumber()
 	var v any
-	if decoder.Decode(&v) != nil { // too long to be kept whole
+	if decoder.Decode(&v) != nil { // cut at the limit: no valid JSON
 		r.Facts += strings.ToValidUTF8(string(output[:min(room, len(output))]), "") + "\n\n"
 		return
 	}
 	r.addValue("", v)
 }
 
-// addValue takes over a value of an output. Dates are added in words as well, since answers write them so.
+// addValue stores a value of an output. Dates are also stored in words, as answers write them.
 func (r *ToolResults) addValue(key string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -116,7 +116,7 @@ func (r *ToolResults) addValue(key string, v any) {
 	}
 }
 
-// sortedKeys makes what is kept of an object the same each time: maps have no order.
+// sortedKeys returns the keys of an object in order, so that the stored facts are deterministic.
 func sortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -126,12 +126,12 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// allText is all of it.
+// allText returns all stored prose and facts.
 func (r *ToolResults) allText() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// isReturned reports whether a sentence says what tools returned: what another server's tool says, the result of a
-// calculation in words of the question or of a passage, or something of the library's list about a document that it
-// names. Words alone don't prove a list or a sum: numbers must be there too, see Judge.States.
+// isReturned reports whether tool results support a sentence: prose of another server's tool, the result of a
+// calculation in words of the question or of a passage, or a listed fact about a document that it names. For lists
+// and sums, words alone are not enough: numbers must match too, see Judge.States.
 func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true
@@ -139,13 +139,13 @@ func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	return e.IsResult(said) || e.isListed(said)
 }
 
-// ResemblesTools reports whether a sentence may be a paraphrase of what tools returned.
+// ResemblesTools reports whether a sentence may be a paraphrase of tool results.
 func (e *Evidence) ResemblesTools(said string) bool {
 	return e.isReturned(said, e.citer.Judge.Resembles)
 }
 
-// IsResult reports whether a sentence gives the result of a calculation in the words of the question, the operation and
-// the passages that it was made from.
+// IsResult reports whether a sentence states the result of a calculation, in words of the question, of the operation
+// and of the passages with its inputs.
 func (e *Evidence) IsResult(said string) bool {
 	if e.Results.sums == "" {
 		return false
@@ -166,9 +166,9 @@ func (e *Evidence) IsResult(said string) bool {
 	return e.citer.Judge.States(cmp.Or(e.languageOf(said), "en"), said, about, e.Results.names, e.Results.sums)
 }
 
-// isTotal reports whether a text with footnotes says what was computed of the rows behind them: each is a row of a
-// table, and each number is a result, or stands in the question or in one of these rows. It is what lets “the sum is
-// 4,500 [1][2]” stand although no row says 4,500.
+// isTotal reports whether a text with footnotes states a value computed from the table rows behind them. Each
+// footnote must be a table row, and each number a result, or in the question or one of the rows. So “the sum is
+// 4,500 [1][2]” is supported although no row contains 4,500.
 func (e *Evidence) isTotal(said string, numbers []int) bool {
 	known := e.question + "\n" + e.Results.sums
 	for _, n := range numbers {
@@ -185,8 +185,8 @@ func (e *Evidence) isTotal(said string, numbers []int) bool {
 	) && e.IsResult(said)
 }
 
-// isListed reports whether a sentence says what the library's list holds. A title counts only as a whole: its words
-// alone may say anything.
+// isListed reports whether the library's list supports a sentence. A title must match as a whole, since its single
+// words may mean anything.
 func (e *Evidence) isListed(said string) bool {
 	if e.Results.Facts == "" {
 		return false
@@ -208,7 +208,7 @@ func (e *Evidence) isListed(said string) bool {
 		named && !negation.MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
 }
 
-// cutTitle returns a sentence without a title, in whatever case, and whether it had it.
+// cutTitle removes a title from a sentence, ignoring case, and reports whether it was found.
 func cutTitle(said, title string) (rest string, found bool) {
 	at := strings.Index(strings.ToLower(said), strings.ToLower(title))
 	if title == "" || at < 0 || at+len(title) > len(said) {
@@ -217,7 +217,7 @@ func cutTitle(said, title string) (rest string, found bool) {
 	return said[:at] + " " + said[at+len(title):], true
 }
 
-// hasResult reports whether a sentence has a number that was calculated and that the question does not have.
+// hasResult reports whether a sentence contains a calculated number that is not in the question.
 func (e *Evidence) hasResult(said string) bool {
 	results, asked := Numeral.FindAllString(e.Results.sums, -1), Numeral.FindAllString(e.question, -1)
 	return slices.ContainsFunc(Numeral.FindAllString(said, -1), func(n string) bool {
@@ -225,8 +225,8 @@ func (e *Evidence) hasResult(said string) bool {
 	})
 }
 
-// FactualClaims are the sentences of an answer that state something. Where there are none, what stands in its
-// headings and its code states it.
+// FactualClaims returns the factual sentences of an answer. Without any, the fallback is its headings, code and
+// table rows.
 func (e *Evidence) FactualClaims(markdown string) []Claim {
 	if out := e.factualStatements(markdown); len(out) > 0 {
 		return out
@@ -234,7 +234,7 @@ func (e *Evidence) FactualClaims(markdown string) []Claim {
 	return allLines(markdown)
 }
 
-// factualStatements are the sentences of an answer that state something.
+// factualStatements returns the factual sentences of an answer.
 func (e *Evidence) factualStatements(markdown string) []Claim {
 	var out []Claim
 	for _, c := range e.ClaimsOf(markdown) {
@@ -245,10 +245,10 @@ func (e *Evidence) factualStatements(markdown string) []Claim {
 	return out
 }
 
-// allLines are what may state something in an answer without a sentence that does.
+// allLines returns the lines that may make claims in an answer without a factual sentence.
 func allLines(markdown string) []Claim { return linesOf(markdown, codeLine, headingLine, rowLine) }
 
-// linesOf are the blocks of some kinds that have content words, as claims.
+// linesOf returns the blocks of the given kinds with content words, as claims.
 func linesOf(markdown string, kinds ...lineKind) []Claim {
 	var out []Claim
 	for _, b := range splitBlocks(markdown) {

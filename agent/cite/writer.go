@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// How text is merged before it is stored. Under load, when storing takes long, it is merged more.
+// Limits for merging text before it is stored. Slow storing increases the merging.
 const (
 	mergeTime  = 40 * time.Millisecond
 	mergeMax   = 400 * time.Millisecond
@@ -22,71 +22,70 @@ const (
 // Emit stores payloads in order, all or none.
 type Emit func(ctx context.Context, ps ...chat.Payload) error
 
-// Writer is the answer as it streams: it merges text, rewrites the model's markers to footnotes, and stores a citation
-// before the text that holds its "[". Its timer may call it while the model streams, so it is safe for concurrent use.
-// Text passes through three states: raw (may still be part of a marker), text (rewritten), stored. Nothing is stored
-// that a later piece could change.
+// Writer processes the answer as it streams: it merges text, replaces the model's markers by footnotes, and stores a
+// citation before the text with its "[". It is safe for concurrent use, since its timer may call it while the model
+// streams. Text passes through three states: raw (may be part of a marker), text (rewritten), stored. Text that
+// later input may change is never stored.
 type Writer struct {
 	emit Emit
 	cite *Citer
 
 	mu        sync.Mutex
-	said      strings.Builder // as the model wrote it, since the last reset
-	raw       string          // not rewritten yet: it may be the beginning of a marker
+	said      strings.Builder // the model's own text since the last reset
+	raw       string          // not rewritten yet: it may be the start of a marker
 	text      strings.Builder // rewritten, since the last reset
-	stored    int             // bytes of text that are stored
-	queued    []chat.Payload  // citations that come before the rest of text
-	lines     lineReader      // of the lines that are whole
-	line      int             // where the line that is not whole begins in text
-	begin     int             // where the block of the line before begins
-	kind      lineKind        // of that line, once it is known whether it is code
+	stored    int             // number of stored bytes of text
+	queued    []chat.Payload  // citations to store before the rest of text
+	lines     lineReader      // reader of the complete lines
+	line      int             // offset of the incomplete line in text
+	begin     int             // offset of the previous line's block
+	kind      lineKind        // kind of the current line, once known whether it is code
 	known     bool
-	open      bool // raw begins with backticks of which it is not known yet whether they open a code span
+	open      bool // raw starts with backticks that may still open a code span
 	plain     bool // no footnotes: the answer comes from a given text
 	origin    origin
 	isRefusal bool // no footnotes either
 	added     addedFootnotes
 	last      time.Time
-	took      time.Duration // the last storing
+	took      time.Duration // duration of the last write to the store
 	timer     *time.Timer
-	err       error // of the timer's storing
+	err       error // error of the timer's write
 	started   bool
 }
 
-// origin is whose text is written, and who placed the footnotes in it.
+// origin is the source of the text and of its footnotes.
 type origin int
 
 const (
 	fromModel   origin = iota
-	fromProgram        // nothing in it is a footnote
-	withAdded          // of the model, with footnotes of the program
+	fromProgram        // contains no footnotes
+	withAdded          // the model's text with footnotes added by the program
 )
 
-// NewWriter makes the writer of a run. plain says that the answer gets no footnotes.
+// NewWriter returns the writer of a run. plain disables footnotes.
 func NewWriter(emit Emit, cite *Citer, plain bool) *Writer {
 	return &Writer{emit: emit, cite: cite, plain: plain}
 }
 
-// Write adds what the model said next. The first text is stored at once, later text when it is worth it. It fails with
-// what storing failed with, also if that was in the timer since the last call.
+// Write appends the model's next text. The first text is stored at once, later text in batches. It returns an error
+// of the store, including one of the timer since the last call.
 func (w *Writer) Write(ctx context.Context, s string) error { return w.write(ctx, s, fromModel) }
 
-// WriteWords is Write for text in which nothing is a footnote, whatever it looks like: those of what it says are added
-// by Quote.
+// WriteWords is Write for text without footnotes, whatever it looks like; Quote adds its footnotes.
 func (w *Writer) WriteWords(ctx context.Context, s string) error { return w.write(ctx, s, fromProgram) }
 
 // WriteAdded is Write for the model's text with footnotes that the program placed.
 func (w *Writer) WriteAdded(ctx context.Context, s string) error { return w.write(ctx, s, withAdded) }
 
-// The first text is stored at once, since a reader waits for it. While a code span may be open and nothing in the new
-// text can close it, the text only grows.
+// The first text is stored at once, since a reader waits for it. While a code span may be open and the new text
+// can't close it, the text is only buffered.
 func (w *Writer) write(ctx context.Context, s string, from origin) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
-	if w.origin != from { // what is held back is of the other kind
+	if w.origin != from { // the buffered text has another origin
 		if err := w.finishText(ctx); err != nil {
 			return err
 		}
@@ -123,16 +122,16 @@ func (w *Writer) write(ctx context.Context, s string, from origin) error {
 	return nil
 }
 
-// mergePause is how long text is merged: at least mergeTime, longer while the store is busy. Until mergeMax is reached,
-// storing so takes a fifth of the time at most (docs/decisions/event-log.md).
+// mergePause returns how long text is buffered: at least mergeTime, longer while the store is slow. Until mergeMax
+// is reached, storing takes at most a fifth of the time (docs/decisions/event-log.md).
 func (w *Writer) mergePause() time.Duration { return min(max(mergeTime, 4*w.took), mergeMax) }
 
-// mergeSize is how many bytes of text need not wait for the pause: mergeBytes, and as many times more as the pause is
-// longer.
+// mergeSize returns the number of buffered bytes that are stored without waiting for the pause. It grows from
+// mergeBytes in proportion to the pause.
 func (w *Writer) mergeSize() int { return int(mergeBytes * w.mergePause() / mergeTime) }
 
-// storeText stores what is rewritten so far and takes the time: the next texts wait longer while the store is slow. The
-// caller holds w.mu.
+// storeText stores the rewritten text and measures the duration: while the store is slow, later texts are buffered
+// longer. The caller holds w.mu.
 func (w *Writer) storeText(ctx context.Context) error {
 	w.stopTimer()
 	ps := w.takeUnstored(w.storable())
@@ -146,7 +145,7 @@ func (w *Writer) storeText(ctx context.Context) error {
 	return err
 }
 
-// stopTimer keeps waiting text from being stored by the timer. The caller holds w.mu.
+// stopTimer cancels the timer for buffered text. The caller holds w.mu.
 func (w *Writer) stopTimer() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -154,8 +153,8 @@ func (w *Writer) stopTimer() {
 	}
 }
 
-// takeUnstored returns the citations and the text up to end that are not stored yet, in the order in which they must
-// be, and takes them as stored. The caller holds w.mu. A citation always comes before the delta that holds its "[".
+// takeUnstored returns the unstored citations and text up to end, in the order to store, and marks them as stored. A
+// citation always precedes the delta with its "[". The caller holds w.mu.
 func (w *Writer) takeUnstored(end int) []chat.Payload {
 	ps := w.queued
 	if end > w.stored {
@@ -166,8 +165,8 @@ func (w *Writer) takeUnstored(end int) []chat.Payload {
 	return ps
 }
 
-// Finish takes what is held back as it is and returns the whole text. Rest returns what is not stored yet. It may be
-// called again: without new text it returns the same.
+// Finish flushes the buffered raw text and returns the whole text. Rest returns the unstored part. It may be called
+// again: without new text it returns the same.
 func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +180,7 @@ func (w *Writer) Finish(ctx context.Context) (text string, err error) {
 	return w.text.String(), nil
 }
 
-// finishText takes over what is held back, as it is. The caller holds w.mu.
+// finishText flushes raw text that is still undecided, as it is. The caller holds w.mu.
 func (w *Writer) finishText(ctx context.Context) error {
 	if err := w.rewriteRaw(ctx, true); err != nil {
 		return err
@@ -189,7 +188,7 @@ func (w *Writer) finishText(ctx context.Context) error {
 	return w.addFootnotes(ctx, nil)
 }
 
-// Rest returns what is left to store. The writer stores nothing on its own any more until the next write.
+// Rest returns the unstored payloads. Until the next write the writer stores nothing on its own.
 func (w *Writer) Rest() []chat.Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -197,16 +196,16 @@ func (w *Writer) Rest() []chat.Payload {
 	return w.takeUnstored(w.text.Len())
 }
 
-// Original returns the text since the last reset with the markers that the model wrote: written again, it gets the
-// same footnotes.
+// Original returns the text since the last reset with the model's own markers. Writing it again gives the same
+// footnotes.
 func (w *Writer) Original() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.said.String()
 }
 
-// Reset forgets the text and frees its footnotes. It returns the text, and whether any of it was stored. What was
-// stored stays in the log: the caller stores a chat.AnswerReset for it.
+// Reset discards the text and its footnotes. It returns the text, and whether any of it was stored. Stored text
+// stays in the log: the caller stores a chat.AnswerReset for it.
 func (w *Writer) Reset() (text string, wasStored bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -228,9 +227,8 @@ func (w *Writer) Shown() bool {
 	return w.stored > 0
 }
 
-// rewriteRaw moves raw text to text, but for what may still become a marker. It looks only at signs that can mean
-// something: brackets, backticks, backslashes and ends of lines. Everything up to one of them is taken over; what can't
-// be decided yet stays in raw unless the text is final.
+// rewriteRaw moves raw text to text, except for a possible start of a marker. It examines only brackets, backticks,
+// backslashes and line ends. Undecided text stays in raw unless final is set.
 func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	w.open = false
 	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
@@ -271,8 +269,8 @@ func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	return nil
 }
 
-// readBracket deals with a "[", "【" or `\[` at i. held means that more text must come first. The order of the
-// questions: is it code, is it running text, is it a marker, is it a formula, is it a link.
+// readBracket parses a "[", "【" or `\[` at i. held means that more text is needed first. It checks in order for
+// code, running text, a marker, a formula and a link.
 func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held bool, err error) {
 	_, open := utf8.DecodeRuneInString(w.raw[i:])
 	before := w.text.String()[w.line:] + w.raw[:i]
@@ -302,7 +300,8 @@ func (w *Writer) readBracket(ctx context.Context, i int, code, final bool) (held
 	return false, w.writeFootnotes(ctx, m.Numbers, citedWords{added: w.origin == withAdded})
 }
 
-// moveBytes takes n bytes over as they are. Lines that are whole are read, so that the kind of the next one is known.
+// moveBytes moves n raw bytes to text unchanged. It parses completed lines, so that the kind of the next one is
+// known.
 func (w *Writer) moveBytes(n int) {
 	piece := w.raw[:n]
 	w.raw = w.raw[n:]
@@ -326,7 +325,7 @@ func (w *Writer) moveBytes(n int) {
 	w.text.WriteString(piece)
 }
 
-// putBytes takes n bytes over, but for a space at their end, which a dropped marker would take with it.
+// putBytes moves n bytes, but keeps back a space at their end, which a dropped marker would remove.
 func (w *Writer) putBytes(n int, final bool) {
 	if !final && n > 0 && w.raw[n-1] == ' ' {
 		n--
@@ -334,8 +333,8 @@ func (w *Writer) putBytes(n int, final bool) {
 	w.moveBytes(n)
 }
 
-// inCodeBlock reports whether the line that is being written is a line of fenced code. It is not known as long as the
-// line may still become a fence. A copy of the reader is asked, since the line may not be whole.
+// inCodeBlock reports whether the current line is in fenced code. known is false while the line may still become a
+// fence. It parses the possibly incomplete line with a copy of the reader.
 func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	if w.known {
 		return w.kind.isCode(), true
@@ -354,8 +353,8 @@ func (w *Writer) inCodeBlock(final bool) (code, known bool) {
 	return w.kind.isCode(), true
 }
 
-// mayBecomeFence reports whether the beginning of a line may be that of a line that opens or closes fenced code:
-// nothing but indentation, quote marks and list markers, and then backticks or tildes without a backtick behind them.
+// mayBecomeFence reports whether an incomplete line may become a fence: only indentation, quote marks and list
+// markers, followed by backticks or tildes without a later backtick.
 func mayBecomeFence(line string) bool {
 	rest := strings.TrimLeft(line, " \t>-*+0123456789.)")
 	if rest == "" {
@@ -365,8 +364,8 @@ func mayBecomeFence(line string) bool {
 	return (rest[0] == '`' || rest[0] == '~') && (n == len(rest) || n >= 3 && !strings.Contains(rest[n:], "`"))
 }
 
-// readBackticks deals with a run of backticks at i: a code span is taken over as it is, a run that opens none is text.
-// held means that more text must come first.
+// readBackticks parses a run of backticks at i: a code span is moved unchanged, and a run that opens none is text.
+// held means that more text is needed first.
 func (w *Writer) readBackticks(i int, code, final bool) (held bool) {
 	n := runLength(w.raw[i:], '`')
 	if code {
@@ -392,8 +391,8 @@ func (w *Writer) readBackticks(i int, code, final bool) (held bool) {
 	return false
 }
 
-// blockEnd returns how much of raw belongs to the block that is being written. whole means that more text can't change
-// that. It reads ahead with a copy of the line reader.
+// blockEnd returns how many raw bytes belong to the current block. whole means that more text can't change that. It
+// parses ahead with a copy of the line reader.
 func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	reader, begun := w.lines, w.text.String()[w.line:]
 	var before lineKind
@@ -410,7 +409,7 @@ func (w *Writer) blockEnd(final bool) (length int, whole bool) {
 	return length, final
 }
 
-// readBackslash deals with a backslash at i, which keeps a backtick behind it from opening a code span.
+// readBackslash parses a backslash at i, which may escape a backtick.
 func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 	switch {
 	case code:
@@ -424,15 +423,15 @@ func (w *Writer) readBackslash(i int, code, final bool) (held bool) {
 	return false
 }
 
-// isEscapedMarker reports whether `\[` begins a marker, or may begin one. It is a formula where it begins a line or has
-// a number of no passage.
+// isEscapedMarker reports whether `\[` starts a marker, or may start one. At the start of a line, or with a number
+// without a passage, it is a formula.
 func (w *Writer) isEscapedMarker(m text.Marker, before string) bool {
 	return strings.TrimSpace(before) != "" && (m.Partial || m.Size > 0) &&
 		!slices.ContainsFunc(m.Numbers, func(n int) bool { _, ok := w.cite.sources.At(n); return !ok })
 }
 
-// inFormula reports whether a bracket at i stands in a formula. It is not known as long as what has begun before it may
-// become one. At most text.MaxFormula bytes before the bracket are looked at: a longer formula is none.
+// inFormula reports whether a bracket at i is in a formula. known is false while an open formula before it may still
+// be closed. It looks back at most text.MaxFormula bytes, the maximum length of a formula.
 func (w *Writer) inFormula(i int, final bool) (is, known bool) {
 	begin := w.begin
 	if !w.kind.continuesBlock(w.lines.last) {

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// citedWords are those of a passage that a footnote quotes; empty: those that support the sentence.
+// citedWords are the words that a footnote quotes; empty: the words that support the sentence.
 type citedWords struct {
 	words   string
-	matched []string // of them, those that the question asks with
-	added   bool     // the model did not place the footnote
+	matched []string // the words that the question contains
+	added   bool     // added by the program, not the model
 }
 
-// Quote adds a footnote to a passage, by its number, whose words the model names; matched are those of them that the
-// question asks with.
+// Quote adds a footnote to a passage, by its number, with the words that the model quotes. matched are those of them
+// that the question contains.
 func (w *Writer) Quote(ctx context.Context, passage int, words string, matched []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
-	if err := w.rewriteRaw(ctx, true); err != nil { // text before a footnote can't go on as a marker
+	if err := w.rewriteRaw(ctx, true); err != nil { // text before a footnote can't be the start of a marker
 		return err
 	}
 	return w.writeFootnotes(ctx, []int{passage}, citedWords{words: words, matched: matched})
@@ -32,16 +32,16 @@ func (w *Writer) Quote(ctx context.Context, passage int, words string, matched [
 
 var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
 
-// wouldJoin reports whether two texts without a marker between them would make a footnote, or another run of backticks.
-// Without a space between them the page would draw something that neither text says.
+// wouldJoin reports whether two texts, after the marker between them is removed, would form a footnote or a run of
+// backticks. Without a space between them the page would render something that neither text contains.
 func wouldJoin(before, after string) bool {
 	return openNumber.MatchString(before) ||
 		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 
-// writeFootnotes writes the footnotes of one marker: for the words, or, without any, for the sentence before it.
-// Numbers without a passage are dropped, and the space before them. The claim is read once for all numbers of a marker.
-// A marker of which nothing is left takes the space before it along.
+// writeFootnotes writes the footnotes of one marker, for its words, or without any for the sentence before it.
+// Numbers without a passage are dropped. The claim is parsed once for all numbers of a marker. If no number is left,
+// the space before the marker is removed too.
 func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, of citedWords) error {
 	if slices.ContainsFunc(numbers, func(n int) bool { _, ok := w.cite.sources.At(n); return ok }) {
 		if err := w.addFootnotes(ctx, numbers); err != nil {
@@ -76,7 +76,7 @@ func (w *Writer) writeFootnotes(ctx context.Context, numbers []int, of citedWord
 		}
 	}
 	if !written {
-		w.known = false // without the marker the line may begin as a fence does
+		w.known = false // without the marker the line may start like a fence
 		if before := w.text.String()[w.line:]; wouldJoin(before, w.raw) {
 			w.text.WriteByte(' ')
 		}

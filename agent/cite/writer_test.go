@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// noPages is a library of documents without pages, whose passages are all there is to know.
+// noPages is a library of documents without pages; only their passages are known.
 type noPages struct{ textLibrary }
 
 func (noPages) Blocks(context.Context, chat.Scope, string) ([]corpus.Block, error) { return nil, nil }
@@ -32,7 +32,7 @@ func (noPages) Place(context.Context, chat.Scope, corpus.Document, []corpus.Bloc
 	return corpus.Place{}, nil
 }
 
-// roofs are sources 1 to 3.
+// roofs returns a citer with sources 1 to 3.
 func roofs() *Citer {
 	s := NewSources()
 	doc := corpus.Document{ID: "d", Title: "Survey"}
@@ -42,7 +42,7 @@ func roofs() *Citer {
 	return NewCiter(s, NewTexts(noPages{}, chat.Scope{}), "r")
 }
 
-// spoken runs chunks through a writer and returns what was stored.
+// spoken streams chunks through a writer and returns the stored text and citations.
 func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) {
 	t.Helper()
 	w := NewWriter(func(_ context.Context, ps ...chat.Payload) error {
@@ -312,7 +312,7 @@ func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
 	}
 }
 
-// outside returns the numbers in a text that are no code.
+// outside returns the numbers in a text outside of code.
 func outside(markdown string) string {
 	found := ""
 	for _, b := range splitBlocks(markdown) {
@@ -326,7 +326,7 @@ func outside(markdown string) string {
 	return found
 }
 
-// outsideByGoldmark is outside as the page's own reader of Markdown sees it.
+// outsideByGoldmark is outside by the page's Markdown parser.
 func outsideByGoldmark(markdown string) string {
 	source := []byte(markdown)
 	shown := ""
@@ -349,7 +349,7 @@ func outsideByGoldmark(markdown string) string {
 	return found
 }
 
-// someMarkdown puts together what makes code and what looks like it.
+// someMarkdown generates random Markdown from pieces of code and similar text.
 func someMarkdown(r *rand.Rand) string {
 	pieces := []string{
 		"`", "``", "```", "````", "~~~", "\n", "\n", "\n\n", "\n```\n", "\n~~~\n", "\n```go\n", " [1]", "[2]", " [3].",
@@ -364,8 +364,8 @@ func someMarkdown(r *rand.Rand) string {
 	return b.String()
 }
 
-// heldToMarkdown checks that all who read an answer's code read it alike: what the writer takes for footnotes are the
-// ones that claims has, and what comes of them can be stored.
+// heldToMarkdown checks that all parsers of an answer's code agree: the writer's footnotes are those of its claims,
+// and the result can be stored.
 func heldToMarkdown(t *testing.T, said string) {
 	t.Helper()
 	for _, chunks := range [][]string{{said}, strings.Split(said, "")} {
@@ -501,8 +501,8 @@ func TestFootnotesArePlacedBehindReferences(t *testing.T) {
 	}
 }
 
-// A sentence in other words than the given text may contradict it: it counts half, and is said to be so. A model that
-// found it there decides.
+// A paraphrase of the given text may contradict it: it counts half, and the explanation mentions it. A model that
+// confirms the sentence decides.
 func TestASentenceInOtherWordsCountsHalf(t *testing.T) {
 	t.Parallel()
 	const (
@@ -541,7 +541,7 @@ func TestASentenceInOtherWordsCountsHalf(t *testing.T) {
 	}
 }
 
-// A sentence in other words that has no footnote of its own is not counted among those that have one.
+// A paraphrase without a footnote of its own is not counted among the sentences with footnotes.
 func TestASentenceWithoutAFootnoteIsNotCountedAsOneThatHasIt(t *testing.T) {
 	t.Parallel()
 	const (
