@@ -1,12 +1,12 @@
-// Package question reads questions by rules, before any model does: what kind of question it is, which parts it has,
-// whether it points back to the last answer, which document or footnote it wants opened, and whether two questions ask
-// for the same. A run begins with Analyse. The package knows no tools, no documents and no models; its functions are
-// pure and safe for concurrent use.
+// Package question parses questions by rules, before any model does. It classifies a question, splits it into parts,
+// resolves references to the last answer, finds the document or footnote to open, and compares the intent of two
+// questions. A run starts with Analyse. The package depends on no tools, documents or models; its functions are pure
+// and safe for concurrent use.
 //
-// analyse.go says what kind a question is, split.go takes it apart, grammar.go has the closed classes of words that
-// both rest on, follow_up.go tells what leans on the last answer, similar.go when two ask for the same, open.go,
-// titles.go and properties.go read what documents are meant. The rules advise: a run may be told otherwise by its
-// model, and every rule errs on the side of searching.
+// analyse.go classifies questions, split.go splits them, and grammar.go holds the closed classes of words for both.
+// follow_up.go recognises references to the last answer, and similar.go normalises the intent. open.go, titles.go
+// and properties.go parse references to documents. The rules advise: a run's model may override them, and in doubt a
+// rule chooses a search.
 package question
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Type says what a question is after.
+// Type classifies a question.
 type Type string
 
 // The types of questions.
@@ -32,11 +32,11 @@ const (
 	Metadata         Type = "metadata"
 	Comparison       Type = "comparison"
 	Calculation      Type = "calculation"
-	General          Type = "general" // talk that no document can answer
+	General          Type = "general" // small talk that no document can answer
 	FollowUp         Type = "follow_up"
 )
 
-// Analysis is what rules make of a question before a model sees it. It takes well under a millisecond.
+// Analysis is the result of the rules for a question, before a model gets it. It takes well under a millisecond.
 type Analysis struct {
 	Type       Type     `json:"type"`
 	Entities   []string `json:"entities"`
@@ -45,12 +45,12 @@ type Analysis struct {
 	Tools      []string `json:"suggested_tools"`
 
 	Reference reference `json:"-"` // to the last answer
-	Undecided bool      `json:"-"` // rules can't tell whether documents are needed: a model decides
+	Undecided bool      `json:"-"` // rules can't decide whether documents are needed: a model does
 }
 
-// MaxAnalysed bounds how much of a long question is looked at, in bytes.
+// MaxAnalysed is the maximum number of bytes of a question that are analysed.
 //
-// Expressions take time in proportion to it, and what a question wants stands at its beginning.
+// The expressions take linear time, and a question's intent is at its beginning.
 const MaxAnalysed = 2000
 
 var (
@@ -105,7 +105,7 @@ var (
 	)
 )
 
-// ofText is an order about a text that stands in the question.
+// ofText matches an order about a text in the question.
 var ofText = regexp.MustCompile(
 	`(?is)^\s*(?:please |can you |could you ` +
 		`)*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|` +
@@ -114,8 +114,8 @@ var ofText = regexp.MustCompile(
 		`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}`,
 )
 
-// Analyse reads a question. followsUp says that there were questions before it in its conversation. The same question
-// always has the same analysis.
+// Analyse classifies a question. followsUp reports whether the conversation has earlier questions as context. The
+// result is deterministic.
 func Analyse(question string, followsUp bool) Analysis {
 	q := strings.TrimSpace(question)
 	if len(q) > MaxAnalysed {
@@ -132,7 +132,7 @@ func Analyse(question string, followsUp bool) Analysis {
 	return a
 }
 
-// WithType is the analysis of a question that is of a type.
+// WithType returns the analysis of the question q with another type.
 func (a Analysis) WithType(kind Type, q string) Analysis {
 	a.Type = kind
 	a.Complexity = complexityOf(q, a)
@@ -140,8 +140,8 @@ func (a Analysis) WithType(kind Type, q string) Analysis {
 	return a
 }
 
-// typeOf finds what a question is after. The order of the cases is their order of certainty: talk and sums are told by
-// their whole form, a comparison by one word. What is none of these is factual, which is the type that searches.
+// typeOf classifies a question. The cases are in the order of certainty: small talk and sums match as a whole, a
+// comparison by one word. The fallback is factual, the type that searches.
 func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
 	case talk.MatchString(q):
@@ -167,9 +167,9 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	}
 }
 
-// complexityOf says how much work a question seems to be: simple, moderate or complex, by its parts, its length in
-// runes and its content words. The bounds are choices; what hangs on them is whether rules divide the question and how
-// much is offered.
+// complexityOf estimates the complexity of a question: simple, moderate or complex, by its parts, its length in
+// runes and its keywords. The limits are not measured. They determine whether rules split the question and which
+// calls they choose.
 func complexityOf(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
@@ -182,8 +182,8 @@ func complexityOf(q string, a Analysis) string {
 	}
 }
 
-// suggestTools names tools of the default toolset for a kind of question; a run offers those of its own that stand in
-// for them.
+// suggestTools returns tools of the default toolset for a type of question; a run replaces missing ones by its own
+// of the same capability.
 func suggestTools(a Analysis) []string {
 	switch a.Type {
 	case General:
@@ -203,9 +203,9 @@ func suggestTools(a Analysis) []string {
 	}
 }
 
-// findEntities are file names, quoted words, dates, and runs of capitalised words that do not begin a sentence. At most
-// ten, in the order of certainty. A capital at the beginning of a sentence counts only if the word is neither a stop
-// word nor an order.
+// findEntities returns file names, quoted words, dates, and runs of capitalised words inside sentences. It returns
+// at most ten, deduplicated, in the order of certainty. A capitalised word at the start of a sentence counts only if
+// it is neither a stop word nor a command.
 func findEntities(q string) []string {
 	var out []string
 	add := func(s string) {
@@ -246,8 +246,8 @@ func findEntities(q string) []string {
 	return out
 }
 
-// Keywords are the content words, as they are typed, each once. At most 12, in the order of the question. Stop words of
-// English are left out in any language, since questions mix them.
+// Keywords returns the content words in lower case, deduplicated, at most 12, in the order of the question. English
+// stop words are removed in any language, since questions mix them.
 func Keywords(q string) []string {
 	language := text.Detect(q)
 	if language == "" {
@@ -272,8 +272,8 @@ func Keywords(q string) []string {
 // NeedsDocuments reports whether only the documents can answer.
 func (a Analysis) NeedsDocuments() bool { return a.Type != General && a.Type != Calculation }
 
-// WithoutAdvice is what is left of an analysis that is switched off: whether the documents are needed, which the
-// check of an answer rests on, and the question's words.
+// WithoutAdvice returns the rest of an analysis if the feature is disabled: the question's words, and whether it
+// needs documents, on which the check of an answer depends.
 func (a Analysis) WithoutAdvice() Analysis {
 	out := Analysis{Type: Factual, Entities: a.Entities, Keywords: a.Keywords, Reference: a.Reference}
 	if !a.NeedsDocuments() {
@@ -282,7 +282,7 @@ func (a Analysis) WithoutAdvice() Analysis {
 	return out
 }
 
-// Step is the analysis as the run's first step.
+// Step returns the analysis as the run's first step.
 func (a Analysis) Step(callID string, at float64) chat.Step {
 	kind := strings.ReplaceAll(string(a.Type), "_", " ")
 	article := "A "
@@ -303,7 +303,7 @@ func (a Analysis) Step(callID string, at float64) chat.Step {
 	}
 }
 
-// Hint tells the model what the rules think; it may know better. It is empty when they were not asked.
+// Hint encodes the analysis as JSON for the model, which may ignore it. It is empty without advice.
 func (a Analysis) Hint() string {
 	if a.Complexity == "" {
 		return ""
@@ -317,16 +317,14 @@ func (a Analysis) Hint() string {
 
 var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
 
-// Expression is what a question of the type calculation wants calculated. What is left is for the calculator to
-// understand or refuse.
+// Expression returns the expression in a calculation question. The calculator validates it.
 func Expression(question string) string {
 	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
 }
 
-// HasSubject reports whether a message of a conversation is about something that a later question may go on from: not
-// so for talk, a sum, another form of the answer before it, “Why?”, “Tell me more”, and for a footnote or a named
-// file to
-// be opened.
+// HasSubject reports whether a message has a subject that a later question may continue. Small talk, sums, another
+// format of the last answer, “Why?” and “Tell me more” have none. Neither have requests to open a footnote or a
+// named file.
 func HasSubject(message string) bool {
 	if _, cited := CitationToOpen(message); cited {
 		return false
@@ -339,16 +337,16 @@ func HasSubject(message string) bool {
 		(a.Type != FollowUp || len(a.Keywords) > 0)
 }
 
-// IsTalk reports whether a message is only talk: a greeting, thanks.
+// IsTalk reports whether a message is only small talk: a greeting, thanks.
 func IsTalk(message string) bool { return talk.MatchString(message) }
 
 // IsComparison reports whether a question compares things.
 func IsComparison(question string) bool { return compares.MatchString(question) }
 
-// FileNames returns up to most file names that a text mentions.
+// FileNames returns up to most file names in a text.
 func FileNames(s string, most int) []string { return fileName.FindAllString(s, most) }
 
-// DocumentIDs returns the id that a question names a document by, if it does.
+// DocumentIDs returns the document id in a question, if it contains one.
 func DocumentIDs(q string) []string {
 	if m := documentID.FindStringSubmatch(q); m != nil {
 		return m[1:2]

@@ -152,9 +152,9 @@ func TestAReplyShowsThatItNeedsDocuments(t *testing.T) {
 	}
 }
 
-// TestSimilarQuestions reads pairs of questions with whether the same tools and words answer both, and prints how many
-// are told rightly. A pair that is taken for the same and is not would lead to tools that do not fit: none may be.
-// FOOTNOTE_TEST_PAIRS names another file of pairs, of which only the counts are printed.
+// TestSimilarQuestions compares pairs of questions labelled by whether the same tools and words answer both, and
+// prints how many are classified correctly. No different pair may count as similar, since its tools would not fit.
+// FOOTNOTE_TEST_PAIRS names another file of pairs, for which only the counts are printed.
 func TestSimilarQuestions(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("FOOTNOTE_TEST_PAIRS")

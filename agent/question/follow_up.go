@@ -7,32 +7,32 @@ import (
 	"unicode"
 )
 
-// reference is how a question leans on the answer before it.
+// reference classifies how a question depends on the context of the last answer.
 type reference int
 
-// How a question may lean on the answer before it.
+// Kinds of references to the last answer.
 const (
 	byItself reference = iota
-	pointing           // it points to something said before: “When was it built?”
-	AsksWhy            // it asks what or why about the answer alone: “Why?”, “What do you mean by that?”
-	Rework             // it wants the answer in another form: “Explain that in simple terms”, “as a list”
+	pointing           // refers to the context: “When was it built?”
+	AsksWhy            // asks only about the answer: “Why?”, “What do you mean by that?”
+	Rework             // asks for another form of the answer: “Explain that in simple terms”, “as a list”
 )
 
-// mostReferring is how many words a question may have that is about nothing but the last answer. A longer question says
-// what it is about; the number is a choice.
+// mostReferring is the maximum number of words of a question about the last answer alone. A longer question has its
+// own subject. The limit is not measured.
 const mostReferring = 12
 
-// enclitic is a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
+// enclitic matches a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
 var enclitic = regexp.MustCompile(
 	`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`,
 )
 
-// bringsText finds text behind a colon or on a further line, which the words before it are about: “Translate this:
+// bringsText matches a text after a colon or on a further line, to which the words before it refer: “Translate this:
 // The roof is good”.
 var bringsText = regexp.MustCompile(`(?s)[:\n]\s*\S*\p{L}`)
 
-// referenceOf says how a question leans on the answer before it. A language is told by its function words; where
-// several fit, any may see a reference.
+// referenceOf classifies the reference of a question to the last answer. Function words identify the language; if
+// several match, the strongest reference counts.
 func referenceOf(q string) reference {
 	said := wordsAt(q)
 	fits := spokenBy(said)
@@ -43,14 +43,14 @@ func referenceOf(q string) reference {
 	return best
 }
 
-// spokenBy returns the grammars that know most of some words as function words, in their usual order. The result has at
-// least one grammar, since all of them fit when none knows a word.
+// spokenBy returns the grammars with the most function words among the tokens, in their usual order. It returns at
+// least one grammar, since all match if none knows a word.
 func spokenBy(said []wordAt) []grammar {
 	most, fits := 0, []grammar{}
 	for _, g := range grammars {
 		n := 0
 		for _, w := range said {
-			// short words of three letters are of any language
+			// three-letter words occur in any language
 			if g.isFunction(w.word) && (g.language != "it" || len(w.word) <= 2) {
 				n++
 			}
@@ -65,9 +65,9 @@ func spokenBy(said []wordAt) []grammar {
 	return fits
 }
 
-// referenceOf is how words lean on the answer before them by this grammar. Long questions, names and digits stand by
-// themselves: they say what they are about. “Why?” leans on the answer more than “When was it built?”: the order of the
-// cases is that.
+// referenceOf classifies the reference of the tokens by this grammar. Long questions, and those with names or
+// digits, have their own subject. The order of the cases is that of strength: “Why?” depends more on the answer than
+// “When was it built?”.
 func (g grammar) referenceOf(q string, said []wordAt) reference {
 	if len(said) == 0 || len(said) > mostReferring || strings.ContainsAny(q, "0123456789") || g.namesThing(q, said) {
 		return byItself
@@ -96,8 +96,8 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 	return byItself
 }
 
-// isOrder reports whether words tell to do something with what was said: a verb, the word that stands for the answer,
-// and how. At most four content words may follow, as in “explain that in simple terms for a child”.
+// isOrder reports whether tokens are an order about the last answer: a verb, the pronoun for the answer, and a
+// manner. At most four content words are allowed, as in “explain that in simple terms for a child”.
 func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	if hyphen := slices.Contains(
 		wordList("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],
@@ -129,7 +129,7 @@ func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	return verb == 0 || len(tail) > 0 || !strings.Contains(q, "?") // “Do you recommend it?”
 }
 
-// isManner reports whether words say nothing but how: “as a list”, “in bullet points”, “shorter, please”.
+// isManner reports whether tokens only specify a form: “as a list”, “in bullet points”, “shorter, please”.
 func (g grammar) isManner(q string, said []wordAt, content int) bool {
 	if strings.Contains(q, "?") || content == 0 || content > 2 {
 		return false
@@ -138,8 +138,8 @@ func (g grammar) isManner(q string, said []wordAt, content int) bool {
 	return politely && content == 1 || len(said) <= 5 && slices.Contains(g.manner, said[0].word)
 }
 
-// namesThing reports whether words name a thing: with a definite article, or with a capital where the language does
-// not write all nouns so. A name behind a preposition of manner may be a language: “in German”.
+// namesThing reports whether tokens name a thing: with a definite article, or with a capital in a language that does
+// not capitalise all nouns. A name after a preposition of manner may be a language: “in German”.
 func (g grammar) namesThing(q string, said []wordAt) bool {
 	capital := func(w wordAt) bool { return unicode.IsUpper([]rune(q[w.start:])[0]) }
 	for i, w := range said {
@@ -154,7 +154,7 @@ func (g grammar) namesThing(q string, said []wordAt) bool {
 	return false
 }
 
-// isWholeQuestion reports whether a short question says what it is about: it has a question word and names a thing.
+// isWholeQuestion reports whether a short question has its own subject: a question word and a named thing.
 func isWholeQuestion(q string) bool {
 	said := wordsAt(q)
 	return slices.ContainsFunc(grammars, func(g grammar) bool {
@@ -162,16 +162,17 @@ func isWholeQuestion(q string) bool {
 	})
 }
 
-// seeks are verbs of orders that documents answer, whatever text follows: “Find this in the lease: …”.
+// seeks matches verbs of orders that documents answer, whatever text follows: “Find this in the lease: …”.
 var seeks = regexp.MustCompile(`^(?:find|search|look|show|list|give|tell|name|open|read|check|count|answer|compare)$`)
 
-// makes are verbs of requests that name the form of the result and carry no subject: “Make this friendlier”.
+// makes matches verbs of requests with the form of the result and no subject: “Make this friendlier”.
 var makes = regexp.MustCompile(`^(?:make|put|say|mache?|fais|haz|fai)$`)
 
-// textBegin is what introduces a text: a colon or a new line. A colon inside a word, as in a time or JSON, does not.
+// textBegin matches the start of a text: a colon or a new line. A colon inside a token, as in a time or JSON, does
+// not match.
 var textBegin = regexp.MustCompile(`:\s|\n`)
 
-// ownText divides a message into an order and the text behind its first colon or line. ok is false without both.
+// ownText splits a message into an order and the text after its first colon or line. ok is false without both.
 func ownText(q string) (order, body string, ok bool) {
 	at := textBegin.FindStringIndex(q)
 	if at == nil {
@@ -181,9 +182,9 @@ func ownText(q string) (order, body string, ok bool) {
 	return order, body, strings.ContainsFunc(order, unicode.IsLetter) && strings.ContainsFunc(body, unicode.IsLetter)
 }
 
-// OrdersOwnText reports whether a message orders another form of the text that it brings: with a verb, a word that
-// stands for the text, and how (“Make this friendlier: …”), or with a verb and a form (“Translate into German: …”). It
-// tells them by the grammar of the order.
+// OrdersOwnText reports whether a message orders another form of the text that it contains. The order has a verb, a
+// pronoun for the text and a manner (“Make this friendlier: …”), or a verb and a form (“Translate into German: …”).
+// It parses the grammar of the order.
 func OrdersOwnText(q string) bool {
 	order, body, ok := ownText(q)
 	if !ok || strings.HasSuffix(body, "?") {
@@ -209,8 +210,8 @@ func OrdersOwnText(q string) bool {
 	})
 }
 
-// bringsWords reports whether a message brings words of its own behind a colon or on a further line, and does not begin
-// as a question.
+// bringsWords reports whether a message contains a text after a colon or on a further line, and does not start as a
+// question.
 func bringsWords(q string) bool {
 	order, _, ok := ownText(q)
 	said := wordsAt(order)
@@ -219,7 +220,7 @@ func bringsWords(q string) bool {
 	})
 }
 
-// isAddressed reports whether a message speaks to who answers and names at most one thing: “Can you sing?”.
+// isAddressed reports whether a message addresses the assistant and names at most one thing: “Can you sing?”.
 func isAddressed(q string) bool {
 	said := wordsAt(q)
 	if len(said) == 0 || len(said) > mostReferring || strings.ContainsAny(q, "0123456789") {
@@ -239,12 +240,12 @@ func isAddressed(q string) bool {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// listNumber begins an item of a list.
+// listNumber matches the number of a list item.
 var listNumber = regexp.MustCompile(`(?m)^\s*\d{1,3}[.)]\s`)
 
-// NeedsNone reports whether a model's reply to an undecided message can be what was asked for without any document. A
-// text that was brought as a question stays one, and no number is new. claims are the statements of the reply: beside a
-// text of its own, who answers speaks only of itself and to who asks.
+// NeedsNone reports whether a model's reply to an undecided message can be its answer without documents. The reply
+// must contain no new number, and if the text in the message is a question, a question too. claims are the factual
+// claims of the reply. For a message without a text, each must be in the first person.
 func NeedsNone(message, reply string, claims []string) bool {
 	for _, n := range digits.FindAllString(listNumber.ReplaceAllString(reply, ""), -1) {
 		if !slices.Contains(digits.FindAllString(message, -1), n) {

@@ -10,25 +10,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// grammar is how a language joins questions and refers to what was said: closed classes of words, in lower case. Five
-// languages have one; a question in another is read by whichever knows most of its words, and then seldom finds parts
-// or references, which only costs a shortcut.
+// grammar holds a language's words for joining questions and for references: closed classes, in lower case. There
+// are five grammars. A question in another language is parsed by the one that knows most of its words. That seldom
+// finds parts or references, which only costs a shortcut.
 type grammar struct {
 	language     string
 	conjunctions []string
-	// without those that join clauses of statements as well (French que, Spanish words without accents, Italian che)
+	// without words that also join clauses of statements (French que, Spanish words without accents, Italian che)
 	questions   []string
-	reasons     []string // of these, the ones that ask about what was said when they stand alone
-	back        []string // that stand for what was said
-	determiners []string // of these, the ones that may stand before a noun
+	reasons     []string // question words that ask about the context when used alone
+	back        []string // pronouns for the context
+	determiners []string // those that may precede a noun
 	articles    []string // definite
-	manner      []string // that begin how something is to be said
+	manner      []string // words that introduce a manner
 	you         []string
-	self        []string // that stand for who speaks
+	self        []string // first person
 	polite      []string
-	things      []string // question words that ask for a thing
-	persons     []string // question words that ask for a person
-	turns       []string // that turn what is said around: negations, directions, amounts
+	things      []string // question words for a thing
+	persons     []string // question words for a person
+	turns       []string // words that change the meaning: negations, directions, amounts
 }
 
 var grammars = []grammar{
@@ -93,11 +93,10 @@ var grammars = []grammar{
 	},
 }
 
-// wordList makes the table of grammars readable: words in one string, separated by spaces.
+// wordList splits a string at spaces, which keeps the table of grammars readable.
 func wordList(list string) []string { return strings.Fields(list) }
 
-// isFunction reports whether a word carries no subject. In a language without a list of such words the short ones do
-// not.
+// isFunction reports whether a token is a function word. In Italian, without a list of stop words, short tokens are.
 func (a grammar) isFunction(word string) bool {
 	if a.language == "it" {
 		return utf8.RuneCountInString(word) <= 3 || slices.Contains(a.questions, word)
@@ -105,16 +104,16 @@ func (a grammar) isFunction(word string) bool {
 	return text.IsStop(word, a.language) || slices.Contains(a.questions, word)
 }
 
-// wordAt is a word of a question with its place in bytes, in lower case.
+// wordAt is a token of a question, normalised to lower case, with its offsets in bytes.
 type wordAt struct {
 	word       string
 	start, end int
-	gap        string // what stands between it and the word before
+	gap        string // text between it and the previous token
 }
 
 var wordShape = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-._][\p{L}\p{M}\p{N}]+)*`)
 
-// wordsAt are the words of a text in order, in lower case, with their places in bytes.
+// wordsAt splits a text into tokens in lower case, with their offsets in bytes.
 func wordsAt(q string) []wordAt {
 	var out []wordAt
 	from := 0
@@ -125,20 +124,21 @@ func wordsAt(q string) []wordAt {
 	return out
 }
 
-// joint is a place where one question may end and another begins: words[:ends] and words[begins:].
+// joint is a possible boundary between two questions: words[:ends] and words[begins:].
 type joint struct {
 	grammar      grammar
 	ends, begins int
-	asks         int  // the place of the question word behind it; -1: there is none
+	asks         int  // index of the question word after it, or -1
 	comma        bool // a comma alone, without a conjunction
 	sentence     bool // a question mark or a semicolon
 }
 
-// mostBetween is how many function words may stand between a conjunction and a question word: “and tell me who”, “und
-// bis wann”.
+// mostBetween is the maximum number of function words between a conjunction and a question word: “and tell me who”,
+// “und bis wann”.
 const mostBetween = 3
 
-// jointsOf finds the places where a text may be divided. One place may be a joint in two languages; the first is kept.
+// jointsOf returns the possible boundaries in a text. Boundaries in several languages at the same token are
+// deduplicated.
 func jointsOf(said []wordAt) []joint {
 	var out []joint
 	for i, w := range said {
@@ -172,7 +172,7 @@ func jointsOf(said []wordAt) []joint {
 	return slices.CompactFunc(out, func(a, b joint) bool { return a.begins == b.begins })
 }
 
-// languageFrom guesses how words ask by their first question word, English if there is none.
+// languageFrom returns the grammar of the first question word. The fallback is English.
 func languageFrom(said []wordAt) grammar {
 	for _, w := range said {
 		for _, a := range grammars {
@@ -187,13 +187,12 @@ func languageFrom(said []wordAt) grammar {
 // clause is a question within a text.
 type clause struct {
 	text   string
-	joined bool // by a conjunction or a comma to the one before, so that it may leave out what that says
+	joined bool // joined to the previous one by a conjunction or comma, which may be its context
 }
 
-// splitQuestions are the questions that a text consists of, nil if it can't be divided into such: each part has content
-// words and function words of its own, and none that was cut from a sentence ends in the middle of a phrase. What is
-// cut is never rewritten: a part is a piece of the question as it was typed. A comma alone divides only a text in which
-// a conjunction does, too: “what, when and why”.
+// splitQuestions splits a text into its questions, or returns nil. Each part has content words and function words,
+// and a part of a sentence must not end inside a phrase. Parts are not rewritten: each is a substring of the
+// question. A comma alone is a boundary only if the text also has one at a conjunction: “what, when and why”.
 func splitQuestions(q string) []clause {
 	said := wordsAt(q)
 	joints := jointsOf(said)
@@ -218,13 +217,13 @@ func splitQuestions(q string) []clause {
 	return append(parts, clause{trimPunctuation(q[said[from].start:]), joined})
 }
 
-// trimPunctuation cuts white space and marks off both ends of a clause.
+// trimPunctuation trims white space and punctuation from both ends of a clause.
 func trimPunctuation(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;?¿.!¡", r) })
 }
 
-// dividesQuestions reports whether two runs of words are questions by themselves. asks is the place of the question
-// word in the second. It errs towards not dividing: a question that stays whole is still searched for as a whole.
+// dividesQuestions reports whether two token sequences are separate questions. asks is the index of the question
+// word in the second. In doubt it returns false, since an undivided question is still searched for as a whole.
 func (j joint) dividesQuestions(left, right []wordAt, asks int) bool {
 	if len(left) == 0 || !j.grammar.isQuestion(left) || !j.grammar.isQuestion(right) {
 		return false
@@ -244,8 +243,7 @@ func (j joint) dividesQuestions(left, right []wordAt, asks int) bool {
 	return j.grammar.isWhole(left) && j.grammar.isWhole(right)
 }
 
-// isQuestion reports whether words have what a question needs: something it is about, and words that make a sentence
-// of it.
+// isQuestion reports whether tokens can be a question: at least one content word and one function word.
 func (a grammar) isQuestion(said []wordAt) bool {
 	content, function := 0, 0
 	for _, w := range said {
@@ -260,8 +258,7 @@ func (a grammar) isQuestion(said []wordAt) bool {
 	return content > 0 && function > 0
 }
 
-// isWhole reports whether words do not break off in the middle of a phrase, as before “of” or “the” are followed by
-// what they belong to.
+// isWhole reports whether tokens do not end inside a phrase, as after “of” or “the”.
 func (a grammar) isWhole(said []wordAt) bool {
 	last := said[len(said)-1].word
 	return !a.isFunction(last) || pronoun.MatchString(last)

@@ -21,7 +21,7 @@ var (
 			`(?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with ` +
 			`(?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
 	)
-	// the footnote that is meant by its place among them, or as the only one that can be meant: “the last citation”
+	// a footnote by its ordinal or “last”, or the only possible one: “the last citation”
 	opensInOrder = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|` +
 		`display|go to|jump to|öffne|zeig(?:e)?(?: mir)?)(?: up)? (?:the |that |die |das |den )?` +
 		`(?:(` + strings.Join(ordinals, "|") + `|last|letzte[nrs]?) )?` +
@@ -29,18 +29,18 @@ var (
 	politeEnd = regexp.MustCompile(`(?i)^[\s.!?,]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )
 
-// ordinals are numerals of order in English and German, for 1 to 10.
+// ordinals are patterns of the English and German ordinals for 1 to 10.
 var ordinals = []string{
 	"first|1st|erste[nrs]?", "second|2nd|zweite[nrs]?", "third|3rd|dritte[nrs]?", "fourth|4th|vierte[nrs]?",
 	"fifth|5th|fünfte[nrs]?", "sixth|6th|sechste[nrs]?", "seventh|7th|siebte[nrs]?", "eighth|8th|achte[nrs]?",
 	"ninth|9th|neunte[nrs]?", "tenth|10th|zehnte[nrs]?",
 }
 
-// LastCitation is the number of the last footnote, whatever it is.
+// LastCitation is the number for the last footnote of an answer.
 const LastCitation = -1
 
-// CitationToOpen is the number of the footnote that a question asks to be opened, or LastCitation. Where it names none,
-// “the source”, the first is meant. Ordinals beyond the tenth are not read; digits are.
+// CitationToOpen parses the number of the footnote that a question asks to open, or LastCitation. Without a number,
+// as in “the source”, it is the first. Ordinals above the tenth are not recognised; digits are.
 func CitationToOpen(question string) (number int, ok bool) {
 	if m := opensInOrder.FindStringSubmatch(question); m != nil {
 		at := slices.IndexFunc(ordinals, func(names string) bool {
@@ -66,9 +66,9 @@ func CitationToOpen(question string) (number int, ok bool) {
 	return number, err == nil
 }
 
-// DocumentToOpen is what a question that asks for a document to be opened calls it. sure says that it can be nothing
-// but a document's name; else it may be: “Open questions of the survey”. name is empty where more is asked for. A name
-// that stands in quotes, or is a file's, is sure.
+// DocumentToOpen parses the name in a question that asks to open a document. sure reports whether it can only be a
+// document's name, such as one in quotes or a file name; otherwise it may be a phrase as in “Open questions of the
+// survey”. name is empty if the question asks for more.
 func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)
 	if m == nil {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// How a question says which documents it asks for: by whom, of when, with which tag.
+// Patterns for properties of documents in a question: author, date, tag.
 var (
 	madeBy = regexp.MustCompile(`\b[Bb]y (?:the )?(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
 	madeIn = regexp.MustCompile(`(?i)\b(from|in|of|since|after|before|until)(?: the)?(?: year)? ((?:19|20)\d{2})\b`)
 	tagged = regexp.MustCompile(`(?i)\b(?:tagged(?: with| as)?|with the tags?) ["“]?([\p{L}\p{N}][\p{L}\p{N}_-]*)`)
 )
 
-// Properties reads by whom, of when and with which tag the documents are that a question asks for, as filters of a list
-// of documents, and what it says behind them. “After 2020” begins with 2021, “before” ends with the year before,
-// “since” and “until” hold the year itself.
+// Properties parses the author, date and tag of the documents that a question asks for. It returns them as filters
+// of a list of documents, and the rest of the question after them. “After 2020” starts with 2021, “before” ends with
+// the previous year, “since” and “until” include the year.
 func Properties(question string) (filters map[string]any, rest string) {
 	filters = map[string]any{}
 	end := 0

@@ -9,31 +9,30 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// intent is what two questions must have in common that the same tools answer. Two with the same key ask for the same
-// with the same words, in any order, form and politeness; a number, a name, quoted words, a negation or another way of
-// asking tells them apart. A remembered choice of tools is used again only when all of it is equal
+// intent is the normalised meaning of a question, for the cache of tool decisions. Questions with equal intent use
+// the same words in any order, form and politeness. They differ by a number, a name, quoted words, a negation or
+// another question word. A cached choice of tools is reused only if the whole intent is equal
 // (docs/decisions/agent.md).
 type intent struct {
-	// the question words; “?” for a question that yes or no answers; empty for what and which, and for no question
-	// word
+	// the question words; “?” for a yes/no question; empty for what and which, and without a question word
 	kind  string
-	terms []string // of the content words, sorted, each once
-	exact []string // what must be the same in the same order: numbers, names and quoted words
-	turns []string // function words that turn what is said: not, before, all
+	terms []string // stemmed content words, sorted, deduplicated
+	exact []string // numbers, names and quoted words, which must be equal and in the same order
+	turns []string // function words that change the meaning: not, before, all
 }
 
-// countable is what makes another question of a question word.
+// countable lists words after “how” that make it another question word.
 var countable = wordList("many much viel viele vielen")
 
-// request is how a question begins that is an order: “Can you …”.
+// request matches the polite beginning of an order: “Can you …”.
 var request = regexp.MustCompile(
 	`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) ` +
 		`du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`,
 )
 
-// IntentOf reads a question. What it does not understand makes it differ from others: a model that chooses once more
-// costs less than tools that do not fit. Words are stemmed, so that forms of a word are one; where a person is asked
-// for and a name is in the question they are not, as stems would hide who does what to whom.
+// IntentOf parses and normalises a question. Unknown words make questions differ, since another choice by a model
+// costs less than unsuitable tools. Words are stemmed, except in a question for a person that contains a name: stems
+// would hide who does what to whom.
 func IntentOf(q string) intent {
 	g := spokenBy(wordsAt(q))[0]
 	ordered := request.ReplaceAllString(q, "")
@@ -75,7 +74,7 @@ func IntentOf(q string) intent {
 	return out
 }
 
-// kindOf is what kind of answer a question wants: its question words, sorted, each once.
+// kindOf returns the kind of answer that a question asks for: its question words, sorted, deduplicated.
 func (g grammar) kindOf(q string, said []wordAt) string {
 	var kinds []string
 	asks := false
@@ -99,7 +98,7 @@ func (g grammar) kindOf(q string, said []wordAt) string {
 	return strings.Join(slices.Compact(kinds), " ")
 }
 
-// Key is one string for all of it, empty for a question that says too little to be compared.
+// Key encodes the intent as a cache key; empty for a question with fewer than two content words.
 func (a intent) Key() string {
 	if len(a.terms) < 2 {
 		return ""

@@ -9,10 +9,10 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// MaxParts is how many parts a question is taken apart into.
+// MaxParts is the maximum number of parts of a question.
 const MaxParts = 5
 
-// Undivided is the question as its only part.
+// Undivided returns the whole question as its only part.
 func Undivided(question string) []chat.PlanPart {
 	return []chat.PlanPart{{
 		Query: text.Shorten(question, 1000), Reasoning: "The question itself", DependsOn: []int{},
@@ -42,9 +42,9 @@ var (
 	)
 )
 
-// Split takes a question apart by rules: the questions it consists of, or the sides of a comparison. A question that
-// they find no parts in comes back whole. It never fails: what is too long, has too many parts or a part without
-// content comes back undivided.
+// Split splits a question by rules into its questions, or into the sides of a comparison. It never fails: a question
+// without parts is returned undivided, as is one that is too long, has too many parts or a part without content
+// words.
 func Split(question string, a Analysis) []chat.PlanPart {
 	q := strings.Join(strings.Fields(question), " ")
 	if len(q) > MaxAnalysed {
@@ -70,16 +70,16 @@ func Split(question string, a Analysis) []chat.PlanPart {
 	}
 	for i := range parts {
 		if len(parts[i].DependsOn) == 0 && len(Keywords(parts[i].Query)) == 0 {
-			return Undivided(question) // what it is about stands elsewhere
+			return Undivided(question) // the subject is elsewhere
 		}
 		parts[i].Status = chat.StatusPending
 	}
 	return parts
 }
 
-// comparedSides are the things that a question compares. What only the first or the last of them says holds for all:
-// "the rent of the flat and the house", "leave and sickness in the handbook". The first form that fits is taken, and if
-// its sides are no good, none is.
+// comparedSides returns the things that a question compares. A relation at the first or the last one applies to all:
+// "the rent of the flat and the house", "leave and sickness in the handbook". Only the first matching pattern is
+// used, even if its sides are not comparable.
 func comparedSides(q string) []string {
 	for _, form := range compared {
 		m := form.FindStringSubmatch(q)
@@ -110,16 +110,16 @@ func comparedSides(q string) []string {
 	return nil
 }
 
-// namesSomething reports whether a part names something: a date alone does not say what it is about.
+// namesSomething reports whether a part contains a named entity. A date alone does not identify a subject.
 func namesSomething(part string) bool {
 	return slices.ContainsFunc(findEntities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
 }
 
-// NeedsContext reports whether a part borrows what it is about from another: it points back, or has a single content
-// word.
+// NeedsContext reports whether a part needs the context of another: it contains a pronoun, or fewer than two content
+// words.
 func NeedsContext(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
 
-// contentOf counts the content words of a part, by the words that its language asks with.
+// contentOf counts the content words of a part, in the language of its question word.
 func contentOf(part string) int {
 	said := wordsAt(part)
 	a, n := languageFrom(said), 0
@@ -131,8 +131,8 @@ func contentOf(part string) int {
 	return n
 }
 
-// areComparable reports whether the sides of a comparison are whole by themselves. One that is a single word before a
-// longer side may share its last word, as in “the old and the new tariff”; a name does not.
+// areComparable reports whether each side of a comparison is complete. A single word before a longer side may share
+// its last word, as in “the old and the new tariff”; a name does not.
 func areComparable(items []string) bool {
 	last := contentOf(items[len(items)-1])
 	for _, item := range items {

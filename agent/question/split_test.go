@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// inShort writes parts as "query <- prerequisites".
+// inShort formats parts as "query <- prerequisites".
 func inShort(parts []chat.PlanPart) []string {
 	var out []string
 	for _, p := range parts {
@@ -48,7 +48,7 @@ func TestSplit(t *testing.T) {
 		{"Who renewed the roof and when did they do it?", nil}, // “when did they do it” says nothing by itself
 		{"How many days of leave are there? What must I do when sick?",
 			[]string{"How many days of leave are there", "What must I do when sick"}},
-		// "why" alone says nothing
+		// "why" alone has no subject
 		{"How many days of leave are there; who grants them; and why?",
 			[]string{"How many days of leave are there", "who grants them; and why <- [0]"}},
 		{"Is the roof slate or tile and who checked it in 2020?",
@@ -79,9 +79,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreDividedWhereEachPartIsAQuestion reads questions with how many parts a person sees in each. A question
-// that stays whole where it could be divided is searched for as it is; a wrong part finds passages that nobody asked
-// for.
+// TestQuestionsAreDividedWhereEachPartIsAQuestion parses questions labelled with their number of parts. An undivided
+// question is searched for as a whole; a wrong part retrieves irrelevant passages.
 func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 	t.Parallel()
 	divided, whole := 0, 0
@@ -110,14 +109,14 @@ func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 			}
 		}
 	}
-	// of 28 and 32; the two that stay whole join verbs instead of question words, or have a single content word
+	// of 28 and 32; the two undivided ones join verbs instead of question words, or have a single content word
 	if divided < 26 || whole > 34 {
 		t.Errorf("%d questions divided, %d whole; want 26 and 34", divided, whole)
 	}
 }
 
-// TestNoPartBreaksOff puts many phrases on both sides of a conjunction: no part may end in a preposition, an article or
-// a conjunction, or lack content words.
+// TestNoPartBreaksOff joins many phrases with conjunctions: no part may end in a preposition, an article or a
+// conjunction, or lack content words.
 func TestNoPartBreaksOff(t *testing.T) {
 	t.Parallel()
 	lefts := []string{
@@ -160,8 +159,8 @@ func readTestdata(t *testing.T, name string) string {
 	return string(body)
 }
 
-// TestQuestionsThatLeanOnTheLastAnswer reads questions with whether a person takes them for one about the last answer.
-// None of the others may be taken for one, and no question at all where nothing was said before.
+// TestQuestionsThatLeanOnTheLastAnswer parses questions labelled by whether they refer to the last answer. No other
+// question may be recognised as a reference, and none at all without earlier questions as context.
 func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 	t.Parallel()
 	missed := 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// opening is a question whose words after the first may be a document's title.
+// opening matches a question whose words after the verb may be a document's title.
 var opening = regexp.MustCompile(
 	`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me| us)?|display|summari[sz]e|look ` +
 		`(?:at|into)|go through|what(?:'s| is| stands)? (?:written )?in|what does|according to)(?: ` +
@@ -13,8 +13,8 @@ var opening = regexp.MustCompile(
 		`(?:say|says|state|states|mention|mentions|contain|contains)\b.*| (?:for me|please))?[\s?.!]*$`,
 )
 
-// PossibleTitles returns what may be a title: what is quoted, and what follows a word like open. At most two quoted
-// ones. Whether a document has such a title is for the library to say.
+// PossibleTitles parses the possible titles in a question: at most two quoted texts, and the words after a verb like
+// open. The caller looks them up in the library.
 func PossibleTitles(question string) []string {
 	var out []string
 	for _, m := range quoted.FindAllStringSubmatch(question, 2) {
