@@ -170,7 +170,7 @@ func (w *Writer) addTo(ctx context.Context, begin int, said string, s sentence, 
 // sentence is a sentence's byte range in a text. mark is the offset for its footnote.
 type sentence struct{ start, end, mark int }
 
-// sentencesOf returns the sentences of a text, in order.
+// sentencesOf parses a text into its sentences, in order.
 func sentencesOf(s string) []sentence {
 	var out []sentence
 	runes, bytes := 0, 0

@@ -115,7 +115,7 @@ func (p paragraph) appendSentences(out []Claim) []Claim {
 	return out
 }
 
-// itemText returns the plain text of a list item, without its marker.
+// itemText returns the normalised text of a list item, without its marker.
 func (p paragraph) itemText() string {
 	return readEscapes(strings.Join(strings.Fields(listItem.ReplaceAllString(p.text, "")), " "))
 }
@@ -129,7 +129,7 @@ func (p paragraph) isName(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Join(strings.Fields(name), " ") == said })
 }
 
-// claimText returns a sentence as in Claim.Text: plain text on one line, without markers and block syntax.
+// claimText normalises a sentence for Claim.Text: plain text on one line, without markers and block syntax.
 func claimText(sentence string) string {
 	said := strings.TrimLeft(strings.Join(strings.Fields(WithoutMarkers(sentence)), " "), "#-*>|+ ")
 	return readEscapes(said)
@@ -206,7 +206,7 @@ type paragraph struct {
 	heading int // level of a heading, else 0
 }
 
-// splitParagraphs splits an answer into paragraphs, headings, table headers and lines of code. Paragraphs with the
+// splitParagraphs parses an answer into paragraphs, headings, table headers and lines of code. Paragraphs with the
 // same group number may share footnotes.
 func splitParagraphs(markdown string) []paragraph {
 	var out []paragraph

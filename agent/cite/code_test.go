@@ -67,9 +67,9 @@ func TestProgramCodeIsNotJudgedByItsWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		code      string
-		unchecked string // how many lines are told to be unchecked
+		unchecked string // note on unchecked lines
 	}{
-		{"apt-get install hello", ""}, // stands in the passage
+		{"apt-get install hello", ""}, // is in the passage
 		{"The package needs 40 kB of disk space.", ""},
 		{"sudo apt install dragons", "1 line of code was not checked"},
 		{"git commit -m 'x'\ngit push", "2 lines of code were not checked"},

@@ -25,8 +25,8 @@ type comparison struct {
 	Unsupported []string
 }
 
-// Holder returns the name of the evidence for a sentence, or an empty string if there is none. by compares the
-// words. foreign means that the sentence can't be compared because of its language.
+// Holder returns the name of the evidence for a sentence, or an empty string. by compares the words. foreign means
+// that the sentence can't be compared because of its language.
 type Holder func(said string, by WordMatcher) (held string, foreign bool)
 
 // Compare looks for evidence for each factual sentence with holds. Sentences that contradict the run's log are
@@ -70,7 +70,7 @@ func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	return c
 }
 
-// IsFaultless reports whether every factual sentence is supported, or there is none.
+// IsFaultless reports whether every factual sentence is supported. It is true for an answer without any.
 func (c comparison) IsFaultless() bool { return c.supported == c.stated }
 
 // Confidence returns the confidence in an answer without quotes. A sentence that could not be compared, or is a

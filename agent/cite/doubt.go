@@ -2,7 +2,7 @@ package cite
 
 import "slices"
 
-// Shown is the evidence in the prompt of a model that judges an answer.
+// Shown is the part of the evidence in the context of the model that judges an answer.
 type Shown struct {
 	Texts     []string // passages, and paragraphs of the text that came with the question
 	Footnotes []int    // footnotes whose texts are all in Texts

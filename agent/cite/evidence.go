@@ -5,10 +5,12 @@
 //
 // The input is passages (Sources, filled by tools), the model's text (Writer) and tool results (ToolResults). The
 // output is footnotes with words of the stored text (Citation), the answer's text as deltas, and an evaluation of
-// each sentence (Evidence). sources.go, quote_span.go and citer.go make footnotes; writer.go streams; markdown.go,
-// claims.go, quotation.go and heading.go parse the sentences of an answer. support.go, factual_claim.go, compare.go,
-// tool_results.go, done.go, code.go and doubt.go check their evidence. placed_footnotes.go and follow_ups.go
-// complete an answer. corpus/support decides whether words support a claim.
+// each sentence (Evidence).
+//
+// sources.go, quote_span.go and citer.go make footnotes, and writer.go streams. markdown.go, claims.go, quotation.go
+// and heading.go parse the sentences of an answer. support.go, factual_claim.go, compare.go, tool_results.go,
+// done.go, code.go and doubt.go check their evidence. placed_footnotes.go and follow_ups.go complete an answer.
+// corpus/support decides whether words support a claim.
 //
 // A footnote's quote is always a slice of a stored text, never the model's words. A sentence that can't be checked
 // is counted separately and not as supported.
@@ -65,13 +67,16 @@ func NewEvidence(s *Sources, c *Citer, req chat.RunRequest) *Evidence {
 // not based on a measurement.
 const UncheckedConfidence = 0.8
 
-// Evaluate compares each sentence with the passages behind its footnotes, or, without footnotes of its own, with
-// those of the footnotes that follow in its paragraph. Confidence is the share of supported sentences among the
+// Evaluate compares each sentence with the passages behind its footnotes. A sentence without footnotes is compared
+// with those behind the next footnotes in its paragraph. Confidence is the share of supported sentences among the
 // factual ones, lowered by quotes that are not verbatim. A sentence that only resembles its passages may contradict
-// them: it counts half, and is not listed as unsupported. confidence = (backed + covered + reworded/2) ÷ (sentences
-// with footnotes + factual sentences without), times 0.8 + 0.2 × the share of quotes that are verbatim in a
-// document. Without any footnote it is 0.1. A backed sentence that is repeated without its footnote, as in a summary
-// at the end, is covered.
+// them: it counts half, and is not listed as unsupported. A backed sentence that is repeated without its footnote,
+// as in a summary at the end, is covered.
+//
+//	confidence = (backed + covered + reworded/2) ÷ (sentences with footnotes + factual sentences without)
+//	             × (0.8 + 0.2 × the share of quotes that are verbatim in a document)
+//
+// Without any footnote it is 0.1.
 func (e *Evidence) Evaluate(markdown string) (confidence float64, explained string, unsupported []string) {
 	unsupported = []string{}
 	cited, backed, without, covered := 0, 0, 0, 0
@@ -155,8 +160,9 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 // Hundredths rounds a confidence to hundredths, since the comparison of words is no more precise.
 func Hundredths(confidence float64) float64 { return math.Round(confidence*100) / 100 }
 
-// AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages, or there is none to
-// check. It is checked before an answer is retried: one without any resemblance was written without the passages.
+// AnyResembles reports whether a claim with footnotes may be a paraphrase of its passages. It is true for an answer
+// without such a claim. It is checked before an answer is retried: one without any resemblance was written without
+// the passages.
 func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {

@@ -12,8 +12,8 @@ import (
 // Footnote matches the format in which the writer writes footnotes: [3]. It is a footnote only in running text.
 var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
 
-// footnotesIn returns the byte ranges of a block's footnotes, outside code, formulas, addresses and links. A bracket
-// before “(” is a link. The spans are sorted, so one pass suffices.
+// footnotesIn parses a block for footnotes and returns their byte ranges. Code, formulas, addresses and links
+// contain none. A bracket before “(” is a link. The spans are sorted, so one pass suffices.
 func footnotesIn(s string) [][]int {
 	var out [][]int
 	spans := withFormulas(s, codeSpans(s))

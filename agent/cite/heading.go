@@ -51,7 +51,7 @@ func fillSections(all []Claim) {
 
 // headingAdds returns what a heading adds to the question, its section and the passages behind the section's
 // footnotes. A heading such as “Three reasons” is a claim without a footnote of its own; one that only names the
-// topic is none.
+// topic makes no claim.
 func (e *Evidence) headingAdds(c Claim) support.Adds {
 	if !IsFactualClaim(c.Text) {
 		return support.AddsNothing

@@ -25,7 +25,7 @@ const (
 // text, so that a line of markers alone is parsed in linear time.
 const maxOpenItems = 100
 
-// openFence is an open fenced code block. The zero value means that there is none.
+// openFence is the parser's state in a fenced code block. The zero value means that no block is open.
 type openFence struct {
 	char   byte // '`' or '~'
 	length int  // length of the opening run; a shorter run does not close the block
@@ -290,9 +290,9 @@ func WithoutEscapes(markdown string) string {
 // readEscapes is WithoutEscapes for one block outside of code blocks.
 func readEscapes(block string) string { return text.UnescapeMarkdown(block, codeSpans(block)) }
 
-// codeSpans returns the byte ranges of a block's code spans, including backticks. A run of backticks opens a span
-// only if a run of the same length follows; otherwise it is text, as after a backslash. It follows CommonMark §6.1,
-// except that a backslash escapes a backtick, as answers intend.
+// codeSpans parses a block for code spans, and returns their byte ranges including backticks. A run of backticks
+// opens a span only if a run of the same length follows; otherwise it is text, as after a backslash. It follows
+// CommonMark §6.1, except that a backslash escapes a backtick, as answers intend.
 func codeSpans(s string) [][2]int {
 	var out [][2]int
 	for i := 0; i < len(s); {

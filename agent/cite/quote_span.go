@@ -28,7 +28,7 @@ type textLibrary interface {
 }
 
 // Texts reads the stored texts that footnotes point into, within a run's scope. It is safe for concurrent use. It
-// caches blocks for the run but not texts, which the library caches.
+// caches the blocks of cited documents for the run, but not their texts.
 type Texts struct {
 	library textLibrary
 	scope   chat.Scope

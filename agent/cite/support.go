@@ -110,7 +110,7 @@ func (e *Evidence) matcherFor(said string) WordMatcher {
 	return e.citer.Judge.Backed
 }
 
-// leadsToList reports whether a sentence with footnotes only introduces a list, to which the footnotes belong.
+// leadsToList reports whether a sentence with footnotes only introduces the list that the footnotes support.
 func (c Claim) leadsToList() bool {
 	return strings.HasSuffix(c.Text, ":") && CountContentWords(c.Text) < minLead
 }

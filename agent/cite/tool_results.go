@@ -129,9 +129,9 @@ func sortedKeys(m map[string]any) []string {
 // allText returns all stored prose and facts.
 func (r *ToolResults) allText() string { return strings.Join(r.prose, "\n\n") + "\n\n" + r.Facts }
 
-// isReturned reports whether tool results support a sentence: prose of another server's tool, the result of a
-// calculation in words of the question or of a passage, or a listed fact about a document that it names. For lists
-// and sums, words alone are not enough: numbers must match too, see Judge.States.
+// isReturned reports whether tool results support a sentence. These are prose of another server's tool, the result
+// of a calculation in words of the question or of a passage, and a listed fact about a named document. For lists and
+// sums, words alone are not enough: numbers must match too, see Judge.States.
 func (e *Evidence) isReturned(said string, by WordMatcher) bool {
 	if slices.ContainsFunc(e.Results.prose, func(p string) bool { return by(said, MetaWords, p) }) {
 		return true

@@ -168,8 +168,8 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 }
 
 // complexityOf estimates the complexity of a question: simple, moderate or complex, by its parts, its length in
-// runes and its keywords. The limits are not measured. They determine whether rules split the question and which
-// calls they choose.
+// runes and its keywords. The limits are not measured. The result decides whether rules split the question, and
+// whether they may choose its tools.
 func complexityOf(q string, a Analysis) string {
 	parts := strings.Count(q, "?") + strings.Count(strings.ToLower(q), " and ") + strings.Count(q, ";")
 	switch {
@@ -323,8 +323,8 @@ func Expression(question string) string {
 }
 
 // HasSubject reports whether a message has a subject that a later question may continue. Small talk, sums, another
-// format of the last answer, “Why?” and “Tell me more” have none. Neither have requests to open a footnote or a
-// named file.
+// format of the last answer, “Why?” and “Tell me more” have none. Nor do requests to open a footnote or a named
+// file.
 func HasSubject(message string) bool {
 	if _, cited := CitationToOpen(message); cited {
 		return false

@@ -154,7 +154,7 @@ func TestAReplyShowsThatItNeedsDocuments(t *testing.T) {
 
 // TestSimilarQuestions compares pairs of questions labelled by whether the same tools and words answer both, and
 // prints how many are classified correctly. No different pair may count as similar, since its tools would not fit.
-// FOOTNOTE_TEST_PAIRS names another file of pairs, for which only the counts are printed.
+// FOOTNOTE_TEST_PAIRS names another file of pairs. For those it only prints the counts.
 func TestSimilarQuestions(t *testing.T) {
 	t.Parallel()
 	other := os.Getenv("FOOTNOTE_TEST_PAIRS")

@@ -27,7 +27,7 @@ var enclitic = regexp.MustCompile(
 	`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`,
 )
 
-// bringsText matches a text after a colon or on a further line, to which the words before it refer: “Translate this:
+// bringsText matches a text after a colon or on a further line, the object of the words before it: “Translate this:
 // The roof is good”.
 var bringsText = regexp.MustCompile(`(?s)[:\n]\s*\S*\p{L}`)
 

@@ -96,7 +96,8 @@ var grammars = []grammar{
 // wordList splits a string at spaces, which keeps the table of grammars readable.
 func wordList(list string) []string { return strings.Fields(list) }
 
-// isFunction reports whether a token is a function word. In Italian, without a list of stop words, short tokens are.
+// isFunction reports whether a token is a function word. Italian has no list of stop words: there, tokens of up to
+// three letters count as such.
 func (a grammar) isFunction(word string) bool {
 	if a.language == "it" {
 		return utf8.RuneCountInString(word) <= 3 || slices.Contains(a.questions, word)

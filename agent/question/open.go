@@ -67,7 +67,7 @@ func CitationToOpen(question string) (number int, ok bool) {
 }
 
 // DocumentToOpen parses the name in a question that asks to open a document. sure reports whether it can only be a
-// document's name, such as one in quotes or a file name; otherwise it may be a phrase as in “Open questions of the
+// document's name, such as one in quotes or a file name. Otherwise it may be a phrase as in “Open questions of the
 // survey”. name is empty if the question asks for more.
 func DocumentToOpen(question string) (name string, sure bool) {
 	m := opensNamed.FindStringSubmatch(question)

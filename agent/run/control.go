@@ -86,8 +86,8 @@ func (c *Control) Decide(callID string, approved bool, input json.RawMessage) bo
 }
 
 // Undecided returns the tool of a call that waits for approval. known is false for a call that does not wait, or not
-// yet: a call of a taken-over run waits again in a moment. It fails with CodeConflict if the run was stopped or the
-// call decided.
+// yet. A call of a taken-over run waits again in a moment. It fails with CodeConflict if the run was cancelled or
+// the call decided.
 func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error) {
 	t, known, settled := c.approvals.findCall(callID)
 	switch {

@@ -257,8 +257,8 @@ func (w *Runner) searchCoverage() chat.Coverage {
 // equation matches a calculation with its result in an answer: 2 * 3 = 7.
 var equation = regexp.MustCompile(`([\d(£$€¥][\d\s.,()+\-−*/^%×÷·£$€¥]*)=\s*([-−]?[£$€¥]?\d[\d,]*(?:\.\d+)?)`)
 
-// sumNotes returns notes on the sums in unsupported sentences: the wrong ones with their correct result, and a note
-// if the requested sum was not calculated or its result is missing.
+// sumNotes returns notes on the sums in unsupported sentences. It corrects the wrong ones. If there are none, it
+// notes that the requested sum was not calculated, or that the answer omits its result.
 func (k *knowledge) sumNotes(unsupported []string) []string {
 	var out []string
 	for _, said := range unsupported {

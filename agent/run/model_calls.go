@@ -158,9 +158,9 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 	}
 }
 
-// streamReply requests one reply and streams its text to readers. Three events cancel it: the end of the time for
-// searching, unless an answer is already being written; a user who wants the answer now, which makes visible text
-// the answer; and the server's shutdown.
+// streamReply requests one reply and streams its text to readers. The end of the time for searching cancels it,
+// unless an answer is already being written. A user who wants the answer now cancels it too, and visible text
+// becomes the answer. So does the server's shutdown.
 func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -203,8 +203,8 @@ func (e *Engine) Use(m Models) {
 // Price is the price of a million tokens.
 type Price struct{ In, Out float64 }
 
-// allowedModels returns the models that a request may select, deduplicated by name: the usual one, the allowed ones,
-// and the fallback, so that a user can select the offline model by its name.
+// allowedModels returns the models that a request may select, deduplicated by name: the usual one, the allowed ones
+// and the fallback. With the fallback a user can select the offline model by its name.
 func (c *Config) allowedModels() []llm.Model {
 	all := append([]llm.Model{c.Model}, c.Models...)
 	if c.Fallback != nil {

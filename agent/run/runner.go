@@ -339,8 +339,8 @@ func (w *Runner) startedEvent() chat.RunStarted {
 	}
 }
 
-// shortPath chooses the calls for questions that need no model to choose: small talk, work on a given text, a
-// question about a footnote of the last answer, and one about a named document. Tools still search and read the
+// shortPath chooses the calls for questions that need no model to choose. These are small talk, work on a given
+// text, and questions about a footnote of the last answer or a named document. Tools still search and read the
 // documents. A path is taken only if the question's kind is certain. Each path saves one model turn.
 func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 	c := choice{by: "rules", confidence: 0.95}

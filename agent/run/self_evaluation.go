@@ -140,10 +140,10 @@ func (w *Runner) askJudgement(
 	return v, nil
 }
 
-// judgePrompt builds the prompt with the question, the answer and its evidence within the token limit: the passages
-// of its footnotes, or without footnotes the retrieved passages, and the text that came with the question. sentences
-// are those to check, numbered from 1. The prompt and its reply take at most 80 % of Features.ContextTokens. The
-// answer is fenced as data, since it may quote a document that contains instructions.
+// judgePrompt builds the prompt with the question, the answer and its evidence within the token limit. The evidence
+// is the passages of its footnotes, or without footnotes the retrieved passages, and the text that came with the
+// question. sentences are those to check, numbered from 1. The prompt and its reply take at most 80 % of
+// Features.ContextTokens. The answer is fenced as data, since it may quote a document that contains instructions.
 func (k *knowledge) judgePrompt(answer string) (messages []llm.Message, sentences []string) {
 	rules := strings.ReplaceAll(reflectDoc, "{{nonce}}", k.nonce)
 	var b strings.Builder

@@ -91,7 +91,7 @@ func (c *toolCaller) runCalls(ctx context.Context, r reply) (err error) {
 	if r.finish == llm.FinishLength {
 		return c.discardCutTurn(ctx, r)
 	}
-	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // the full version was read when the run began
+	version, err := c.cfg.Library.KnownVersion(ctx, c.toolContext.Scope) // cached when the run began
 	if err != nil {
 		return fmt.Errorf("read library version: %w", err)
 	}
