@@ -123,10 +123,10 @@ func wordsOf(src Source, words string) (found QuoteSpan, ok bool) {
 }
 
 // quoteClaim finds the words of a source that support a claim: the model's quotes, else the passage's best-matching
-// sentence. A model's quote is searched for in the passage, then in the whole document. If the model gave several
-// quotes from one source, only one that resembles the claim is tried, or the last. score is 1 for an exact quote,
-// and 0.85 for an approximate one, the minimum similarity for a match (chat.CheckApproximate). Otherwise it is the
-// share of the claim that the sentence holds.
+// sentence. Of several quotes it tries those that resemble the claim, and the last one in any case. A quote is
+// searched for in the passage, then in the whole document. score is 1 for an exact quote, and 0.85 for an
+// approximate one, the minimum similarity for a match (chat.CheckApproximate). For a best-matching sentence it is
+// the share of the claim that the sentence contains.
 func (c *Citer) quoteClaim(ctx context.Context, src Source, claim string) (found QuoteSpan, claimed string, err error) {
 	for i, given := range src.Quotes {
 		if last := i == len(src.Quotes)-1; !last && !c.Judge.Resembles(claim, "", given) {

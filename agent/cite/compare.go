@@ -29,9 +29,9 @@ type comparison struct {
 // that the sentence can't be compared because of its language.
 type Holder func(said string, by WordMatcher) (held string, foreign bool)
 
-// Compare looks for evidence for each factual sentence with holds. Sentences that contradict the run's log are
-// counted as unsupported first, even if they are not factual. An answer without a factual sentence is compared by
-// its lines of code, headings and table rows.
+// Compare looks for evidence for each factual sentence with holds. Sentences about the run that its log contradicts
+// count as unsupported, even if they are not factual. An answer without a factual sentence is compared by its lines
+// of code, headings and table rows.
 func (e *Evidence) Compare(markdown string, holds Holder) comparison {
 	c := comparison{Unsupported: []string{}}
 	factual := e.factualStatements(markdown)

@@ -13,9 +13,9 @@ const mostFollowUps = 3
 
 // FollowUps generates up to three questions from sections that were retrieved but not cited, of documents that the
 // answer cites. If all were cited, it uses the sections that were cited last. Each section relates to the question:
-// its text or its heading contains a content word of it, or it is next to a cited passage. Documents in another
-// language than the question are skipped, if both languages are known. No model writes the questions, so the
-// documents answer each of them. Questions that were asked or answered are skipped, compared without case.
+// its text or its heading contains a content word of it, or it is next to a cited passage. If the question's
+// language is detected, documents in another or an unknown language are skipped. No model writes the questions, so
+// the documents answer each of them. Questions that were asked or answered are skipped, compared without case.
 func FollowUps(all []Source, cited []int, question string) []string {
 	language := text.Detect(question)
 	var languages []string

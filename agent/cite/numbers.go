@@ -60,7 +60,7 @@ func (e *Evidence) valuesOf(number, said string) []string {
 	}
 }
 
-// numbersOf returns the normalised values of the numbers in a text.
+// numbersOf parses the numbers in a text and returns their normalised values.
 func (e *Evidence) numbersOf(s string) (out []string) {
 	for _, n := range writtenNumber.FindAllString(s, -1) {
 		out = append(out, e.valuesOf(n, s)...)

@@ -48,8 +48,8 @@ func (e *Evidence) refersTo(reference, name, answer string) bool {
 	return !e.citer.Judge.HasOwnWords(reference, MetaWords+"see "+name, answer)
 }
 
-// sentenceSpans returns the rune ranges of a text's sentences, in order. A full stop in parentheses ends no
-// sentence: "(from 3. Rent)".
+// sentenceSpans parses a text into sentences and returns their rune ranges, in order. A full stop in parentheses
+// ends no sentence: "(from 3. Rent)".
 func sentenceSpans(s string) (spans [][2]int) {
 	runes, open := []rune(s), false
 	for _, span := range text.Sentences(s) {

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Limits for merging text before it is stored. Slow storing increases the merging.
+// Limits for buffering text before it is stored. While the store is slow, more text is buffered.
 const (
 	mergeTime  = 40 * time.Millisecond
 	mergeMax   = 400 * time.Millisecond
@@ -22,7 +22,7 @@ const (
 // Emit stores payloads in order, all or none.
 type Emit func(ctx context.Context, ps ...chat.Payload) error
 
-// Writer processes the answer as it streams: it merges text, replaces the model's markers by footnotes, and stores a
+// Writer processes the answer stream: it buffers text, replaces the model's markers by footnotes, and stores a
 // citation before the text with its "[". It is safe for concurrent use, since its timer may call it while the model
 // streams. Text passes through three states: raw (may be part of a marker), text (rewritten), stored. Text that
 // later input may change is never stored.
