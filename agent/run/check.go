@@ -307,7 +307,7 @@ func (e *Engine) CheckResults(ctx context.Context, run chat.Run, found []corpus.
 		return out, err
 	}
 	out.Step = &steps[0]
-	out.Step.CallID = "check-1" // calls of an agent that gathered have the other names
+	out.Step.CallID = "check-1" // other ids belong to calls of an agent that gathered
 	if out.Step.Status != chat.StatusComplete || out.Step.Result == nil {
 		return out, nil
 	}

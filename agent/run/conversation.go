@@ -390,9 +390,9 @@ func (k *knowledge) countSearchable(ctx context.Context) (int, error) {
 	return counts.Ready, err
 }
 
-// findTitled finds the document whose whole title the question names, and limits the question to it. It checks only
-// question types that may name a document incidentally. PossibleTitles returns at most three names, so there are at
-// most three look-ups in the library.
+// findTitled finds the document whose whole title the question names, and sets the question's type to
+// SpecificDocument. It checks only question types that may name a document incidentally. PossibleTitles returns at
+// most three names, so there are at most three look-ups in the library.
 func (k *knowledge) findTitled(ctx context.Context) error {
 	asked := strings.TrimSpace(k.run.Request.Message)
 	if k.givenText() || len(asked) > question.MaxAnalysed {

@@ -19,8 +19,8 @@ import (
 )
 
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools; its text is
-// not shown. The run's own model writes the answer, and handles talk alone. A chooser of the same name is ignored,
-// since it would only duplicate the turn.
+// not shown. The run's own model writes the answer, and small talk needs no chooser. A chooser of the same name is
+// ignored, since it would only duplicate the turn.
 func (m *modelCaller) turnModel() (model llm.Model, chooses bool) {
 	s := m.chooser
 	if s == nil || m.isRuleBased() || m.givenText() || !m.mayCallTools() || m.asked.Type == question.General ||

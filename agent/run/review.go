@@ -139,8 +139,8 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 }
 
 // askAgain takes the reply back and prompts the model to correct it. The reply and the prompt are sent with the next
-// turn only: the history keeps no failed attempts, which models imitate. If rules chose the calls, the phase stays,
-// so the model gets no tools for the retry.
+// turn only: the history keeps no failed attempts, which models imitate. If rules chose the calls, the phase stays:
+// in answeringPreselected the model gets no tools for the retry.
 func (w *Runner) askAgain(ctx context.Context, what remedy, message string, r reply) error {
 	w.remedies[what] = true
 	if w.phase == answering {

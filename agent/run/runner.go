@@ -327,7 +327,7 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 }
 
 // startedEvent returns the first event of a log. Its budget and model are the effective ones, with all defaults.
-// guardInput and handOver emit it, too.
+// guardInput, beginRun and startBranch emit it.
 func (w *Runner) startedEvent() chat.RunStarted {
 	mode := chat.ModeFullBook
 	if w.givenText() {
@@ -442,8 +442,8 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	return c, len(c.opening)+len(c.then) > 0, nil
 }
 
-// mostQuoted is the number of quotes of the last answer that are repeated: all of most answers, and the first of a
-// long one.
+// mostQuoted is the number of quotes of the last answer that are repeated: all of most answers, and the first quotes
+// of a long one.
 const mostQuoted = 5
 
 // onlyQuotes introduces the repeated quotes, which are all that rules can offer about an answer.

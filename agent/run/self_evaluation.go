@@ -33,7 +33,7 @@ const (
 // and a user who wants the answer now.
 var stopsWithTimeToJudge = []chat.StopReason{chat.StopMaxSteps, chat.StopMaxRetrievalCalls, chat.StopUnusableCalls}
 
-// judgement is a model's judgement of an answer. The zero value means that there is none.
+// judgement is a model's judgement of an answer. The zero value means no judgement.
 type judgement struct {
 	text string
 	// 0–1, the model's confidence that the answer addresses the whole question and is supported; nil: no number
