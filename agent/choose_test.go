@@ -390,7 +390,7 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 
 func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
 
-// What an answer rested on can be cited in the next turn without another search.
+// Passages of an earlier answer can be cited in the next turn without another search.
 func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())

@@ -406,7 +406,7 @@ func (h *house) rerun(runID, callID, input string) transcript {
 	return h.wait(run.ID)
 }
 
-// validHistory fails the test unless every call has its result right behind it, under the same id and no other.
+// validHistory fails the test unless each call is followed by its result, under the same id and no other.
 func validHistory(t *testing.T, messages []llm.Message) {
 	t.Helper()
 	var open []string

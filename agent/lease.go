@@ -103,8 +103,8 @@ func (r *Runs) renewLeases(ctx context.Context) error {
 	return nil
 }
 
-// takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there
-// are. “All” are those whose lease ends within 100 years.
+// takeOverAtStart takes over the runs of a previous process. It blocks new runs meanwhile, since an exclusive server
+// takes all unfinished runs: those whose lease ends within 100 years.
 func (r *Runs) takeOverAtStart(ctx context.Context) {
 	r.starting.Lock()
 	defer r.starting.Unlock()

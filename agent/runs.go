@@ -285,8 +285,8 @@ func (r *Runs) sendDeferred(ctx context.Context, user string) {
 	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})
 }
 
-// countTokens counts what a user's run or search took from models against the user's limit. It comes after the tokens
-// were spent and never refuses: a run under way goes on over the limit, and the next one is not started.
+// countTokens charges the tokens of a user's run or search to the user's limit. It is called after they were spent
+// and never refuses: an active run continues over the limit, and the next one is not started.
 func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
 	if used.In+used.Out == 0 {
 		return

@@ -165,8 +165,8 @@ func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) err
 	return nil
 }
 
-// undecidedTool fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
-// tool at the moment. A run that is elsewhere is judged by its log: the call must wait there.
+// undecidedTool returns an error unless the call waits for a decision. It returns the call's tool, nil if this
+// server currently lacks it. For a run on another server the stored log is checked.
 func (r *Runs) undecidedTool(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {

@@ -15,7 +15,6 @@
 // To add a tool, add its row with its toolsets to agent/tools/table.go and write the tool, agent/tools/*.go, and its
 // description for the model, agent/tools/*.md. Requests to models, the setting agent.tools and the field
 // enabled_tools then have it.
-// then have it.
 package tools
 
 import (

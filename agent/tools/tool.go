@@ -24,8 +24,8 @@ import (
 type Numberer func(corpus.Passage, corpus.Document) int
 
 // Result is the result of a tool call. A call fails in one of two ways: with a refusal, which the model can correct,
-// or with an error, which it can't. Exactly one of Output and WhyRefused is set, apart from Check, whose refusal is
-// the fallback without a model.
+// or with an error, which it can't. Exactly one of Output and WhyRefused is set. With Check, WhyRefused is the
+// fallback without a model.
 //
 // A result may be cached and used concurrently by other runs of the same user. So it is immutable and holds no state
 // of its run.
