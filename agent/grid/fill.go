@@ -60,7 +60,7 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	release()
 	renewing.Wait()
 	if ctx.Err() != nil {
-		return nil // the claim ends by itself
+		return nil // the claim expires
 	}
 	return s.end(ctx)
 }

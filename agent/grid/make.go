@@ -204,7 +204,7 @@ func (f *Filler) Edit(
 	}
 	return f.cfg.Store.ChangeGridCell(ctx, s, id, row, column, func(c *chat.GridCell) error {
 		if text != nil && *text == c.Text {
-			text = nil // it is what was found
+			text = nil // it equals the extracted text
 		}
 		c.Edited = text
 		return nil

@@ -194,7 +194,7 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 func (l *link) logLines(r io.Reader) {
 	lines := bufio.NewReaderSize(r, 2000)
 	for {
-		line, _, err := lines.ReadLine() // longer ones come in pieces
+		line, _, err := lines.ReadLine() // a longer line is logged in parts
 		if err != nil {
 			return
 		}
