@@ -53,8 +53,8 @@ type Message struct {
 
 // Names of documents for text that was sent with a question, in a call of the program that reads it.
 const (
-	GivenDocument = "context"       // used in addition to the library
-	AddedDocument = "added_context" // it stands beside the library
+	GivenDocument = "context"       // the answer may use only this text
+	AddedDocument = "added_context" // used in addition to the library
 )
 
 // Call is a tool call. Arguments is a JSON object, or Malformed is the reason why it is not and the call must not

@@ -16,8 +16,8 @@ type dialect struct {
 	// lines are call begins only at the start of a line, since plain text has them too. TOOL is a placeholder for
 	// the name of each tool of the request.
 	lines []string
-	// marks is a regular expression for what stands before, between and behind its calls, and in no answer. A text that
-	// has one was meant as a call, even if it can't be read; what is shown beside a call is without them.
+	// marks is a regular expression for the syntax before, between and after calls, which no answer has. A text with
+	// a match was meant as a call, even if it can't be parsed; marks are removed from the text beside a call.
 	marks string
 	body  body
 	// named matches the name in front of the object or value with the arguments: the first group. If the expression

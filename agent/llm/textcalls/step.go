@@ -46,7 +46,7 @@ func mayBeStep(text string) bool {
 
 var actionHead = regexp.MustCompile(`^\**Action\**:\**`)
 
-// cutAction returns what follows "Action:". The word is no thought's end here but a call's begin: the callBuffer asks.
+// cutAction returns the text after "Action:". For the callBuffer the word starts a call; it does not end a thought.
 func cutAction(text string) (string, bool) {
 	head := actionHead.FindString(text)
 	return text[len(head):], head != ""

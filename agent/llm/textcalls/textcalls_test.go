@@ -315,8 +315,8 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 	})
 }
 
-// Whatever a model writes before its connection breaks or its limit cuts it: no end and no call after the break, no
-// call that may run after the cut, and a call in a whole reply only with the mark that closes it.
+// Fuzzing truncated replies: no end and no call after a broken connection, no valid call after the token limit, and
+// a call in a complete reply only with its closing mark.
 func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
 	for _, seed := range []string{
 		"", "The roof leaks [1].", `{"tool":"search_documents","input":{"query":"x"}}`,
