@@ -139,7 +139,7 @@ const reachFor = 10 * time.Second
 // Reach caches whether a model's server is reachable, from a check or a request. The zero value is ready. It is safe
 // for concurrent use.
 type Reach struct {
-	looking sync.Mutex // one look at a time
+	looking sync.Mutex // serialises checks
 
 	mu    sync.Mutex
 	until time.Time

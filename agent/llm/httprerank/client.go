@@ -23,8 +23,8 @@ const maxAnswer = 4 << 20
 
 // Config configures the server.
 type Config struct {
-	URL   string // empty: the server has only one
-	Model string // empty: the server has one only
+	URL   string // full URL of the route: http://localhost:8012/v1/rerank
+	Model string // empty: the server has only one
 	Key   string // empty: the server needs none
 }
 

@@ -66,8 +66,8 @@ func formOf(example string) string {
 	return `(?i)` + mostBefore + said + courtesy + `[\s?.!]*$`
 }
 
-// readRequest says which of the kinds of requests a text is one of, the first in requests.txt that has a form for it,
-// and of what: of its forms that fit the one that leaves least is meant. A question asks for no list and no table.
+// readRequest classifies a request: the first kind in requests.txt with a matching pattern, and its object. Of the
+// patterns that match, the one with the shortest object is used. A question is never a list or a comparison.
 func readRequest(q string) (k kind, about string) {
 	forms, _ := examples()
 	least := -1

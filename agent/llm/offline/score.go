@@ -20,8 +20,8 @@ const fittedFar, fittedNear = 0.071, 0.460
 // cosines differently.
 func FittedCosine(nearness float64) float64 { return min(1, fittedFar+nearness*(fittedNear-fittedFar)) }
 
-// mostCompared is how many units are compared by meaning, half of them the best by words, half those of the passages
-// that were found first: more would keep a reader waiting where the model of meanings runs on a few processors.
+// mostCompared is the maximum number of units whose embeddings are compared: half of them the best lexically, half
+// from the first passages. More would be slow if the embedding model runs on a few CPUs.
 const mostCompared = 64
 
 // The weight of a word that a unit does not have itself.
@@ -156,8 +156,8 @@ func (w weights) of(f features) float64 {
 		w.rank*f.rank + w.inPlaceOfWords(f)
 }
 
-// pairs returns which share of the weight of the pairs of neighbouring words of a question stand next to each other in
-// a text: “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
+// pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text:
+// “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
 func pairs(sequence []string, words []word) float64 {
 	held, all := 0.0, 0.0
 	for k := range words[:max(0, len(words)-1)] {

@@ -26,7 +26,7 @@ const (
 	maxDimensions = 16384
 )
 
-// Model returns the embedding model's name, empty if there is none.
+// Model returns the embedding model's name, empty if none is configured.
 func (m *Model) Model() string { return m.embeddings }
 
 // Embed returns one embedding of unit length for each text, in order. All embeddings of a model have the same number

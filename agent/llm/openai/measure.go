@@ -87,8 +87,8 @@ func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	return slices.Contains(localServers, m.servedOf(list).Owner), true
 }
 
-// isNear reports whether a URL is on this machine or its network, as far as the host tells. A name without a dot is
-// a local one, of a container network or of a router. Names are not resolved.
+// isNear reports whether a URL is on this machine or its network, judging by the host. A name without a dot is a
+// local one, of a container network or of a router. Names are not resolved.
 func isNear(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

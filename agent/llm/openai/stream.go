@@ -170,8 +170,8 @@ func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	return e
 }
 
-// handleEvent handles the data of one event. What is no JSON object may be one of the forms of a keep-alive, an error
-// as a bare string, or a fault of the protocol, which says what it saw in the log only.
+// handleEvent handles the data of one event. Data that is not a JSON object may be a keep-alive, an error as a
+// string, or a protocol error, whose data is only logged.
 func (r *reply) handleEvent(data []byte) *llm.Error {
 	c, ok := r.parser.parseEvent(data)
 	if !ok {

@@ -147,8 +147,8 @@ func (m *Model) probeCalls(ctx context.Context) (called, known bool) {
 	return false, ctx.Err() == nil
 }
 
-// CallsTools reports whether the model, in its current way, calls a tool that it is told to call. Unlike probeCalls
-// it uses Stream, so a call written as text counts; footnote doctor uses it.
+// CallsTools reports whether the model, in its current way, makes a requested tool call. Unlike probeCalls it uses
+// Stream, so a call written as text counts; footnote doctor uses it.
 func (m *Model) CallsTools(ctx context.Context) bool {
 	for part, err := range m.Stream(ctx, probeRequest()) {
 		if err != nil {

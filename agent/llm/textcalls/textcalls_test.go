@@ -553,7 +553,7 @@ func TestDroppedTextIsYielded(t *testing.T) {
 	}
 }
 
-// told is a model that always replies with the same parts.
+// told is a model with a constant reply.
 type told struct {
 	llm.Model
 	parts []llm.Part
