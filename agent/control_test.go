@@ -132,7 +132,7 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 	}
 }
 
-// panicking is a model with a bug.
+// A model that panics ends its run as failed.
 func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})

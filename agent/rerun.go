@@ -9,11 +9,11 @@ import (
 )
 
 // Rerun starts a run as a sibling of a finished one in the session's tree. It replays the question and the steps up
-// to a tool call from the log, without a model or a tool, makes that call with another input, and continues from
+// to a tool call from the log, without a model or a tool. It makes that call with another input and continues from
 // there. key is the idempotency key and may be empty.
 //
-// It returns CodeNotFound for an unknown call, CodeConflict for an active run or a call that can't be repeated,
-// CodeInvalid for an input that the tool refuses, and the errors of Start.
+// Errors: CodeNotFound for an unknown call; CodeConflict for an active run or a call that can't be repeated;
+// CodeInvalid for an input that the tool refuses; and the errors of Start.
 func (r *Runs) Rerun(
 	ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
 ) (begun chat.Run, isNew bool, err error) {

@@ -59,7 +59,7 @@ type Runs struct {
 	engine *run.Engine
 	wg     sync.WaitGroup
 
-	starting sync.RWMutex // write-locked during the take-over at the start, so that it takes none of this process's runs
+	starting sync.RWMutex // write-locked during the take-over at the start, which must not take runs of this process
 	mu       sync.Mutex
 	active   map[string]*run.Control // active runs of this process, by id
 	unstored map[string]error        // errors of storing the end of a run; of runs that are not over
@@ -113,13 +113,14 @@ func (r *Runs) Stats() chat.RunStats {
 // Start stores a run and executes it in a goroutine; ctx bounds the storing only. isNew is false if the request's
 // IdempotencyKey is that of an earlier run, which is returned instead.
 //
-// It returns CodeInvalid for an invalid request, CodeNotFound for a namespace or documents that the user does not
-// have, CodeTooMany for too many active runs or an exceeded limit of the user, CodeTurnLimit for a session at its
-// limit of questions, CodeUnauthorized for a revoked user, and CodeUnavailable while the server stops.
+// Errors: CodeInvalid for an invalid request; CodeNotFound for a namespace or documents that the user does not have;
+// CodeTooMany for too many active runs or an exceeded limit of the user; CodeTurnLimit for a session at its limit of
+// questions; CodeUnauthorized for a revoked user; CodeUnavailable while the server stops.
 //
 // The order matters: the request is validated before it takes a slot, and documents and questions are checked with
-// the slot held. A request without a slot is first looked up by its key. StartRun holds the read lock of starting,
-// so that a take-over at the start never finds a run of this process that is stored and not active yet.
+// the slot held. A rejected request is looked up by its key first, since it may be a retry. StartRun holds the read
+// lock of starting, so that a take-over at the start never finds a run of this process that is stored and not active
+// yet.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{

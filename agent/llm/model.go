@@ -1,7 +1,7 @@
 // Package llm is the interface to language models: requests, streamed parts of replies, and errors. A Model turns a
-// Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the packages below it:
-// openai and anthropic are clients of servers (httpllm has their shared code), textcalls adds tools to models
-// without native tool calls, offline needs no server. Package llm imports none of them.
+// Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the packages below it.
+// openai and anthropic are clients of servers, and httpllm has their shared code. textcalls adds tools to models
+// without native tool calls. offline needs no server. Package llm imports none of them.
 //
 // To read a stream, range over its pairs, switch on the type of each Part, and stop at the first error. Never run a
 // Call or use text as an answer before Done: until then, a truncated reply looks like a short one.
@@ -91,8 +91,8 @@ type Request struct {
 }
 
 // Part is a part of a reply. Text, Quoted, Reasoning and Signature come in any number as they arrive, at most one
-// Rethought, each Call when it is complete (Malformed is the reason why it must not run), and exactly one Done at
-// the end. Notices and Dropped come anywhere before Done, Readings before all other parts.
+// Rethought, and each Call when it is complete. Exactly one Done comes at the end. Notices and Dropped come anywhere
+// before Done, Readings before all other parts.
 type Part interface{ part() }
 
 // Text is the next chunk of the visible reply.

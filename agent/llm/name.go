@@ -5,9 +5,10 @@ import "strings"
 // spaces are namespaces that models put before a tool's name. At most one of each is trimmed, in this order.
 var spaces = []string{"functions.", "function.", "default_api.", "tools.", "tool.", "namespace.", "api."}
 
-// ToolNamed resolves a tool name that a model wrote: an exact match, the only match after normalisation, like
-// "functions.search_documents", "Search Documents" and "searchDocument", or the only tool with that first word, like
-// "search". It returns an empty string if there is no match or several, since a wrong tool costs more than a retry.
+// ToolNamed resolves a tool name that a model wrote. An exact match comes first, then the only match after
+// normalisation, like "functions.search_documents", "Search Documents" and "searchDocument". The last is the only
+// tool with that first word, like "search". It returns an empty string if there is no match or several, since a
+// wrong tool costs more than a retry.
 func ToolNamed(said string, names []string) string {
 	for _, name := range names {
 		if said == name {

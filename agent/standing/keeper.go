@@ -1,7 +1,7 @@
-// Package standing asks kept questions again. A Keeper stores a question with the basis of its answer, detects
-// changes of the basis (look), starts a new run of the question (ask), and stores the differences of the new answer
-// (record). Run is its loop. Several servers may share a store, which leases each due question to one of them. Each
-// step is stored before the next and is idempotent.
+// Package standing asks kept questions again. A Keeper stores a question with the basis of its answer and detects
+// changes of the basis (look). It then starts a new run of the question (askIfQuiet) and stores the differences of
+// the new answer (record). Run is its loop. Several servers may share a store, which leases each due question to one
+// of them. Each step is stored before the next and is idempotent.
 package standing
 
 import (
@@ -126,8 +126,8 @@ func (k *Keeper) later(ctx context.Context, kept chat.Standing, at time.Time) er
 }
 
 // askIfQuiet starts a run once the documents have not changed for a while and the user has no active run. The order
-// matters: first the quiet time and whether there is still a difference (neither for a requested run), then the
-// hourly limit, then the user's own runs, which have priority. Each branch stores the time of the next check, so no
+// matters: first the quiet time and whether there is still a difference, neither for a requested run. Then come the
+// hourly limit and the user's own runs, which have priority. Each branch stores the time of the next check, so no
 // state is in memory.
 func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))

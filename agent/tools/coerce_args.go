@@ -16,9 +16,9 @@ var queryNames = []string{
 	"text", "input",
 }
 
-// CoerceArgs normalises a model's arguments to the types of the tool's schema, where the meaning is unambiguous: a
-// number as text, a list of one value, the schema's form around a value, an alias of the query. All other arguments
-// stay unchanged for the schema to validate. Arguments of MCP tools (Verbatim) are not changed.
+// CoerceArgs normalises a model's arguments to the types of the tool's schema, where the meaning is unambiguous. It
+// converts a number as text, a list of one value, the schema's form around a value, and an alias of the query. All
+// other arguments stay unchanged for the schema to validate. Arguments of MCP tools (Verbatim) are not changed.
 func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	var in map[string]any
 	if t.Verbatim || json.Unmarshal(args, &in) != nil || in == nil {

@@ -86,8 +86,8 @@ func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 }
 
 // grepDocuments returns the tool that finds exact text: names, numbers and codes that full-text and semantic search
-// miss. No other tool replaces it. RE2 runs in time linear in the text, so no pattern can block the server. If some
-// of the documents are not found, the result has notes; if all are not found, the call is refused.
+// miss. No other tool replaces it. RE2 runs in time linear in the text, so no pattern can block the server.
+// Documents that are not found become notes; if none is found, the call is refused.
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
 		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,

@@ -77,8 +77,9 @@ type Config struct {
 }
 
 // NewRegistry builds all tools and toolsets; table.go assigns tools to toolsets. Each row below is a toolset with
-// its defaults: steps (turns of the model) and calls (of tools that search or read) that a run may use, questions of
-// a conversation, the maximum temperature and the default one. All runs have 300 s and 200,000 tokens.
+// its defaults. steps are the model's turns, and calls are calls of tools that search or read, in a run. turns are
+// questions of a conversation, warm is the maximum temperature and usual the default one. All runs have 300 s and
+// 200,000 tokens.
 //
 // cursor is the general set, whose search returns documents. react returns passages and decomposes questions
 // (Thorough). strategy selects its first tools by rules where it can. documentation answers from one collection with

@@ -1,7 +1,7 @@
 // Package web searches the web through a provider (SearXNG, Tavily or Brave) and fetches pages. Whatever URL it
-// gets, it connects only to the public internet, checked at the moment of connecting: never to this machine, the
-// network around it, or a cloud's metadata service. Sizes and times are limited. The package stores nothing:
-// agent/tools captures pages into the library.
+// gets, it connects only to the public internet, checked at the moment of connecting. It never connects to this
+// machine, the network around it, or a cloud's metadata service. Sizes and times are limited. The package stores
+// nothing: agent/tools captures pages into the library.
 //
 // web.go has the types and the configuration, provider.go the search services, fetch.go fetches pages. guard.go
 // checks addresses that are dialled for them, reach.go those that users configured. The reasons for checks in the

@@ -1,7 +1,7 @@
 // Package httpllm has the shared code of clients of model servers: parsing errors (Server.Classify), retries and a
-// circuit breaker (Server.Retry), timeouts of streams (Watchdog), caching whether a server is reachable (Reach) and
-// repairing histories that providers would refuse (Repair). It parses the error formats of several providers, and
-// none of their protocols.
+// circuit breaker (Server.Retry), and timeouts of streams (Watchdog). It also caches whether a server is reachable
+// (Reach) and repairs histories that providers would refuse (Repair). It parses the error formats of several
+// providers, and none of their protocols.
 package httpllm
 
 import (
@@ -239,8 +239,8 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 	return nil, s.Classify(res.StatusCode, body, res.Header)
 }
 
-// Transport converts an error of a request or a read. It checks the context's cause first, since a closed connection
-// causes errors of every kind: a Watchdog's cause is a timeout, any other a cancellation.
+// Transport converts an error of a request or a read to an *llm.Error. It checks the context's cause first, since a
+// closed connection causes errors of every kind: a Watchdog's cause is a timeout, any other a cancellation.
 func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e

@@ -2,11 +2,13 @@
 // as any other model, and answers with sentences quoted word for word.
 //
 // It implements llm.Model, so the agent's loop, its checks and its logs are the same. next (in next.go) parses the
-// history and returns either calls or the text. The other files belong to a step each: question, request and open
-// parse the question; turn and tools parse the tool results; pile and table split them into units; words, stretch,
-// language and score weigh them; quotes, finding, items, align and summary select the quotes; write renders
-// Markdown. Every statement except those about its own search must be a quote from a document
-// (docs/decisions/offline.md). It is deterministic.
+// history and returns either calls or the text. The other files belong to a step each. asking, request, open and
+// topic parse the question. turn and tools parse the tool results; pile, table and frame split them into units.
+// words, stretch, language and score weigh the units. quotes, finding, items, align and whole select the quotes;
+// write renders Markdown.
+//
+// Every statement except those about its own search must be a quote from a document (docs/decisions/offline.md). It
+// is deterministic.
 package offline
 
 import (

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A pattern is a regular expression that is compiled at its first use: compiling a hundred of them would delay the
+// A pattern is a regular expression that is compiled at its first use. Compiling a hundred of them would delay the
 // start of every process with this package, including the workers that parse files. It is safe for concurrent use.
 type pattern func() *regexp.Regexp
 

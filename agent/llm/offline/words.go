@@ -133,9 +133,9 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 	return found
 }
 
-// kin reports whether two terms are likely forms of one word, or one a part of the other: the longer one starts or
-// ends with the other, or they share a prefix of seven tenths of the longer one, in bytes. Terms below four letters,
-// or with digits, are excluded, as they are often similar by chance.
+// kin reports whether two terms are likely forms of one word, or one a part of the other. Either the longer one
+// starts or ends with the other, or they share a prefix of seven tenths of the longer one, in bytes. Terms below
+// four letters, or with digits, are excluded, as they are often similar by chance.
 func kin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -32,7 +32,7 @@ func (c Config) EmbeddingServer() (base string, key Secret, err error) {
 }
 
 // embeddingEndpoint returns the endpoint of the embedding model; e is that for replies. A key is never sent to a
-// host or scheme it was not set for: the key for replies is dropped if either differs, so that a local embedding
+// host or scheme it was not set for. The key for replies is dropped if either differs, so that a local embedding
 // server does not get OpenAI's key.
 func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {

@@ -12,8 +12,8 @@ const maxEvent = 8 << 20
 
 // eventReader parses a server-sent event stream into the data of its events. It accepts LF, CRLF and lone CR line
 // ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it. The rules are those
-// of the HTML standard, “Interpreting an event stream”, with two exceptions: a stream may end after [DONE] without a
-// blank line, and several data lines are joined by LF only if the first is not empty.
+// of the HTML standard, “Interpreting an event stream”, with two exceptions. A stream may end after [DONE] without a
+// blank line. Several data lines are joined by LF only if the first is not empty.
 type eventReader struct {
 	r       io.Reader
 	buf     []byte // buffer; buf[pos:] is not consumed

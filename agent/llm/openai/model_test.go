@@ -177,7 +177,7 @@ func TestRetries(t *testing.T) {
 }
 
 func TestSilenceEndsInATimeout(t *testing.T) {
-	const short, long = 50 * time.Millisecond, time.Minute // the timeout that is not under test is longer than any machine is slow
+	const short, long = 50 * time.Millisecond, time.Minute // long: the timeout that is not under test
 	for name, tt := range map[string]struct {
 		stall            int
 		firstToken, idle time.Duration

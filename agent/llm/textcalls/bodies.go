@@ -30,7 +30,7 @@ func (k known) inObjects(text string) string {
 	text = strings.ReplaceAll(text, "<escape>", `"`) // FunctionGemma's quote, which no other dialect has
 	for _, d := range spoken {
 		if d.named != nil {
-			text = d.named.ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all dialects with the name in front
+			text = d.named.ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all with a name in front
 		}
 	}
 	for _, b := range bodies {

@@ -1,7 +1,7 @@
 // Package textcalls adds tools to models that write their calls as text: because they have no native tool calls, or
-// because their server does not parse them. Model wraps such a model: it separates thoughts from text
-// (thinkingFilter), buffers possible calls (callBuffer), parses calls in many dialects (Calls), and learns whether a
-// model has native tool calls (verdict). Text that was meant as a call is never shown as an answer.
+// because their server does not parse them. Model wraps such a model. It separates thoughts from text
+// (thinkingFilter), buffers possible calls (callBuffer) and parses calls in many dialects (Calls). It learns whether
+// a model has native tool calls (verdict). Text that was meant as a call is never shown as an answer.
 //
 // To add a form of calls in text, add its row to agent/llm/textcalls/dialects.go, a reply in it as
 // agent/llm/textcalls/testdata/dialects/*.txt, and the calls of that reply as

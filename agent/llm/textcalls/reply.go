@@ -149,10 +149,10 @@ func (r *reply) sayText(text string) {
 	r.showText(text)
 }
 
-// endReply handles the held text, in this order: an answer in JSON, an answer that quotes a call, a call in a reply
-// that must be text, calls, an unparseable call, an answer. An unparseable call is a failed reply and dropped. A
-// reply that was cut off at its token limit has only malformed calls, since the last one may lack a required
-// argument.
+// endReply handles the held text. It checks in this order: an answer in JSON, an answer that quotes a call, a call
+// in a reply that must be text, calls, an unparseable call, an answer. An unparseable call is a failed reply and
+// dropped. A reply that was cut off at its token limit has only malformed calls, since the last one may lack a
+// required argument.
 func (r *reply) endReply(done *llm.Done) error {
 	held := r.heldCalls.heldRest()
 	if held == "" {

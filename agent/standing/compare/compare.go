@@ -62,9 +62,11 @@ type sentence struct {
 
 // Differences returns the differences between the quotes of two answers: changed, added and gone. A quote that is
 // still in its document is unchanged. A new citation of a sentence that was already in its document is not an
-// addition. The order of the steps matters: earlier sentences are first matched with new sentences of their
-// document, then the remaining new citations are additions, and then sentences gone from one document are matched
-// with additions in another. It is deterministic.
+// addition.
+//
+// The order of the steps matters. Earlier sentences are first matched with new sentences of their document. The
+// remaining new citations are additions. At last, sentences gone from one document are matched with additions in
+// another. It is deterministic.
 func Differences(before, after chat.Basis, library Library) []chat.Difference {
 	c := comparison{before: before, library: library, texts: map[string]*current{}}
 	for _, s := range sentencesOf(before.Citations) {

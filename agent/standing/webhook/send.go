@@ -3,7 +3,7 @@
 // sends them and stores the results. Several servers may share a store. Delivery is at least once, and retries have
 // the same message id.
 //
-// A webhook is a URL that a user entered: never follow a redirect, never show a user the body of a response, and
+// A webhook is a URL that a user entered. Never follow a redirect, never show a user the body of a response, and
 // never connect to an address that Config.Client does not allow.
 package webhook
 
