@@ -308,8 +308,8 @@ var changing = regexp.MustCompile(
 	`"(run_id|timestamp|duration_ms|latency_ms|document_id|doc_id|chunk_id|session_id|url|id)":("[^"]*"|[0-9.e+]+)`,
 )
 
-// shape returns a run's log without the parts that differ between runs: times, ids, the sizes of deltas, and the
-// amount of text that was shown before a reset.
+// shape returns a run's log without the parts that differ between runs. These are times, ids, the sizes of deltas,
+// and the amount of text that was shown before a reset.
 func shape(t *testing.T, got transcript) []string {
 	t.Helper()
 	var out []string

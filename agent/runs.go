@@ -1,5 +1,5 @@
 // Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the
-// processing of one question; package agent/run executes it. Each run belongs to the server, not to a request: its
+// processing of one question; package agent/run executes it. Each run belongs to the server, not to a request. Its
 // goroutine continues without a client, and every event is in the run's log before a client sees it. Several servers
 // may share a store; a lease determines which of them works on a run.
 //
@@ -118,9 +118,9 @@ func (r *Runs) Stats() chat.RunStats {
 // questions; CodeUnauthorized for a revoked user; CodeUnavailable while the server stops.
 //
 // The order matters: the request is validated before it takes a slot, and documents and questions are checked with
-// the slot held. A rejected request is looked up by its key first, since it may be a retry. StartRun holds the read
-// lock of starting, so that a take-over at the start never finds a run of this process that is stored and not active
-// yet.
+// the slot held. A rejected request is looked up by its key first, since it may be a retry. StartRun is called with
+// the read lock of starting. So a take-over at the start never finds a run of this process that is stored and not
+// active yet.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{

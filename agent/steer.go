@@ -125,9 +125,9 @@ func (r *Runs) applyCommands(ctx context.Context) {
 	}
 }
 
-// Approve lets a waiting call run, with another input if one is given; a nil input keeps the model's own. It returns
-// CodeNotFound for a call that never waited, CodeConflict for a decided call or a run that is over, and CodeInvalid
-// for an input that the tool refuses.
+// Approve lets a waiting call run, with another input if one is given; a nil input keeps the model's own. Errors:
+// CodeNotFound for a call that never waited; CodeConflict for a decided call or a run that is over; CodeInvalid for
+// an input that the tool refuses.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
 	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
 }

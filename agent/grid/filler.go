@@ -1,7 +1,7 @@
 // Package grid fills tables over many documents. A Filler claims due grids and asks each waiting cell's question as
 // a run over the cell's document. So each cell has an answer with checked quotes, and a log. Run is its loop.
 // Several servers may share a store, which leases each due grid to one of them. The idempotency key of a cell's run
-// is derived from the cell, so that a server that takes over finds the started run, and no cell is asked twice.
+// is derived from the cell. So a server that takes over finds the started run, and no cell is asked twice.
 package grid
 
 import (

@@ -23,7 +23,7 @@ type Model interface {
 	Name() string
 
 	// Stream sends req and yields the reply's parts as they arrive, see Part. A stream that ends without Done yields
-	// an error as its last pair, always an *Error: a reply is complete only if the server has signalled its end.
+	// an error as its last pair, always an *Error. A reply is complete only if the server has signalled its end.
 	// Cancelling ctx or stopping the iteration closes the connection.
 	Stream(ctx context.Context, req Request) iter.Seq2[Part, error]
 }

@@ -39,7 +39,7 @@ func (k *Keeper) basisOf(
 }
 
 // addDocument adds a document of an answer to its basis. sha256 is the version that was read, empty if unknown. If
-// the document has changed since it was cited, the cited hash is kept without sentences: the old text is lost, so
+// the document has changed since it was cited, the cited hash is kept without sentences. The old text is lost, so
 // the next check reports a change. Sentences are stored as hashes, up to maxLines for all documents.
 func (k *Keeper) addDocument(
 	ctx context.Context, kept chat.Standing, b *chat.Basis, id, title, sha256 string,

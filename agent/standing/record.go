@@ -33,8 +33,8 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 
 // record stores the differences of an answer from the previous one, and its basis. The comparison reads documents,
 // so it comes before the stored change, which checks that the run is still the followed one. Earlier quotes that are
-// still in their documents are copied to the new basis, so that a sentence which the new answer does not cite
-// remains watched.
+// still in their documents are copied to the new basis. So a sentence that the new answer does not cite remains
+// watched.
 func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Answer) error {
 	basis, err := k.basisOf(ctx, kept, kept.Asking, answer)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package anthropic is a client of Anthropic's models with native tool calls and thinking. A reply's thinking is
-// stored with its signature and sent back in the next turn of the same question, because the provider refuses to
-// continue thinking without it. Retries, errors and timeouts are in httpllm. New returns a Model, which implements
-// llm.Model; Probe has it call a tool.
+// stored with its signature and sent back in the next turn of the same question. The provider refuses to continue
+// thinking without it. Retries, errors and timeouts are in httpllm. New returns a Model, which implements llm.Model;
+// Probe has it call a tool.
 //
 // request.go converts the history to content blocks, stream.go events to parts; model.go has the configuration and
 // the features learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply is

@@ -17,9 +17,9 @@ const mostPairs = 12
 type pair struct{ a, b int }
 
 // aligned renders a table of two documents side by side. For changes, the older document comes first and equal rows
-// are omitted. Rows are filtered by three measures, the most exact first: a value of the requested kind, a heading
-// of the topic, the topic in the unit. The first measure that leaves rows of both documents is used; without one all
-// rows are shown. It may swap w.docs. ok is false if no row is left.
+// are omitted. Rows are filtered by three measures. The most exact comes first: a value of the requested kind, a
+// heading of the topic, the topic in the unit. The first measure that leaves rows of both documents is used; without
+// one all rows are shown. It may swap w.docs. ok is false if no row is left.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]

@@ -31,7 +31,7 @@ type computed struct {
 	Shown string `json:"shown"`
 }
 
-// tableAnswer renders the result of a table query: its rows as quotes, and a line with the computed values, which
+// tableAnswer renders the result of a table query: its rows as quotes, and a line with the computed values. The line
 // has the footnotes of all shown rows. The last result is used. ok is false without a result, after an error, and
 // without rows. It is always certain, because asksTable sends only queries that cover the whole question.
 func (t turn) tableAnswer() (move, bool) {

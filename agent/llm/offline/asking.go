@@ -34,7 +34,7 @@ type asking struct {
 // asksTable returns the call that queries the table of the best quote. The question must have words for a count, a
 // total, a mean or an extreme, or a condition that quotes can't answer: a negation, or a boolean column. Every other
 // word of the question must match a column, a cell, or the table itself, so that no condition is lost. It sends one
-// query in a run, and none for a table with an uncertain head or of a text that came with the question:
+// query in a run. Tables with an uncertain head, or of a text that came with the question, are not queried:
 // docs/decisions/offline.md.
 func (t turn) asksTable(a answer) (step, bool) {
 	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {

@@ -61,8 +61,8 @@ func (t turn) verdict(n int, words string) (c checked, known bool) {
 	return checked{}, false
 }
 
-// checked reranks an answer by the verdicts: quotes that don't answer are dropped if others do, the most probable
-// comes first, and its probability determines the finding. An answer with an unchecked quote is unchanged.
+// checked reranks an answer by the verdicts. Quotes that don't answer are dropped if others do. The most probable
+// quote comes first, and its probability determines the finding. An answer with an unchecked quote is unchanged.
 func (t turn) checked(a answer) answer {
 	type rated struct {
 		quote

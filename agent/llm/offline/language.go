@@ -10,9 +10,10 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// compareLanguages detects the languages of a question and of the documents of a pile, of each document from all of
-// its passages, since one is often too short. It requires a certain detection (text.DetectForCertain), since an
-// answer must not wrongly report another language. The results are in foreign and told.
+// compareLanguages detects the languages of a question and of the documents of a pile. A document's language is
+// detected in all of its passages, since one is often too short. It requires a certain detection
+// (text.DetectForCertain), since an answer must not wrongly report another language. The results are in foreign and
+// told.
 func (p *pile) compareLanguages(question string) {
 	said := map[string]*strings.Builder{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }

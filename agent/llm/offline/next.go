@@ -60,7 +60,7 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 }
 
 // find searches, reads the best documents, and quotes the passages that answer. If these are unlikely to answer, it
-// searches once more. Each call of Stream sees only the history, so the order of the steps is that of the calls:
+// searches once more. Each call of Stream sees only the history. So the order of the steps is that of the calls:
 // search, read, quote, query a table, check, search again.
 func (m model) find(ctx context.Context, t turn) (move, error) {
 	q := topicOf(t)

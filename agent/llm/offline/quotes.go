@@ -187,8 +187,8 @@ func (q quote) with(other quote) quote {
 // listItem matches the start of a list item: a dash or a dot, a number, a letter or a Roman numeral.
 var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?(?:\d{1,4}|\p{L}|[ivxlc]{2,6}|[IVXLC]{2,6})[.)])\s`)
 
-// leadOf returns the unit that introduces the list of an item: it ends with a colon, with only items and their text
-// in between; -1 for none.
+// leadOf returns the unit that introduces the list of an item, -1 for none. It ends with a colon, with only items
+// and their text in between.
 func (p pile) leadOf(i int) int {
 	if !listItem.MatchString(p.units[i].text) {
 		return -1

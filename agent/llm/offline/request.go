@@ -87,7 +87,7 @@ func readRequest(q string) (k kind, about string) {
 	return k, about
 }
 
-// orders reports whether a kind of request must be an order, not a question: “What is the difference between …?” is
+// orders reports whether a kind of request must be an order, not a question. “What is the difference between …?” is
 // better answered by sentences than by two documents side by side.
 func (k kind) orders() bool { return k == kindItems || k == kindComparison }
 

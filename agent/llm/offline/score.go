@@ -156,7 +156,7 @@ func (w weights) of(f features) float64 {
 		w.rank*f.rank + w.inPlaceOfWords(f)
 }
 
-// pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text:
+// pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text.
 // “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
 func pairs(sequence []string, words []word) float64 {
 	held, all := 0.0, 0.0

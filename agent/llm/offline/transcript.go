@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Clients of OpenAI's API also request metadata of a conversation, which they write into the question: its title,
-// tags, or follow-up questions, often as JSON in a given format.
+// Clients of OpenAI's API also request metadata of a conversation, which they write into the question. They request
+// its title, tags, or follow-up questions, often as JSON in a given format.
 var (
 	transcript = lazily(`(?ims)^\s*(?:user|human): *(\S.*?)\s*^\s*(?:assistant|ai|bot): `)
 	jsonForm   = lazily(`\{\s*"(\w+)"\s*:\s*(["\[])`)

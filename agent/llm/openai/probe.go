@@ -78,7 +78,7 @@ func (m *Model) listModels(ctx context.Context) ([]listed, *llm.Error) {
 	return list, nil
 }
 
-// probeModels lists the models. A server without a list is still asked for a reply: an error such as 404 means that
+// probeModels lists the models. A server without a list is still asked for a reply. An error such as 404 means that
 // it has no list, and is no evidence about the model.
 func (m *Model) probeModels(ctx context.Context) (h Health) {
 	list, e := m.listModels(ctx)

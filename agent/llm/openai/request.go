@@ -120,7 +120,7 @@ func hasReasoning(history []llm.Message) bool {
 	return false
 }
 
-// wireRequest is a chat request. It is encoded by encoding/json instead of the SDK's types, which encode each
+// wireRequest is a chat request. It is encoded by encoding/json instead of the SDK's types. These encode each
 // message again at every level and take eight times as long for a run's history.
 type wireRequest struct {
 	Model               string         `json:"model"`

@@ -27,7 +27,7 @@ type openCall struct {
 	tooLong   bool
 }
 
-// callBuilder joins the chunks of a reply's tool calls. Servers disagree about indexes, ids and repeats, so a chunk
+// callBuilder joins the chunks of a reply's tool calls. Servers disagree about indexes, ids and repeats. So a chunk
 // is assigned to a call by its index, its id or, without either, its place in the stream.
 type callBuilder struct {
 	open []*openCall
@@ -93,9 +93,9 @@ func (b *callBuilder) findOpen(d *callDelta) *openCall {
 	return nil
 }
 
-// startsAnother reports whether a chunk that refers to c starts a new call nevertheless: it has a tool's name, and
-// another id, or comes after complete arguments. Some servers give every call the index 0, others repeat name and id
-// with each chunk; complete arguments distinguish the two.
+// startsAnother reports whether a chunk that refers to c starts a new call nevertheless. It must have a tool's name,
+// and either another id or complete arguments before it. Some servers give every call the index 0, others repeat
+// name and id with each chunk; complete arguments distinguish the two.
 func (c *openCall) startsAnother(d *callDelta) bool {
 	if len(d.name) == 0 {
 		return false

@@ -19,10 +19,10 @@ var (
 	answerTools = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
 )
 
-// showAnswer shows the held text if it is an answer in JSON: an object, or a call of one of answerTools. If the
-// prompt did not request JSON, the object must be the whole reply, with one of the first four keys and only
-// besideAnswer fields, since an answer may quote JSON. Text before the object becomes a thought and text after it
-// part of the answer. The other fields are dropped.
+// showAnswer shows the held text if it is an answer in JSON: an object, or a call of one of answerTools. An answer
+// may quote JSON. So if the prompt did not request JSON, the object must be the whole reply, with one of the first
+// four keys and only besideAnswer fields. Text before the object becomes a thought and text after it part of the
+// answer. The other fields are dropped.
 func (r *reply) showAnswer(held string, calls int) bool {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {

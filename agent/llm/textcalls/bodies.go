@@ -8,8 +8,8 @@ import (
 )
 
 // bodies rewrite calls, by the encoding of their arguments, to the form that prompt.md requests, so that one parser
-// (readPiece) is enough. The order matters: a name in front comes first since its arguments may be an object
-// already, code comes last since any other form may contain text that looks like code.
+// (readPiece) is enough. The order matters. A name in front comes first, since its arguments may be an object
+// already. Code comes last, since any other form may contain text that looks like code.
 var bodies = []struct {
 	of      body
 	rewrite func(k known, text string) string

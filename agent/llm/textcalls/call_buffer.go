@@ -29,9 +29,9 @@ func firstRunes() (ascii, wide string) {
 }
 
 // callBuffer passes streamed text on and buffers text that may be a call. Text inside code is not a call, unless the
-// code block is all of it. Once text is held, all text after it is held too, until it turns out not to be a call,
-// since text after a call must not be shown before it. Chunks may end anywhere, even within a rune. It belongs to
-// one reply and is not safe for concurrent use.
+// code block is all of it. Once text is held, all text after it is held too, until it turns out not to be a call.
+// Text after a call must not be shown before it. Chunks may end anywhere, even within a rune. It belongs to one
+// reply and is not safe for concurrent use.
 type callBuffer struct {
 	tools  []string
 	text   string // not shown yet
@@ -197,7 +197,7 @@ func (b *callBuffer) mayBeObject(rest string) bool {
 	return slices.ContainsFunc(callKeys, known) || slices.ContainsFunc(b.tools, known)
 }
 
-// mayBeBlock reports whether a code block, without its backticks, may be a call: its language must be one that
+// mayBeBlock reports whether a code block, without its backticks, may be a call. Its language must be one that
 // models use for calls, and its content must begin like one.
 func (b *callBuffer) mayBeBlock(body string) bool {
 	lower := strings.ToLower(body)

@@ -116,7 +116,7 @@ func (k known) readPiece(piece, before string) []llm.Call {
 	return nil
 }
 
-// nameTail is the number of bytes before an object in which the name is searched: a name has at most 64, and
+// nameTail is the number of bytes before an object in which the name is searched. A name has at most 64, and
 // templates put no more than a code fence between both.
 const nameTail = 200
 
@@ -144,8 +144,8 @@ func (k known) callsOf(items []any) (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// nameKeys and argumentKeys are the fields for the tool and its arguments: first prompt.md's, then those of OpenAI's
-// API and most templates, of Llama, Command R, and of LangChain's prompts.
+// nameKeys and argumentKeys are the fields for the tool and its arguments. prompt.md's come first, then those of
+// OpenAI's API and most templates, of Llama, Command R, and of LangChain's prompts.
 var (
 	nameKeys     = []string{"tool", "name", "function", "tool_name", "action"}
 	argumentKeys = []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"}
@@ -207,8 +207,8 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	return []llm.Call{{Name: name, Arguments: encodeObject(flat)}}, true
 }
 
-// readArguments decodes the arguments of a call: an object, one that was encoded once or twice more (as OpenAI's API
-// does, and models that imitate it do again), null, or the tool's single value.
+// readArguments decodes the arguments of a call: an object, null, or the tool's single value. An object may be
+// encoded once or twice more, as OpenAI's API does, and models that imitate it do again.
 func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	for range 3 {
 		text, ok := given.(string)

@@ -16,7 +16,7 @@ var promptDoc string
 // answerNow ends the prompt of a request whose reply must be text.
 const answerNow = "\n\n(No tool can be called any more. Answer now, in plain text.)"
 
-// describeTools rewrites a request for a model without native tool calls: the tools are in its system message, its
+// describeTools rewrites a request for a model without native tool calls. The tools are in its system message, its
 // calls are JSON in its messages, and the results are messages of the user. Results of one turn are one message,
 // since many templates require alternating roles. The history's calls are written in the requested form, whatever
 // form the model used, since it follows its own examples more than the prompt.

@@ -53,10 +53,10 @@ const name = `([\w.-]+)`
 // the same offset, the earlier row wins: DeepSeek's include a name, so they precede all other tokens.
 //
 // Servers that parse calls themselves (llama.cpp and Ollama by the template, vLLM by a configured parser) never
-// return these forms. They occur if the server has the wrong parser or none, if its parser fails on a slightly
-// different form, or if a model follows its training instead of its template. So the table has the forms that models
-// write on users' machines. Forms that only a provider's own server sees, such as OpenAI's multi_tool_use.parallel
-// with its "recipient_name", are not in it.
+// return these forms. They occur if the server has the wrong parser or none, or if its parser fails on a slightly
+// different form. They also occur if a model follows its training instead of its template. So the table has the
+// forms that models write on users' machines. Forms that only a provider's own server sees, such as OpenAI's
+// multi_tool_use.parallel with its "recipient_name", are not in it.
 var dialects = []dialect{
 	// The name precedes the arguments.
 	{name: "deepseek-v3", begins: []string{"<｜tool", "<|tool"}, body: afterName,
@@ -106,8 +106,8 @@ var dialects = []dialect{
 	{name: "command-r7b", begins: []string{"<|START_ACTION|>"}, marks: token, body: object},
 	{name: "internlm", begins: []string{"<|action_start|>"}, marks: token, body: object},
 
-	// Objects without marks: the first is prompt.md's form, the second that of OpenAI's API, and the rest are forms
-	// of the table whose marks a server removed, or the model omitted (ollama/ollama#12174).
+	// Objects without marks. The first is prompt.md's form, the second that of OpenAI's API. The rest are forms of
+	// the table whose marks a server removed, or the model omitted (ollama/ollama#12174).
 	{name: "asked", begins: []string{"{"}, body: object},
 	{name: "openai", begins: []string{"{"}, body: object},         // the form of its API
 	{name: "llama-bare", begins: []string{"{"}, body: object},     // Llama 3 if its template has no tag

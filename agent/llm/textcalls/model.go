@@ -32,7 +32,7 @@ type Model struct {
 	way     Way
 	verdict verdict
 
-	// unopened reports that its last reply began with a thought without the opening tag: templates of reasoning
+	// unopened reports that its last reply began with a thought without the opening tag. Templates of reasoning
 	// models write that tag into the prompt, so the next reply will begin the same way.
 	unopened atomic.Bool
 }

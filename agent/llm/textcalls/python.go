@@ -80,9 +80,9 @@ func closingParenthesis(text string) int {
 	return -1
 }
 
-// readLiterals decodes the arguments of a call in code: keyword arguments, or one positional argument, which is an
-// object with all of them or the tool's single value. The first byte distinguishes literals of Python and JSON, such
-// as None and -1, from variables.
+// readLiterals decodes the arguments of a call in code: keyword arguments, or one positional argument. The latter is
+// an object with all of them or the tool's single value. The first byte distinguishes literals of Python and JSON,
+// such as None and -1, from variables.
 func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	fields := map[string]any{}
 	for _, argument := range splitArguments(text) {

@@ -6,8 +6,8 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// thoughts are the tags of thoughts that servers leave in the reply: of DeepSeek R1 and Qwen 3, of models that
-// imitate others' prompts, of Seed, Mistral's Magistral, OpenThinker, Command R7B and Gemma.
+// thoughts are the tags of thoughts that servers leave in the reply. They are those of DeepSeek R1 and Qwen 3, of
+// models that imitate others' prompts, of Seed, Mistral's Magistral, OpenThinker, Command R7B and Gemma.
 var thoughts = []struct{ opening, closing string }{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
 	{"<reasoning>", "</reasoning>"},
@@ -86,8 +86,8 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 	return parts
 }
 
-// passesThrough reports whether a chunk can be yielded unchanged, as nearly all can: it is in the middle of a reply
-// and has no start of a token.
+// passesThrough reports whether a chunk can be yielded unchanged, as nearly all can. It must be in the middle of a
+// reply, without the start of a token.
 func (f *thinkingFilter) passesThrough(piece string) bool {
 	if !f.said || f.text != "" || f.closing != "" || f.over || f.unopened || strings.ContainsAny(piece, "<[`\n") {
 		return false
@@ -344,9 +344,9 @@ func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int)
 	return tagNone, 0
 }
 
-// unopenedEnd returns the start and end of the closing tag of a thought without an opening tag: one alone on its
-// line, since elsewhere it may be a word of the thought. It returns -1, -1 if there is none yet; the end of the text
-// ends a line only if it is final.
+// unopenedEnd returns the start and end of the closing tag of a thought without an opening tag. The tag must be
+// alone on its line, since elsewhere it may be a word of the thought. It returns -1, -1 if there is none yet; the
+// end of the text ends a line only if it is final.
 func unopenedEnd(text string, final bool) (at, end int) {
 	for _, t := range thoughts {
 		for from := 0; ; {
