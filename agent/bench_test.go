@@ -13,7 +13,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// BenchmarkRun is a whole run with a model that takes no time: two tool calls, then 200 tokens, every event stored.
+// BenchmarkRun measures a whole run with a model without latency: two tool calls, then 200 tokens, every event
+// stored.
 func BenchmarkRun(b *testing.B) {
 	h := benchHouse(b)
 	b.ReportAllocs()
@@ -33,7 +34,7 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 	})
 }
 
-// BenchmarkStepOverhead is a run without its model's time, for each of its turns, everything stored.
+// BenchmarkStepOverhead measures a run without its model's time, per turn, with every event stored.
 func BenchmarkStepOverhead(b *testing.B) {
 	h := benchHouse(b)
 	var took []time.Duration

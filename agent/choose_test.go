@@ -16,7 +16,7 @@ import (
 
 func thinking(t run.Features) func(*Config) { return func(c *Config) { c.Features = t } }
 
-// tools are the names of the tools that were called, in order.
+// tools returns the names of the called tools, in order.
 func (t transcript) tools() []string {
 	out := []string{}
 	for _, s := range t.ended() {
@@ -27,7 +27,7 @@ func (t transcript) tools() []string {
 	return out
 }
 
-// readBefore is a conversation whose first answer rests on the handbook.
+// readBefore runs a question whose answer cites the handbook and returns its session.
 func readBefore(h *house) string {
 	h.Helper()
 	h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
@@ -36,7 +36,7 @@ func readBefore(h *house) string {
 	return run.SessionID
 }
 
-// Each short path skips the model's choosing, and none skips the tools that its answer rests on.
+// Each short path skips the model's tool selection, but not the tools that its answer needs.
 func TestShortPaths(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -76,7 +76,7 @@ func TestShortPaths(t *testing.T) {
 				t.Errorf("path %v with the tools %q; want %v, at least 0.7, %q",
 					s.Details, got.tools(), tt.name, tt.tools)
 			}
-			// the model may call tools for what rules take for talk
+			// the model may call tools for questions that the rules classify as talk
 			free := tt.name == "talk" || tt.name == "transform"
 			if seen := model.Requests(); len(seen) != 1 || seen[0].NoTools == free {
 				t.Errorf("the model was asked %d times, want 1 with tools %v", len(seen), free)
@@ -101,7 +101,7 @@ func (t transcript) has(name string) bool {
 	return slices.ContainsFunc(t.ended(), func(s chat.Step) bool { return s.Step == name })
 }
 
-// chosenBy says who chose the first tools, empty when nothing says it.
+// chosenBy returns the selector of the first tools, empty if the log has none.
 func (t transcript) chosenBy() string {
 	for _, s := range t.ended() {
 		if by, ok := s.Details["by"].(string); ok && s.Step == "choose" {
@@ -240,7 +240,7 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 	}
 }
 
-// What a tool was given besides the question's words is not used for another question.
+// Arguments that are not the question's words are not reused for another question.
 func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -390,7 +390,7 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 
 func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
 
-// What an answer rested on can be cited in the next turn without another search.
+// Passages of an earlier answer can be cited in the next turn without another search.
 func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -422,8 +422,8 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 	}
 }
 
-// A second question is held to the documents like the first: only what was said before may be said again without a
-// footnote.
+// A follow-up is checked against the documents like the first question: only text of the conversation may be
+// repeated without a footnote.
 func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -511,7 +511,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 
 const askedInGerman = "Wie viele Tage bezahlten Urlaub bekommt eine Angestellte in jedem Jahr, und wann verfallen sie?"
 
-// translates is the number of requests of a model that ask for a translation.
+// translates counts the requests of a model for a translation.
 func translates(model *scripted.Model) (n int) {
 	for _, r := range model.Requests() {
 		if strings.HasPrefix(r.Messages[0].Text, "Translate what") {
@@ -523,7 +523,7 @@ func translates(model *scripted.Model) (n int) {
 
 func byRules(c *Config) { thinking(run.Features{Selection: tools.SelectRules})(c) }
 
-// What the program searches for is translated once by the model, when the documents are in another language.
+// A query of the program is translated once by the model, if the documents are in another language.
 func TestASearchByRulesIsTranslatedOnce(t *testing.T) {
 	t.Parallel()
 	fails := scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "it is out of order"}}
@@ -567,7 +567,7 @@ func TestASearchByRulesIsTranslatedOnce(t *testing.T) {
 	}
 }
 
-// A model that searches by itself is told the language, which costs no call.
+// A model that searches gets the documents' language in its prompt, without a further call.
 func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -599,7 +599,7 @@ func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
 	}
 }
 
-// A refusal is never a bare sentence.
+// A refusal always lists the searches and the nearest passages.
 func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(english.Refusal)))

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// hanging is a model that says its text and then nothing until it is stopped.
+// hanging is a model that streams its text and then blocks until it is cancelled.
 type hanging struct{ text string }
 
 func (hanging) Name() string { return "hanging" }
@@ -132,7 +132,7 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 	}
 }
 
-// panicking is a model with a bug.
+// A model that panics ends its run as failed.
 func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
@@ -190,7 +190,7 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
-	// what a killed server leaves behind: a search that ended, a reading that did not, and a piece of text
+	// the log of a killed server: a search that ended, a read that did not, and a delta of text
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), dead)
 	if err != nil {
@@ -275,7 +275,7 @@ func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
 	<-ended
 }
 
-// thenNothing gives its replies and hangs after the last.
+// thenNothing streams its replies and blocks after the last.
 func thenNothing(replies ...scripted.Reply) llm.Model {
 	told := scripted.New(replies...)
 	return relay{func(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
@@ -286,7 +286,7 @@ func thenNothing(replies ...scripted.Reply) llm.Model {
 	}}
 }
 
-// The same run, in one piece and handed from server to server after each turn, spends the same.
+// A run spends the same, whether in one piece or taken over by another server after each turn.
 func TestARunThatIsTakenOverHasSpentWhatItSpentBefore(t *testing.T) {
 	t.Parallel()
 	web := call("web_search", `{"query":"slate roof"}`)
@@ -385,7 +385,7 @@ func TestARunThatIsTakenOverHasSpentWhatItSpentBefore(t *testing.T) {
 	}
 }
 
-// spent is what became of each call of a run, and the run's budgets at its end.
+// spent returns the status of each call of a run, and the run's budgets at its end.
 func spent(t transcript) []string {
 	var out []string
 	for _, s := range t.ended() {
@@ -406,7 +406,7 @@ func (h *house) rerun(runID, callID, input string) transcript {
 	return h.wait(run.ID)
 }
 
-// validHistory fails the test unless every call has its result right behind it, under the same id and no other.
+// validHistory fails the test unless each call is followed by its result, under the same id and no other.
 func validHistory(t *testing.T, messages []llm.Message) {
 	t.Helper()
 	var open []string
@@ -585,7 +585,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 	}
 }
 
-// A server that dies while the edited call is under way leaves a run that another one carries on with that very call.
+// If a server dies during the edited call, another one resumes the run with that call.
 func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(

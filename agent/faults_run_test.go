@@ -21,25 +21,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// What becomes of an answer.
+// The outcomes of an answer.
 const (
 	mended   = "" // the model's own answer
 	replaced = "fallback"
 )
 
-// faultRow is a fault on the wire, and what a run makes of it.
+// faultRow is a provider fault and its expected handling by a run.
 type faultRow struct {
 	fault   string
 	replies []wired
 	ends    string   // mended, replaced, or the status of the run
 	steps   []string // of tools and of what was done about the fault, with their status; nil: one good search
 	asked   int      // requests; 0: one for each reply
-	never   string   // what the user never sees at the end
+	never   string   // text that the user must not see at the end
 	ask     string   // the question; empty: of the holiday
 	says    string   // the answer; empty: goodAnswer
 }
 
-// What a whole run makes of a provider's faults: its steps, the rows in the store, and the text that the user sees.
+// Provider faults through a whole run: its steps, the stored rows, and the text that the user sees.
 func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 	t.Parallel()
 	long := toolCalls(
@@ -324,8 +324,7 @@ func TestProviderFaultsThroughAWholeRun(t *testing.T) {
 	}
 }
 
-// checkFault carries a run through a fault whose answers come in steps of so many bytes, and checks its steps, its rows
-// and its text.
+// checkFault runs a fault whose responses are sent in chunks of step bytes, and checks the steps, rows and text.
 func checkFault(t *testing.T, row faultRow, step int) {
 	remote, asked := provider(t, step, row.replies...)
 	h := newHouse(t, textcalls.New(remote, textcalls.Auto), withFallback)
@@ -371,8 +370,8 @@ func checkFault(t *testing.T, row faultRow, step int) {
 	}
 }
 
-// checkStored compares a finished run's log with what the store says of it: numbers without a gap, the end, and the
-// answer as the user saw it.
+// checkStored compares a finished run's log with the store: event numbers without a gap, the end, and the answer
+// that the user saw.
 func (h *house) checkStored(got transcript) {
 	h.Helper()
 	stored, err := h.store.Events(h.Context(), chat.Local, got.runID, 0, 0)
@@ -400,14 +399,14 @@ func (h *house) checkStored(got transcript) {
 	}
 }
 
-// wired is one answer of a provider's server, byte by byte as it is sent.
+// wired is one HTTP response of a provider, byte by byte.
 type wired struct {
 	status int    // 0: 200
 	kind   string // content type; empty: an event stream
 	after  string // Retry-After
 	body   string
-	reset  bool // the connection breaks after the body
-	silent bool // nothing more comes, and no end
+	reset  bool // the connection is reset after the body
+	silent bool // the stream stays open without further data
 }
 
 func events(data ...string) string {
@@ -437,8 +436,8 @@ var (
 	}
 )
 
-// misplaced says what a strict provider has against a request's history: each call must have its result right after it,
-// in the order of the calls.
+// misplaced returns the objection of a strict provider to a request's history: each call must be followed by its
+// result, in the order of the calls.
 func misplaced(body []byte) string {
 	var request struct {
 		Messages []struct {
@@ -469,8 +468,8 @@ func misplaced(body []byte) string {
 	return ""
 }
 
-// provider serves the answers in order, the last one again and again, with a flush after each step of so many bytes. It
-// refuses a history that is not whole.
+// provider serves the responses in order, repeating the last, with a flush after each step bytes. It refuses a
+// history with a misplaced result.
 func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.Int64) {
 	t.Helper()
 	var asked atomic.Int64
@@ -525,8 +524,9 @@ func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.
 	return m, &asked
 }
 
-// A process dies while one call of a turn waits for a person and the next one has its result. Whoever carries the run
-// on hears of the first call last: for a strict provider, a result without its call and a call without its result.
+// A process dies while one call of a turn waits for approval and the next one has its result. The server that
+// resumes the run reads the first call last: for a strict provider, a result without its call and a call without its
+// result.
 func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
 	t.Parallel()
 	both := wired{

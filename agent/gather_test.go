@@ -27,7 +27,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Replies beside the turns of a model: a plan of one part, and a judgement of the passages.
+// Replies besides the turns of a model: a plan of one part, and an evaluation of the passages.
 var (
 	onePart = says(`{"sub_queries":[{"query":"roof condition","reasoning":"it is all that is asked"}]}`)
 	fits    = says(`{"evaluation":"They say it.","confidence":0.9}`)
@@ -154,7 +154,7 @@ func TestGatherStopsAtItsBoundsAndFailsWithItsModel(t *testing.T) {
 	}
 }
 
-// lines is a log that can be read while it is written.
+// lines is a log buffer that is safe for concurrent use.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -223,7 +223,7 @@ func TestRunsAreCounted(t *testing.T) {
 	}
 }
 
-// stop ends all runs, so that nothing is written any more.
+// stop ends all runs, so that no further event is written.
 func (h *house) stop() {
 	h.Helper()
 	if err := h.runs.Stop(h.Context()); err != nil {
@@ -257,7 +257,7 @@ func TestResultsAreNotCheckedForAUserWithoutTokens(t *testing.T) {
 	}
 }
 
-// stuck is a model whose replies never come.
+// stuck is a model that never replies.
 type stuck struct {
 	*scripted.Model
 	asked chan struct{} // gets one for each request
@@ -298,7 +298,7 @@ func logsTo(out *lines) func(*Config) {
 	return func(c *Config) { c.Log = slog.New(slog.NewTextHandler(out, nil)) }
 }
 
-// logged returns the lines of a log that hold all of the parts.
+// logged returns the lines of a log that contain all parts.
 func logged(log string, parts ...string) []string {
 	return slices.DeleteFunc(strings.Split(log, "\n"), func(line string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) })
@@ -367,7 +367,7 @@ func droppedTexts(t *testing.T, steps []chat.Step) []string {
 	return out
 }
 
-// TestDroppedTextIsAStep checks the steps for the text that a run removes from replies.
+// TestDroppedTextIsAStep checks the steps for text that a run removes from replies.
 func TestDroppedTextIsAStep(t *testing.T) {
 	t.Parallel()
 	const (
@@ -452,10 +452,10 @@ const paidHoliday = "How many days of paid holiday does an employee get?"
 
 func checks(c *Config) { c.Features.Checks = run.CheckQuotes }
 
-// refuses is a small model that finds no answer in what it is shown.
+// refuses returns a small model that refuses every question.
 func refuses() *scripted.Model { return scripted.New(says(english.Refusal)) }
 
-// judgeBy says yes to texts that hold some words.
+// judgeBy returns a judge that accepts texts with some words.
 func judgeBy(words string) scripted.Judge {
 	return func(prompt string) float64 {
 		text, _, _ := strings.Cut(prompt, "\n\nQuestion: ")
@@ -539,7 +539,7 @@ func TestChecksAreCached(t *testing.T) {
 	}
 }
 
-// noJudge answers, and fails at checks.
+// noJudge is a model whose checks fail.
 type noJudge struct{ *scripted.Model }
 
 func (m noJudge) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
@@ -551,7 +551,7 @@ func (m noJudge) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part
 	return m.Model.Stream(ctx, req)
 }
 
-// sameWord answers, and says the same word to all checks.
+// sameWord is a model that replies with the same word to all checks.
 type sameWord struct {
 	*scripted.Model
 	word string

@@ -24,7 +24,7 @@ func (searchless) Search(context.Context, chat.Scope, corpus.Query) (corpus.Resu
 	return corpus.Results{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The index does not answer."}
 }
 
-// stubborn makes one call, then says the same whatever it is asked.
+// stubborn makes one call, then repeats the same reply.
 func stubborn(first scripted.Reply, said string) *scripted.Model {
 	return scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if r.N == 0 {
@@ -295,7 +295,7 @@ func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
 	}
 }
 
-// mute is a model that says nothing until it is not waited for any more.
+// mute is a model that blocks until its context is cancelled.
 type mute struct{ *scripted.Model }
 
 func (mute) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error] {
@@ -346,7 +346,7 @@ func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
 	}
 }
 
-// falling is a model that searches, then falls silent.
+// falling is a model that searches, then blocks.
 type falling struct{ *scripted.Model }
 
 func (f falling) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
@@ -402,7 +402,7 @@ func TestAnswerOfResultsAloneStands(t *testing.T) {
 	}
 }
 
-// The result of a calculation needs no footnote beside passages that a search found.
+// The result of a calculation needs no footnote, also if a search found passages.
 func TestAnswerOfResultsAloneStandsAfterASearch(t *testing.T) {
 	t.Parallel()
 	const said = "The difference is 3."
@@ -414,7 +414,7 @@ func TestAnswerOfResultsAloneStandsAfterASearch(t *testing.T) {
 	}
 }
 
-// What an answer says of the run has to be what the run's log says.
+// Statements of an answer about the run are checked against the run's log.
 func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 	t.Parallel()
 	read := func(id string) scripted.Reply { return calls(call("read_document", `{"doc_id":"`+id+`"}`)) }
@@ -472,7 +472,7 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 	}
 }
 
-// Sentences that the log denies stay in the answer, and one that a passage holds is not denied.
+// Sentences that contradict the log stay in the answer, and a sentence that a passage supports is not flagged.
 func TestAnswerKeepsSentencesThatLogDenies(t *testing.T) {
 	t.Parallel()
 	const said = "I read all 77 documents [1]. There are 28 days of paid holiday a year [1].\n\n" +

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// KeepLeases keeps the leases of the runs under way, does what other servers were told about them, and takes over those
-// of servers that died or stopped, until ctx ends. At its start it takes over what was left behind: those runs go on
-// from their last finished step, or end as interrupted. What its store refuses it logs and tries again. Leases are
-// renewed three times in their length, so one renewal may fail. Between two renewals it looks for ended leases of
-// others (lookEvery) and wakes at once when a notification comes. It is the one goroutine that does this; it ends with
-// ctx.
+// KeepLeases renews the leases of active runs, applies stored commands, and takes over runs with expired or released
+// leases, until ctx is cancelled. At its start it takes over the runs that a previous process left: they resume from
+// their last finished step, or end as interrupted. Errors of the store are logged and retried.
+//
+// Leases are renewed three times in their length, so one renewal may fail. Between renewals it polls for expired
+// leases (lookEvery) and wakes up for notifications. Call it in one goroutine only.
 func (r *Runs) KeepLeases(ctx context.Context) {
 	r.takeOverAtStart(ctx)
 	if r.cfg.Revoked != nil {
@@ -55,9 +55,9 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 	}
 }
 
-// lookEvery is how long after its end a lease may go unnoticed: a tenth of it, so that the runs of a server which dies
-// go on after 33 s. A server that is alone with its store has no other's runs to look for, but for those that it lost
-// itself. With a lease of 30 s that is every 3 s (docs/decisions/replicas.md).
+// lookEvery returns the polling interval for expired leases: a tenth of a lease, so that the runs of a dead server
+// resume after 33 s. With a lease of 30 s it is 3 s (docs/decisions/replicas.md). An exclusive server polls every
+// third of a lease, since it can only find runs whose lease it lost itself.
 func (r *Runs) lookEvery() time.Duration {
 	if r.cfg.Exclusive {
 		return r.cfg.Lease / 3
@@ -65,7 +65,7 @@ func (r *Runs) lookEvery() time.Duration {
 	return r.cfg.Lease / 10
 }
 
-// idleSince is when a conversation was last used that is too old now; zero: none ever is.
+// idleSince returns the time before which an unused session is expired, zero if sessions never expire.
 func (r *Runs) idleSince(now time.Time) time.Time {
 	if r.cfg.KeepSessions == 0 {
 		return time.Time{}
@@ -73,12 +73,12 @@ func (r *Runs) idleSince(now time.Time) time.Time {
 	return now.Add(-r.cfg.KeepSessions)
 }
 
-// undoTime is how long a deleted conversation can be brought back. It is also how often deleted and idle conversations
-// are purged.
+// undoTime is the time in which a deleted conversation can be restored, and the interval at which deleted and idle
+// conversations are purged.
 const undoTime = time.Minute
 
-// renewLeases extends the leases of the runs under way. A run that another server has by now stops here. The store is
-// asked without the lock, so a run may have ended meanwhile; Lose does nothing to one that is over.
+// renewLeases extends the leases of active runs. A run that another server has taken over stops here. The store is
+// called without the lock, so a run may have ended meanwhile; Lose ignores a run that is over.
 func (r *Runs) renewLeases(ctx context.Context) error {
 	r.mu.Lock()
 	held := make([]string, 0, len(r.active))
@@ -103,8 +103,8 @@ func (r *Runs) renewLeases(ctx context.Context) error {
 	return nil
 }
 
-// takeOverAtStart takes over what was left behind. No run may begin meanwhile: a server that is alone takes all there
-// are. “All” are those whose lease ends within 100 years.
+// takeOverAtStart takes over the runs of a previous process. It blocks new runs meanwhile, since an exclusive server
+// takes all unfinished runs: those whose lease ends within 100 years.
 func (r *Runs) takeOverAtStart(ctx context.Context) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -115,29 +115,28 @@ func (r *Runs) takeOverAtStart(ctx context.Context) {
 	r.takeOverAll(ctx, before)
 }
 
-// takeOverFree takes over the runs of servers that died, and those that were released.
+// takeOverFree takes over runs whose lease has expired or was released.
 func (r *Runs) takeOverFree(ctx context.Context) { r.takeOverAll(ctx, time.Now()) }
 
-// takeOverAll is takeOver, which fails while the store is away or damaged: then other questions are answered still.
+// takeOverAll calls takeOver and logs its error, so that the server answers other questions while the store fails.
 func (r *Runs) takeOverAll(ctx context.Context, before time.Time) {
 	if err := r.takeOver(ctx, before); err != nil {
 		r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
 	}
 }
 
-// takeOver makes runs whose lease ended before the given time ours and carries them on. Leases are what makes one
-// server work on a run: a run whose lease has ended is anybody's. A run that is active here has only lost its lease for
-// a while: it goes on, and is not begun a second time. The log is read before the run goes on, since what it did is
-// nowhere else.
+// takeOver acquires runs whose lease ended before the given time and resumes them. Leases ensure that one server
+// works on a run. A run that is active here only lost its lease for a while: it continues and is not started again.
+// The log is read before the run resumes, since it is the run's only state.
 func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 	r.mu.Lock()
 	stopping := r.stopping
 	r.mu.Unlock()
-	if stopping { // what was released here is for others
+	if stopping { // released runs are for other servers
 		return nil
 	}
 	runs, err := r.cfg.Store.TakeOver(ctx, r.newLease(), before)
-	if err != nil && ctx.Err() != nil { // stopped as soon as started
+	if err != nil && ctx.Err() != nil { // cancelled right after the start
 		return nil
 	}
 	if err != nil {
@@ -152,12 +151,12 @@ func (r *Runs) takeOver(ctx context.Context, before time.Time) error {
 			continue
 		}
 		log, err := r.engine.ReadLog(ctx, taken)
-		if err != nil { // tried again when its lease ends
+		if err != nil { // retried when its lease ends
 			errs = append(errs, err)
 			continue
 		}
 		set, err := r.engine.ToolsOf(taken.Request)
-		if err != nil { // a toolset of an older version: the default serves
+		if err != nil { // a toolset of an older version: the default is the fallback
 			set = r.engine.DefaultTools()
 		}
 		r.cfg.Log.InfoContext(ctx, "taking over a run", "run", taken.ID, "events", len(log))

@@ -26,10 +26,10 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// tb is a test or a benchmark.
+// tb is the interface of tests and benchmarks.
 type tb = testing.TB
 
-// house is a whole agent on real stores.
+// house is a complete agent on real stores.
 type house struct {
 	tb
 	path    string
@@ -39,8 +39,8 @@ type house struct {
 	library *corpus.Library
 	runs    *Runs
 
-	semantic bool            // the library finds by meaning too
-	embeds   corpus.Embedder // then: what makes its vectors; nil: a deterministic one
+	semantic bool            // the library has semantic search
+	embeds   corpus.Embedder // the embedder for it; nil: a deterministic one
 }
 
 // newHouse opens a store with two documents and an agent on it.
@@ -52,7 +52,7 @@ func newHouse(t *testing.T, model llm.Model, change ...func(*Config)) *house {
 	return h
 }
 
-// newSemanticHouse is a house whose library has vectors.
+// newSemanticHouse is newHouse with embeddings in the library.
 func newSemanticHouse(t *testing.T, model llm.Model) *house {
 	t.Helper()
 	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true}
@@ -61,13 +61,13 @@ func newSemanticHouse(t *testing.T, model llm.Model) *house {
 	return h
 }
 
-// add puts a document in and waits until it is ready.
+// add adds a document and waits until it is ready.
 func (h *house) add(name, body string) {
 	h.Helper()
 	(&runtest.Store{DB: h.db, Chats: h.store, Feed: h.feed, Library: h.library}).Add(h.tb, name, body)
 }
 
-// furnish opens a store that the documents are in.
+// furnish opens a store that contains the documents.
 func (h *house) furnish() {
 	h.Helper()
 	runtest.Furnish(h.tb, h.path, h.semantic)
@@ -83,7 +83,7 @@ func (h *house) open() {
 	h.db, h.store, h.feed, h.library = s.DB, s.Chats, s.Feed, s.Library
 }
 
-// hire makes the agent.
+// hire builds the agent.
 func (h *house) hire(model llm.Model, change ...func(*Config)) {
 	h.Helper()
 	cfg := Config{Config: run.Config{
@@ -119,7 +119,7 @@ func (h *house) ask(req chat.RunRequest) chat.Run {
 	return run
 }
 
-// follow reads a run's log until something in it is what is waited for.
+// follow reads a run's log until an event satisfies the condition.
 func (h *house) follow(runID string, until func(chat.Payload) bool) []chat.Payload {
 	h.Helper()
 	wake, stop := h.feed.Watch(runID)
@@ -162,7 +162,7 @@ func (h *house) log(runID string) []chat.Payload {
 	}
 }
 
-// answer asks and waits for the end.
+// answer asks a question and waits for the end of its run.
 func (h *house) answer(req chat.RunRequest) transcript {
 	h.Helper()
 	return h.wait(h.ask(req).ID)
@@ -225,7 +225,7 @@ func (t transcript) answer() chat.Answer {
 	return answers[0]
 }
 
-// ended returns the last state of each step, in order of their begin.
+// ended returns the last state of each step, ordered by start.
 func (t transcript) ended() []chat.Step {
 	var order []string
 	last := map[string]chat.Step{}
@@ -242,7 +242,7 @@ func (t transcript) ended() []chat.Step {
 	return out
 }
 
-// step returns the last state of the first step of a name.
+// step returns the last state of the first step with a name.
 func (t transcript) step(name string) chat.Step {
 	t.Helper()
 	for _, s := range t.ended() {
@@ -254,7 +254,7 @@ func (t transcript) step(name string) chat.Step {
 	return chat.Step{}
 }
 
-// text puts the deltas since the last reset together.
+// text joins the deltas since the last reset.
 func (t transcript) text() string {
 	text := ""
 	for _, p := range t.log {
@@ -278,7 +278,7 @@ func asks(text string) chat.RunRequest { return chat.RunRequest{Message: text} }
 
 func queryFor(text string) corpus.Query { return corpus.Query{Text: text} }
 
-// orEmpty makes CodeOf usable for no error.
+// orEmpty replaces nil, so that CodeOf accepts it.
 func orEmpty(err error) error {
 	if err == nil {
 		return &chat.Error{}
@@ -286,10 +286,10 @@ func orEmpty(err error) error {
 	return err
 }
 
-// frameworks are all that can drive a run. Those in packages above this one add themselves.
+// frameworks are all frameworks that can drive a run. Packages above this one register theirs.
 var frameworks = map[string]run.Framework{"simple": nil}
 
-// others are the frameworks but for simple.
+// others runs a test for all frameworks except simple.
 func others(t *testing.T, each func(t *testing.T, drive run.Framework)) {
 	t.Helper()
 	if len(frameworks) < 2 {
@@ -308,8 +308,8 @@ var changing = regexp.MustCompile(
 	`"(run_id|timestamp|duration_ms|latency_ms|document_id|doc_id|chunk_id|session_id|url|id)":("[^"]*"|[0-9.e+]+)`,
 )
 
-// shape is a run's log without what differs from run to run: times, ids, how deltas were cut, and how much was shown of
-// what is taken back.
+// shape returns a run's log without the parts that differ between runs. These are times, ids, the sizes of deltas,
+// and the amount of text that was shown before a reset.
 func shape(t *testing.T, got transcript) []string {
 	t.Helper()
 	var out []string
@@ -339,8 +339,8 @@ func shape(t *testing.T, got transcript) []string {
 	return out
 }
 
-// The same script is the same run whatever drives it: steps, errors told to the model, citations, answer and what the
-// model was asked.
+// The same script gives the same run with every framework: steps, errors for the model, citations, answer and
+// requests to the model.
 func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 	t.Parallel()
 	cut := calls(search("holiday"))
@@ -504,11 +504,11 @@ func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
 	}
 }
 
-// AddFramework has a framework of a package above this one tested here. FOOTNOTE_TEST_FRAMEWORK has all tests driven by
-// it.
+// AddFramework registers a framework of a package above this one for the tests. FOOTNOTE_TEST_FRAMEWORK selects the
+// framework that drives all tests.
 func AddFramework(name string, drive run.Framework) { frameworks[name] = drive }
 
-// scattered has the words of the question often, but apart; gathered has them in one sentence of a long passage.
+// scattered has the question's words often, but apart; gathered has them in one sentence of a long passage.
 const (
 	scattered = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by the " +
 		"town. Clearing is done weekly.\n"

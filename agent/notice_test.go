@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// What a request asks for and the model's provider does not take is a step of the run, once.
+// An option that the model's provider does not support is one step of the run.
 func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(scripted.NewServer(scripted.Config{Script: func(r scripted.Request) scripted.Reply {

@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// A question that only asks for a source to be opened opens it, with any model, and without asking the model.
+// A question that only requests to open a source opens it, with any model, and without a request to the model.
 func TestWhatIsAskedForIsOpened(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -73,7 +73,7 @@ func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
 	}
 }
 
-// Whoever asks for more than a source to be opened gets an answer: the question is not dropped.
+// A question that requests more than opening a source gets an answer.
 func TestAQuestionBesideWhatIsOpenedIsAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))

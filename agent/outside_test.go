@@ -24,7 +24,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// shop is a server of tools on loopback, and the client that uses it.
+// shop is an MCP server on loopback with its client.
 type shop struct {
 	web    *httptest.Server
 	client *mcp.Client
@@ -190,7 +190,7 @@ func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
 	}
 }
 
-// everyTool is a step of every tool, some that failed or found nothing among them, and a plan.
+// everyTool returns a step of every tool, including failed and empty ones, and a plan.
 func everyTool(t *testing.T) []chat.Step {
 	t.Helper()
 	in := newInternet(t)
@@ -254,7 +254,7 @@ func everyTool(t *testing.T) []chat.Step {
 	return all
 }
 
-// imported is what a step of a version without results comes to.
+// imported returns the result that the import gives a step of a version without results.
 func imported(t *testing.T, s chat.Step) *chat.StepResult {
 	t.Helper()
 	s.Result = nil
@@ -273,7 +273,8 @@ func imported(t *testing.T, s chat.Step) *chat.StepResult {
 	return old.Result
 }
 
-// What tools say of themselves is what the import makes of their outputs, so that pages show old and new steps alike.
+// Results of tools equal the results that the import derives from their outputs, so that pages show old and new
+// steps alike.
 func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
 	t.Parallel()
 	for _, s := range everyTool(t) {
@@ -282,7 +283,7 @@ func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
 			s.ToolName == "lookup" {
 			want.Opened = got.Opened // an output does not say which part a focused reading began with
 		}
-		ignored := cmpopts.IgnoreFields(chat.Hit{}, "MIME") // most outputs do not say it
+		ignored := cmpopts.IgnoreFields(chat.Hit{}, "MIME") // most outputs lack it
 		if s.ToolName == "web_search" {
 			ignored = cmpopts.IgnoreFields(chat.Hit{}, "MIME", "Filename")
 		}
@@ -292,7 +293,7 @@ func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
 	}
 }
 
-// What results add to the events of ordinary runs over the project's own documents stays within bounds;
+// The results of ordinary runs over the project's own documents stay within a share of the events' size;
 // docs/performance.md has the share.
 func TestResultsAddLittleToEvents(t *testing.T) {
 	t.Parallel()
@@ -338,7 +339,7 @@ func TestResultsAddLittleToEvents(t *testing.T) {
 	}
 }
 
-// asText makes a model call its tools by JSON in its replies.
+// asText makes a model call its tools as JSON in its replies.
 func asText(c *Config) { c.Model = textcalls.New(c.Model, textcalls.JSON) }
 
 func pending(tool string) func(chat.Payload) bool {
@@ -498,14 +499,14 @@ func TestADenialIsKnownAfterARestart(t *testing.T) {
 	wg.Wait()
 }
 
-// die ends a run as when its process is gone: it says nothing more.
+// die ends a run like a killed process, without a further event.
 func (h *house) die(runID string) {
 	h.runs.mu.Lock()
 	defer h.runs.mu.Unlock()
 	h.runs.active[runID].Lose()
 }
 
-// carriedOn takes over what another server left, until a run is over.
+// carriedOn takes over the runs of another server, until a run is over.
 func (h *house) carriedOn(runID string) transcript {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
@@ -517,8 +518,8 @@ func (h *house) carriedOn(runID string) transcript {
 	return got
 }
 
-// A killed server leaves a turn of three calls: one that ended, one that only reads and one that orders. The reading is
-// made again, the order is not.
+// A killed server leaves a turn of three calls: one that ended, one that only reads and one with side effects. The
+// read is repeated, the order is not.
 func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// no is the judge of a model that says no to every yes-or-no question.
+// no is a judge that answers no to every question.
 func no(string) float64 { return -1 }
 
 func TestARequestThatNeedsNoDocumentsIsAnsweredAtOnce(t *testing.T) {
@@ -128,7 +128,7 @@ func TestTheModelDecidesInItsFirstReplyWhetherItNeedsDocuments(t *testing.T) {
 		if said := model.Requests(); len(said) != 1 || said[0].NoTools {
 			t.Errorf("%s: %d requests, want one that may call tools", message, len(said))
 		}
-		// what the scripted judge says that it read
+		// the tokens that the scripted judge reports
 		if step := got.step("choose"); step.Tokens == nil || step.Tokens.In != 100 || a.Tokens.In < 200 {
 			t.Errorf("%s: %+v tokens, %+v in all, want the verdict charged", message, step.Tokens, a.Tokens)
 		}

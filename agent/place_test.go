@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// A model that never writes a footnote, as small ones do, still gets one where a passage bears its sentence out.
+// A model that writes no footnotes, as small ones do, gets one where a passage supports its sentence.
 func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 	t.Parallel()
 	read := calls(call("read_document", `{"doc_id":"Staff handbook"}`))

@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// parts reads a plan's list as "query: status".
+// partsOf formats a plan's list as "query: status".
 func partsOf(t *testing.T, s chat.Step) []string {
 	t.Helper()
 	var out struct {
@@ -138,7 +138,7 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 		!strings.Contains(string(first.ToolOutput), `"reasoning":"names the firm","depends_on":[]`) {
 		t.Errorf("first state = %+v, %s; want other than 0", first.Tokens, first.ToolOutput)
 	}
-	// the two independent parts run together, the third after both, with the words that "they" stands for
+	// the two independent parts run concurrently, the third after both, with its pronoun "they" resolved
 	msgs := reqs[1].Messages
 	if n := len(msgs[2].Calls); n != 2 {
 		t.Fatalf("%d calls in the first wave, want 2", n)
@@ -316,7 +316,7 @@ func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
 	}
 }
 
-// judges is a model's judgement of its answer.
+// judges returns a model's evaluation of its answer.
 func judges(said string, confidence float64) scripted.Reply {
 	return scripted.Reply{
 		Text: `{"evaluation":"` + said + `","confidence":` + strconv.FormatFloat(confidence, 'f', -1, 64) + `}`,
@@ -328,7 +328,7 @@ func selfEvaluating(text string) chat.RunRequest {
 	return chat.RunRequest{Message: text, Config: chat.RunConfig{EnableSelfEvaluation: &on}}
 }
 
-// fullAnswer says more than goodAnswer: of the roof too.
+// fullAnswer has a statement about the roof in addition to goodAnswer.
 const fullAnswer = "There are 28 days of paid holiday a year [1]. The roof was last renewed in 1987 by Harper & " +
 	"Sons [3]."
 
@@ -423,7 +423,7 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 		name    string
 		req     chat.RunRequest
 		replies []scripted.Reply
-		planned any // by whom; nil: there is no plan
+		planned any // the planner; nil: there is no plan
 		judged  bool
 	}{
 		{"a complex question", asks(complicated),
@@ -465,14 +465,14 @@ func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
 	}
 }
 
-// doubts is a model's judgement that names sentences by number.
+// doubts returns an evaluation that names unsupported sentences by number.
 func doubts(numbers string) scripted.Reply {
 	return scripted.Reply{
 		Text: `{"evaluation":"One thing is invented.","confidence":0.9,"unsupported":` + numbers + `}`,
 	}
 }
 
-// shownToTheJudge is what the last request shows of an answer.
+// shownToTheJudge returns the part of the last request with the answer.
 func shownToTheJudge(t *testing.T, model *scripted.Model) string {
 	t.Helper()
 	requests := model.Requests()
@@ -560,7 +560,7 @@ func TestTheJudgingModelDoubtsWhatAGivenTextDoesNotSay(t *testing.T) {
 
 func TestTheJudgingModelIsNotAskedAboutWhatItDoesNotSee(t *testing.T) {
 	t.Parallel()
-	// the sum rests on what calculate returned, which the judge's prompt does not hold
+	// the sum is supported by calculate's result, which the judge's prompt lacks
 	model := scripted.New(calls(call("calculate", `{"expression":"391*17"}`)), says("391 × 17 is 6,647."),
 		doubts(`[1]`))
 	a := newHouse(t, model).answer(selfEvaluating("What is 391 * 17?")).answer()

@@ -114,7 +114,7 @@ func TestATableThatCannotBeAskedSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-// A run that goes on after its server died cites the rows that it was shown before, by their old numbers.
+// A run that resumes after its server died cites rows by their old numbers.
 func TestRowsKeepTheirNumbersOverARestart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -140,7 +140,7 @@ func TestRowsKeepTheirNumbersOverARestart(t *testing.T) {
 const mieten = "Wohnung;Mieter;Miete;Bezahlt\nErdgeschoss;Weber;1.234,50 €;ja\nHof;Öztürk;950,00 €;nein\n" +
 	"Dach;Weber;1.000,00 €;nein\n"
 
-// Without a model, a question for something of many rows asks the table, as far as its words name columns and cells.
+// Without a model, a question about many rows queries the table, as far as its words name columns and cells.
 func TestOfflineATableIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -191,7 +191,7 @@ func TestOfflineATableIsAsked(t *testing.T) {
 	}
 }
 
-// watchedStore tells what is appended before it is, and may refuse it.
+// watchedStore reports events before they are appended, and may refuse them.
 type watchedStore struct {
 	chat.Store
 	feed   *chat.Feed
@@ -221,7 +221,7 @@ func hasStep(ps []chat.Payload, name string, status chat.Status) bool {
 	})
 }
 
-// A server that dies while a tool works must leave in the log that the call had begun, or the next one makes it again.
+// The start of a call with side effects is in the log before the call, or the next server would repeat it.
 func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
@@ -248,7 +248,7 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 	}
 }
 
-// A step whose end could not be stored does not run for ever.
+// A step whose end could not be stored ends with its run.
 func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
@@ -270,7 +270,8 @@ func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
 	}
 }
 
-// The writer once took what follows a lone backtick for code, the check of the answer did not, and the run never ended.
+// The writer once parsed text after a lone backtick as code, the check of the answer did not, and the run never
+// ended.
 func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, says2 := range []string{

@@ -9,11 +9,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Enqueue lets a question wait until the run of its session is over; then the server sends it, whoever looks. Without
-// one under way it is sent at once. What a request with the same IdempotencyKey has stored comes back, whatever became
-// of its documents since: the waiting question, or its run, under the run's id. It fails like Start for what can't be
-// asked, and with CodeConflict when too many wait. A question that waits already is not refused for want of room: it
-// has its place.
+// Enqueue adds a question to the queue of its session, or starts it at once if no run of the session is active. The
+// server sends it after that run, without a client. A retry with the same IdempotencyKey returns the stored
+// question, or its run under the run's id, even if its documents changed since. It returns the errors of Start, and
+// CodeConflict if the queue is full. A retry of a queued question is not refused for a full queue.
 func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
 	req, set, err := r.engine.CheckRequest(req)
 	if err != nil {
@@ -45,16 +44,16 @@ func (r *Runs) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (
 	return q, err
 }
 
-// isWaitingAlready reports whether one of these questions came under a request's key.
+// isWaitingAlready reports whether the queue has a question with the request's IdempotencyKey.
 func isWaitingAlready(list []chat.Queued, req chat.RunRequest) bool {
 	return req.IdempotencyKey != "" && slices.ContainsFunc(list, func(q chat.Queued) bool {
 		return q.Request.IdempotencyKey == req.IdempotencyKey
 	})
 }
 
-// SendNow puts a waiting question first and ends what it waits for: with answer, by an answer from what was found so
-// far, else at once, on whichever server it is. The question moves first before anything is ended, so it is the next
-// one whoever sends it. A run that ended by itself in between is no failure.
+// SendNow moves a queued question to the front and ends the run before it, on whichever server it is: with answer by
+// AnswerNow, else by Cancel. The question is moved first, so that it is the next one whichever server sends it. A
+// run that ended meanwhile is not an error.
 func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error {
 	if err := r.cfg.Store.MoveQueuedFirst(ctx, s, sessionID, id); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, 
 		}
 		if err := end(ctx, s, underWay.ID); err != nil {
 			if now, readErr := r.cfg.Store.Run(ctx, s, underWay.ID); readErr == nil && now.Status != chat.RunRunning {
-				continue // it ended by itself just now
+				continue // it ended meanwhile
 			}
 			return err
 		}
@@ -82,19 +81,18 @@ func (r *Runs) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, 
 	return nil
 }
 
-// Resend sends a session's first waiting question if nothing is in its way any more: after it was changed or another
-// was removed.
+// Resend sends a session's first queued question if it can be sent, after it was edited or another question was
+// removed.
 func (r *Runs) Resend(ctx context.Context, s chat.Scope, sessionID string) {
 	r.sendNext(context.WithoutCancel(ctx), chat.SessionKey{User: s.User, ID: sessionID})
 }
 
-// sendNext sends the first waiting question of a session, if it is its turn. A question that the store, the load or the
-// user's limits refuse for a moment is tried again later. One that can't be sent today, or ever, stays in the queue
-// with the reason, until its user acts. held says that no other question of the user can be sent now. It goes on while
-// the store says that the question was started before by its key: then its settling was lost and the next one is due.
+// sendNext starts the first queued question of a session, if no run of the session is active. It repeats while the
+// question was already started under its key, since then only its removal from the queue was lost.
 //
-// Errors are of three kinds: those that only the user can mend stay with the question; those of load and short limits
-// put it back; all others leave it taken, and the next look finds it again.
+// Errors are of three kinds. Errors that only the user can correct, and limits of more than a minute, are stored
+// with the question until the user acts. Load and short limits put the question back for a retry. All other errors
+// leave it taken, and the next poll retries it. held reports that no other question of the user can be sent now.
 func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool) {
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
@@ -137,8 +135,8 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 	}
 }
 
-// putBack lets a question wait on that was taken too early. Its user can change it meanwhile. The session is noted
-// before the question is put back, so that the end of one of the user's runs finds it.
+// putBack returns a question to the queue, where its user can edit it. The session is recorded first, so that the
+// end of one of the user's runs retries it.
 func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 	r.deferSession(chat.SessionKey{User: q.User, ID: q.SessionID})
 	if err := r.cfg.Store.PutBackQueued(ctx, q.ID); err != nil {
@@ -146,8 +144,8 @@ func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 	}
 }
 
-// sendWaiting sends what waits in sessions where nothing happens: a server ended between a run's end and the next
-// question. One refusal by a user's limits holds for all of that user's sessions in this round.
+// sendWaiting sends queued questions of sessions without an active run, which a server left that ended between a
+// run's end and the next question. A refusal by a user's limits skips that user's other sessions in this round.
 func (r *Runs) sendWaiting(ctx context.Context) {
 	sessions, err := r.cfg.Store.Waiting(ctx)
 	if err != nil {

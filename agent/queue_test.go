@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// queue lets a question wait.
+// queue adds a question to a session's queue.
 func (h *house) queue(session, text string) chat.Queued {
 	h.Helper()
 	q, err := h.runs.Enqueue(h.Context(), chat.Local, chat.RunRequest{SessionID: session, Message: text})
@@ -30,7 +30,7 @@ func (h *house) queue(session, text string) chat.Queued {
 	return q
 }
 
-// next waits for the run of a session that asks a question, and for its end.
+// next waits for the run of a session with a question, and for its end.
 func (h *house) next(session, text string) transcript {
 	h.Helper()
 	limit, cancel := context.WithTimeout(h.Context(), 20*time.Second)
@@ -83,7 +83,7 @@ func TestWaitingQuestionsAreSentInOrderWhenTheRunEnds(t *testing.T) {
 	}
 }
 
-// started waits until a question is a run under way, and returns its id.
+// started waits until a queued question is an active run, and returns its id.
 func (h *house) started(session, text string) string {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -108,7 +108,7 @@ func (h *house) started(session, text string) string {
 	}
 }
 
-// left waits until what waits in a session is as it should be: a question goes out of the queue a moment after its run
+// left waits until a session's queue satisfies a condition: a question leaves the queue a moment after its run
 // began.
 func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued {
 	h.Helper()
@@ -343,7 +343,7 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 	}
 }
 
-// Work under a revoked key ends within five seconds: see keys.
+// Runs of a revoked key end within five seconds: see keys.
 func TestRunsOfUsersWhoLeftEndInTime(t *testing.T) {
 	if most := 2 * time.Second; usersEvery > most {
 		t.Errorf("users are looked at every %v, want every %v at least", usersEvery, most)

@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/agent/llm/offline"
 )
 
-// What the offline model quotes stands in the documents: none of it is ever called unsupported.
+// Quotes of the offline model are in the documents, so none is marked as unsupported.
 func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))

@@ -20,12 +20,12 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// among makes an agent one of several on the same store.
+// among configures an agent as one of several on the same store.
 func among(name string) func(*Config) {
 	return func(c *Config) { c.Exclusive, c.Owner = false, name }
 }
 
-// another hires one more server on the house's store. The house goes on with the first.
+// another starts one more server on the house's store. The house keeps the first.
 func (h *house) another(name string, model llm.Model, change ...func(*Config)) *Runs {
 	h.Helper()
 	first := h.runs
@@ -35,8 +35,8 @@ func (h *house) another(name string, model llm.Model, change ...func(*Config)) *
 	return second
 }
 
-// works lets servers do their background work until the test ends. What one of them stores wakes the others, as a
-// database would.
+// works runs the background work of servers until the test ends. A stored change of one wakes the others, as a
+// database notification does.
 func (h *house) works(servers ...*Runs) {
 	h.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
@@ -62,7 +62,7 @@ func (h *house) works(servers ...*Runs) {
 	h.Cleanup(stop)
 }
 
-// dies ends a run's goroutine as a kill would: it says nothing more. Its lease is over.
+// dies ends a run's goroutine like a kill, without a further event, and expires its lease.
 func (h *house) dies(r *Runs, runID string) {
 	h.Helper()
 	r.mu.Lock()
@@ -83,7 +83,7 @@ func isStep(name string) func(chat.Payload) bool {
 	return func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == name }
 }
 
-// rests waits until a server works on nothing: a run's last event is stored a moment before its server is done with it.
+// rests waits until a server has no active run: a run's last event is stored a moment before it is removed.
 func (h *house) rests(r *Runs) {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -171,7 +171,7 @@ func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
 					if err := row.command(two, run.ID, call); err != nil {
 						t.Fatal(err)
 					}
-					if dies { // without having looked
+					if dies { // before the next poll
 						h.dies(h.runs, run.ID)
 						if err := two.takeOver(t.Context(), time.Now()); err != nil {
 							t.Fatal(err)
@@ -239,7 +239,7 @@ func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 	}
 }
 
-// What was decided at a run's own server, or wanted from it, is not lost with it.
+// A command that reached a run's own server is not lost with that server.
 func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs(), among("one"))
@@ -263,7 +263,7 @@ func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
 	}
 }
 
-// waitFor looks until ok.
+// waitFor polls until ok.
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
 	late := time.After(20 * time.Second)
@@ -304,13 +304,13 @@ func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
 	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
 	waitFor(t, func() bool { h.runs.mu.Lock(); defer h.runs.mu.Unlock(); return h.runs.stopping })
 	h.works(h.runs, two)
-	close(free) // a call that is under way ends, and counts
+	close(free) // an active call ends, and counts
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
 	h.follow(run.ID, isDelta)
 
-	// a text that was begun is taken back, again and again: a stop is no crash
+	// a started reply is discarded each time: a stop is not counted as a crash
 	servers := []*Runs{
 		two, h.another("three", hanging{text: "There are"}), h.another("four", hanging{text: "There"}),
 		h.another("five", scripted.New(says(goodAnswer))),
@@ -364,7 +364,7 @@ func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
 	if err := h.runs.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // nobody works on it at the moment
+	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // no server works on it
 		t.Fatal(err)
 	}
 	h.works(two)
@@ -402,8 +402,7 @@ func TestAStopIsNoCrash(t *testing.T) {
 	}
 }
 
-// Whenever a server dies, another one has its run within 35 s: when the lease has ended, and at the next look. It
-// happens once.
+// A run of a dead server is taken over within 35 s, once: when its lease has expired, and at the next poll.
 func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 	t.Parallel()
 	for after := range 12 { // seconds from the others' first look to the death
@@ -475,7 +474,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-// quotesOnly leads to the quotes that are all the rules have to say about an answer.
+// quotesOnly introduces the quotes of the last answer, without a language model.
 const quotesOnly = "Without a language model I can't put it in other words, only quote again what the last answer " +
 	"rests on:"
 

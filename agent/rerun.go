@@ -8,11 +8,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Rerun starts a run beside an earlier one that is over: the same question and the same steps up to a tool call, that
-// call with another input, and then what the model makes of it. The earlier steps come from the log: no model and no
-// tool is asked for them again. It fails with CodeNotFound for a call that is not there, with CodeConflict for one that
-// can't be made again and for a run under way, with CodeInvalid for an input that the tool does not take or can only
-// fail with, and else as Start does. key may be empty. The new run is a sibling of the old one in the session's tree.
+// Rerun starts a run as a sibling of a finished one in the session's tree. It replays the question and the steps up
+// to a tool call from the log, without a model or a tool. It makes that call with another input and continues from
+// there. key is the idempotency key and may be empty.
+//
+// Errors: CodeNotFound for an unknown call; CodeConflict for an active run or a call that can't be repeated;
+// CodeInvalid for an input that the tool refuses; and the errors of Start.
 func (r *Runs) Rerun(
 	ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
 ) (begun chat.Run, isNew bool, err error) {

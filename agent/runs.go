@@ -1,13 +1,14 @@
-// Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the work on
-// one question, and package agent/run does it. Each run belongs to the server, not to a request: its goroutine goes on
-// when nobody looks, and all it does is in the run's log before anybody sees it. Several servers may share a store: a
-// lease says which of them works on a run. Start with Runs.Start and Runs.launchRun; Runs.KeepLeases is the loop that
-// keeps leases and takes over the runs of other servers.
+// Package agent manages runs: it starts, queues, cancels, approves, repeats and takes them over. A run is the
+// processing of one question; package agent/run executes it. Each run belongs to the server, not to a request. Its
+// goroutine continues without a client, and every event is in the run's log before a client sees it. Several servers
+// may share a store; a lease determines which of them works on a run.
 //
-// What comes in are questions (Start, Enqueue), wishes about runs under way (Cancel, AnswerNow, Approve, Deny) and the
-// ends of leases; what goes out are runs in the store and their logs. The package knows nothing of turns, tools'
-// results and footnotes: that is agent/run. Nothing here may wait for I/O while Runs.mu is held, and no run may be
-// launched without a lease in the store.
+// The entry points are Runs.Start and Runs.launchRun. Runs.KeepLeases is the loop that renews leases and takes over
+// the runs of other servers.
+//
+// Its inputs are questions (Start, Enqueue), commands to active runs (Cancel, AnswerNow, Approve, Deny) and expired
+// leases. Its outputs are runs in the store with their logs. Turns, tool results and footnotes are in agent/run.
+// Never do I/O while Runs.mu is held, and never launch a run without a lease in the store.
 package agent
 
 import (
@@ -25,51 +26,52 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Config wires Runs. Zero limits take their defaults. It is copied once and read without a lock.
+// Config holds the dependencies and limits of Runs. Zero limits take their defaults. It is copied once and read
+// without a lock.
 type Config struct {
 	run.Config // of each run
 
-	MaxQuestions int           // questions of a session; 0: the toolset's own
-	KeepSessions time.Duration // how long a session without activity is kept; 0: for ever
-	MaxRuns      int           // under way at once; 0: 1,000
-	// whether several users share MaxRuns, so that each must leave slots free for the others; nil: one user may use all
+	MaxQuestions int           // maximum number of questions in a session; 0: the toolset's limit
+	KeepSessions time.Duration // retention of a session without activity; 0: unlimited
+	MaxRuns      int           // maximum number of active runs; 0: 1,000
+	// reports whether several users share MaxRuns, so that each must leave slots for others; nil: one user may use
+	// all
 	Shared func() bool
-	// how long a run stays ours without a sign of life, longer than a run takes to be stored; 0: 30 s
+	// length of a lease, longer than it takes to store a run; 0: 30 s
 	Lease time.Duration
 
-	// Exclusive says that no other process can work on this store's runs: at start all unfinished ones are taken over
-	// at once.
+	// Exclusive means that no other process uses this store: at the start all unfinished runs are taken over.
 	Exclusive bool
 
-	// GiveWay has the process's other work wait for a run until release is called. nil: it does not.
+	// GiveWay pauses the process's background work during a run, until release is called. nil: no pause.
 	GiveWay func() (release func())
 
-	// Revoked reports whether a user has lost the last valid key: runs end and waiting questions are not sent. nil:
-	// nobody does.
+	// Revoked reports whether a user's last valid key was revoked: the user's runs end and queued questions are
+	// refused. nil: no user is revoked.
 	Revoked func(user string) bool
 }
 
-// Runs starts runs and owns their goroutines. It is safe for concurrent use. mu guards its maps and counters only and
-// is never held during I/O. Of its two locks `starting` is taken first. A run counts against slots twice for a moment,
-// while it is being stored and launched, which errs on the side of fewer.
+// Runs starts runs and owns their goroutines. It is safe for concurrent use. mu guards its maps and counters only
+// and is never held during I/O. Lock order: starting before mu. While a run is stored and launched, it briefly
+// occupies two slots.
 type Runs struct {
 	cfg    Config // with the defaults
 	engine *run.Engine
 	wg     sync.WaitGroup
 
-	starting sync.RWMutex // held for writing while runs are taken over at the start, so that none of ours is among them
+	starting sync.RWMutex // write-locked during the take-over at the start, which must not take runs of this process
 	mu       sync.Mutex
-	active   map[string]*run.Control // runs under way here, by id
-	unstored map[string]error        // why the end of a run could not be stored; of runs that are not over
-	begun    int                     // runs being stored, not active yet
-	slots    map[string]int          // those that are active or begun, by user
-	deferred map[string][]string     // sessions whose waiting question its user's limits held back, by user
+	active   map[string]*run.Control // active runs of this process, by id
+	unstored map[string]error        // errors of storing the end of a run; of runs that are not over
+	begun    int                     // number of runs being stored, not active yet
+	slots    map[string]int          // number of active and begun runs, by user
+	deferred map[string][]string     // sessions whose queued question exceeds a limit of the user, by user
 	stopping bool
-	stopped  chan struct{} // closed once stopping is set: what asks models beside runs ends
-	look     chan struct{} // holds one: something is wanted of a run, or one is free
+	stopped  chan struct{} // closed when stopping is set: cancels besideRuns
+	look     chan struct{} // buffer of one signal: a new command or a free run
 }
 
-// NewRuns checks the wiring. Nothing runs until Start or KeepLeases is called.
+// NewRuns validates the configuration. No work starts until Start or KeepLeases is called.
 func NewRuns(cfg Config) (*Runs, error) {
 	engine, err := run.NewEngine(cfg.Config)
 	if err != nil {
@@ -85,21 +87,20 @@ func NewRuns(cfg Config) (*Runs, error) {
 	}, nil
 }
 
-// Models returns the names of the models that a request may name now, the usual one first.
+// Models returns the names of the models that a request may use, the default first.
 func (r *Runs) Models() []string { return r.engine.ModelNames() }
 
-// Use has the runs that begin from now on answer with other models. Those under way go on with theirs.
+// Use replaces the models of new runs. Active runs keep theirs.
 func (r *Runs) Use(m run.Models) { r.engine.Use(m) }
 
-// Toolsets returns the names of the toolsets, the usual one first.
+// Toolsets returns the names of the toolsets, the default first.
 func (r *Runs) Toolsets() []string { return r.engine.ToolsetNames() }
 
-// Rules is what every model of a run that searches with a budget is told, as far as it is the same for all of them:
-// without what those who run the server add, the mark of the run, its day, its question and its library. A limit of 0
-// is that of the usual toolset.
+// Rules returns the constant part of the system prompt of runs with a budget: without the operator's additions, the
+// run's mark, day, question and library. A limit of 0 is that of the default toolset.
 func (r *Runs) Rules(b chat.Budget) string { return r.engine.Rules(b) }
 
-// Stats returns what the runs of this process did so far.
+// Stats returns the counters of this process's runs.
 func (r *Runs) Stats() chat.RunStats {
 	r.mu.Lock()
 	running := len(r.active)
@@ -109,14 +110,17 @@ func (r *Runs) Stats() chat.RunStats {
 	return t
 }
 
-// Start stores a run and works on it apart from ctx, which bounds the storing only. isNew is false when the request's
-// IdempotencyKey named an earlier run, which comes back instead. It fails with CodeInvalid for what can't be asked,
-// CodeNotFound for a namespace or documents that the user does not have, CodeTooMany when too many runs are under way
-// or the user's limits are reached, CodeTurnLimit for a session at its limit of questions, and CodeUnavailable while
-// the server stops. The order matters: the request is checked before it takes a slot; documents and questions are
-// counted with the slot held; and a request that is refused for want of room is looked up by its key first, as it may
-// have been served before. StartRun is under the read side of `starting`, so a take-over at the start never finds a run
-// of ours that is stored and not active yet.
+// Start stores a run and executes it in a goroutine; ctx bounds the storing only. isNew is false if the request's
+// IdempotencyKey is that of an earlier run, which is returned instead.
+//
+// Errors: CodeInvalid for an invalid request; CodeNotFound for a namespace or documents that the user does not have;
+// CodeTooMany for too many active runs or an exceeded limit of the user; CodeTurnLimit for a session at its limit of
+// questions; CodeUnauthorized for a revoked user; CodeUnavailable while the server stops.
+//
+// The order matters: the request is validated before it takes a slot, and documents and questions are checked with
+// the slot held. A rejected request is looked up by its key first, since it may be a retry. StartRun is called with
+// the read lock of starting. So a take-over at the start never finds a run of this process that is stored and not
+// active yet.
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{
@@ -145,8 +149,8 @@ func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (beg
 	return begun, true, nil
 }
 
-// checkAdmission rejects a request that names unknown documents, or for which there is no room. waiting is how many
-// questions of the conversation wait already.
+// checkAdmission rejects a request for unknown documents, or beyond the limit of questions. waiting is the number of
+// queued questions of the session.
 func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int) error {
 	if err := r.cfg.Library.CheckNamed(ctx, chat.Scope{User: user}, req.Namespace, req.DocumentIDs); err != nil {
 		return err
@@ -154,8 +158,8 @@ func (r *Runs) checkAdmission(ctx context.Context, user string, req chat.RunRequ
 	return r.checkQuestionLimit(ctx, user, req, set, waiting)
 }
 
-// findRepeated returns the run that a rejected request started when it came before, and else why it is rejected: what
-// happened to the library since then is no matter of a request that was already served.
+// findRepeated returns the earlier run of a rejected request with the same IdempotencyKey, or the rejection. A retry
+// succeeds even if the library changed since.
 func (r *Runs) findRepeated(
 	ctx context.Context, user string, req chat.RunRequest, rejected error,
 ) (chat.Run, bool, error) {
@@ -169,17 +173,17 @@ func (r *Runs) findRepeated(
 	return earlier, false, err
 }
 
-// newLease is a lease from now on, for a run that starts or goes on here. Its end is a time of this machine's clock, of
-// which stores only take the distance from now.
+// newLease returns a lease from now on. Its end is in this machine's time; stores use only the duration from now.
 func (r *Runs) newLease() chat.Lease {
 	return chat.Lease{Owner: r.cfg.Owner, Until: time.Now().Add(r.cfg.Lease)}
 }
 
-// launchRun gives a run its goroutine. log is what it did before a restart, nil for a new run. The goroutine ends with
-// its run; Stop waits for it. ctx must not end with a request. When a run ends its slot is free before the next
-// question is sent, else that one could find no room. sendNext comes before runner.Wait, so that the next question need
-// not wait for what the run still has to tidy up. A run that could not store its end is remembered in unstored, and its
-// next attempt is told.
+// launchRun starts the goroutine of a run. log is the run's log before a restart, nil for a new run. The goroutine
+// ends with its run; Stop waits for it. ctx must outlive the request.
+//
+// At the end, the slot is freed before the next queued question is sent, which needs one. sendNext comes before
+// runner.Wait, so that the next question does not wait for the run's cleanup. An error of storing the run's end is
+// kept in unstored for its next attempt.
 func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log []chat.Event) {
 	runCtx, c := run.NewControl(ctx, begun.User)
 	r.mu.Lock()
@@ -215,10 +219,9 @@ func (r *Runs) launchRun(ctx context.Context, begun chat.Run, set tools.Set, log
 	})
 }
 
-// acquireSlot takes a slot for a run. If users share the slots, a user may take another slot only while more slots are
-// free than the user already holds. One user alone can get at most half. With n slots free a user who has n already
-// gets no further one, so the last slots go to those who have fewer; with the default of 1,000 one user alone stops at
-// 500.
+// acquireSlot takes a slot for a run. If users share the slots, a user gets another one only while more slots are
+// free than the user holds. So the last slots go to users with fewer runs, and with the default of 1,000 one user
+// alone gets 500 at most.
 func (r *Runs) acquireSlot(user string) error {
 	shared := r.cfg.Shared != nil && r.cfg.Shared()
 	r.mu.Lock()
@@ -238,8 +241,7 @@ func (r *Runs) acquireSlot(user string) error {
 	return nil
 }
 
-// releaseSlot gives back what acquireSlot took for the time of storing; a run that was launched holds a slot of its
-// own.
+// releaseSlot returns the slot that acquireSlot took. A launched run holds its own slot.
 func (r *Runs) releaseSlot(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,18 +249,17 @@ func (r *Runs) releaseSlot(user string) {
 	r.freeSlot(user)
 }
 
-// freeSlot gives a user's place back. The caller holds r.mu.
+// freeSlot returns a user's slot. The caller holds r.mu.
 func (r *Runs) freeSlot(user string) {
 	if r.slots[user]--; r.slots[user] <= 0 {
 		delete(r.slots, user)
 	}
 }
 
-// maxDeferred bounds the sessions of one user that are remembered until a place is free; those beyond are found by
-// sendWaiting.
+// maxDeferred limits the deferred sessions of a user; sendWaiting finds the others.
 const maxDeferred = 100
 
-// deferSession remembers that a user's limits hold a session's waiting question back.
+// deferSession records that a limit of the user blocks a session's queued question.
 func (r *Runs) deferSession(session chat.SessionKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -267,7 +268,7 @@ func (r *Runs) deferSession(session chat.SessionKey) {
 	}
 }
 
-// sendDeferred sends a question that the limits of a user held back, once one of the user's runs is over.
+// sendDeferred sends a question that a limit of the user blocked, after one of the user's runs has ended.
 func (r *Runs) sendDeferred(ctx context.Context, user string) {
 	r.mu.Lock()
 	list := r.deferred[user]
@@ -285,8 +286,8 @@ func (r *Runs) sendDeferred(ctx context.Context, user string) {
 	r.sendNext(ctx, chat.SessionKey{User: user, ID: next})
 }
 
-// countTokens counts what a user's run or search took from models against the user's limit. It comes after the tokens
-// were spent and never refuses: a run under way goes on over the limit, and the next one is not started.
+// countTokens charges the tokens of a user's run or search to the user's limit. It is called after they were spent
+// and never refuses: an active run continues over the limit, and the next one is not started.
 func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
 	if used.In+used.Out == 0 {
 		return
@@ -296,8 +297,8 @@ func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
 	}
 }
 
-// questionLimit is how many questions a session may have with a toolset: the setting, which never raises the limit of a
-// toolset that is made for short conversations.
+// questionLimit returns the maximum number of questions of a session with a toolset. The setting lowers the limit of
+// a toolset for short conversations but never raises it.
 func (r *Runs) questionLimit(set tools.Set) int {
 	switch most := r.cfg.MaxQuestions; {
 	case most == 0:
@@ -309,9 +310,9 @@ func (r *Runs) questionLimit(set tools.Set) int {
 	}
 }
 
-// checkQuestionLimit rejects a further question in a session that is at its limit with those that wait there. Asking an
-// earlier question again, or in other words, takes its place and needs no room. It counts without a lock, so two
-// questions at once may both be let in as the last one, which does no harm.
+// checkQuestionLimit rejects a question if the session's questions, including queued ones, are at the limit. A
+// sibling of an earlier question takes no further place. It counts without a lock, so two concurrent questions may
+// both be accepted as the last one, which is harmless.
 func (r *Runs) checkQuestionLimit(
 	ctx context.Context, user string, req chat.RunRequest, set tools.Set, waiting int,
 ) error {
@@ -322,10 +323,10 @@ func (r *Runs) checkQuestionLimit(
 	session, err := r.cfg.Store.Session(ctx, scope, req.SessionID)
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
-		return nil // a new one, or one that StartRun refuses
+		return nil // a new session, or one that StartRun refuses
 	case err != nil && ctx.Err() != nil:
 		return err
-	case err != nil: // the run goes on without what can't be read, and says so
+	case err != nil: // the run continues without an unreadable session, and reports that
 		r.cfg.Log.ErrorContext(
 			ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err,
 		)
@@ -338,10 +339,10 @@ func (r *Runs) checkQuestionLimit(
 		english.Count(r.questionLimit(set), "question"))}
 }
 
-// Gather lets the agent choose how to search for a question, with the toolset strategy unless the request names
-// another, and returns what it found instead of an answer. Nothing is stored. It fails when the model does and there is
-// no fallback; what was found until then comes with the error. It takes a slot like a run, since it asks the model as
-// one, and its tokens count against the user's limit. most bounds the passages that are returned.
+// Gather searches for a question with the model's tool selection and returns the passages instead of an answer. The
+// default toolset is strategy. Nothing is stored. If the model fails without a fallback, it returns the error with
+// the passages found so far. It takes a slot like a run, and its tokens are charged to the user's limit. most is the
+// maximum number of passages.
 func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, most int) (run.Gathered, error) {
 	req, set, err := r.engine.CheckRequest(r.engine.WithToolset(req, "strategy"))
 	if err != nil {
@@ -355,8 +356,8 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 	return found, err
 }
 
-// CheckResults has a language model judge results of a search; see run.Engine.CheckResults. It takes a slot like a run,
-// and its tokens count against the user's limit.
+// CheckResults has a language model judge search results; see run.Engine.CheckResults. It takes a slot like a run,
+// and its tokens are charged to the user's limit.
 func (r *Runs) CheckResults(
 	ctx context.Context, user, question string, found []corpus.Result,
 ) (checked run.CheckedResults, err error) {
@@ -368,8 +369,8 @@ func (r *Runs) CheckResults(
 	return checked, err
 }
 
-// besideRuns does a user's work that asks models and is no run. It holds a slot meanwhile, fails when the user has no
-// tokens left, and ends the work when the server stops.
+// besideRuns executes work that calls models outside of a run. It holds a slot, returns an error if the user has no
+// tokens left, and cancels the work when the server stops.
 func (r *Runs) besideRuns(
 	ctx context.Context, user string, work func(context.Context) (chat.Spent, error),
 ) error {

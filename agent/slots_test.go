@@ -49,7 +49,7 @@ func (h *house) ended(user, runID string) chat.Run {
 	}
 }
 
-// comes waits until something is so.
+// comes polls until a condition holds.
 func (h *house) comes(what string, ok func() bool) {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -168,7 +168,7 @@ func TestAWaitingQuestionWaitsWhileItsUserHasAllRunsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel(run)
-	h.rests(h.runs) // after the second one the question that waited is worked on
+	h.rests(h.runs) // after the second run the queued question is active
 	if run, err = h.begin("anna", "a"); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
 	}
 }
 
-// lend puts a document of another user in and returns its id and that of its first passage.
+// lend adds a document of another user and returns its id and that of its first passage.
 func (h *house) lend(user, name, body, words string) (id, passage string) {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
@@ -266,7 +266,7 @@ func (h *house) lend(user, name, body, words string) (id, passage string) {
 	return doc.ID, found.Results[0].Passage.ID
 }
 
-// Whoever names another user's document learns as much as of one that never was.
+// A request for another user's document gets the same response as for one that never existed.
 func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
@@ -358,12 +358,12 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 	}
 }
 
-// react asks with the toolset react, without the model's plan and judgement, which it has unless they are switched off.
+// react asks with the toolset react, without the model's planning and self-evaluation, which are on by default.
 func react(text string) chat.RunRequest {
 	return unplanned(chat.RunRequest{Message: text, Toolset: "react"})
 }
 
-// unplanned switches off what costs further calls of the model.
+// unplanned disables the features that cost further model calls.
 func unplanned(req chat.RunRequest) chat.RunRequest {
 	off := false
 	req.Config.EnableQueryDecomposition, req.Config.EnableSelfEvaluation = &off, &off

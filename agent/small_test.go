@@ -61,7 +61,7 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 	}
 }
 
-// What the search found first and what the rules would quote are shown in turn, a long passage from the quoted words
+// The first search results and the quotes of the rules are shown alternately, a long passage from the quoted words
 // on.
 func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
 	}
 }
 
-// What a prefix cache of the server holds of one question serves the next.
+// The prompt prefix of one question is in the server's prefix cache for the next.
 func TestTheRulesOfASmallModelNeverChange(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer), says(goodAnswer))
@@ -139,7 +139,7 @@ func TestASmallModelPlansAndJudgesOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// A small model can't search when rules took its question for one about the list of documents.
+// A small model gets passages although the rules classified its question as one about the list of documents.
 func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
@@ -152,8 +152,7 @@ func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
 	}
 }
 
-// What stands in its passages gets its footnote from the program: the sentences of a small model are better than its
-// numbers.
+// The program replaces the footnotes of a small model: its sentences are better than its numbers.
 func TestTheNumbersOfASmallModelAreTheProgramsOwn(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
@@ -169,7 +168,7 @@ func TestTheNumbersOfASmallModelAreTheProgramsOwn(t *testing.T) {
 	}
 }
 
-// Numbers, or the question again, are no answer.
+// Numbers, or the repeated question, are not an answer.
 func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"[1]", "[1] [2]", "How many days of paid holiday does an employee get [1]?"} {
@@ -186,7 +185,7 @@ func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
 	}
 }
 
-// An answer that is held back gives way to quotes.
+// A withheld answer is replaced by quotes.
 func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	const lie = "The canteen serves lobster to every dragon [1]."
@@ -201,7 +200,7 @@ func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
 	}
 }
 
-// A model that refuses without having looked is shown what rules find.
+// A model that refuses without a search gets the passages that rules find.
 func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), says(goodAnswer))
@@ -211,7 +210,7 @@ func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
 	}
 }
 
-// A model that turns in circles is stopped, and what it said again is not shown.
+// A reply that repeats itself is cut off, and the repetition is not shown.
 func TestARepetitionEndsTheReply(t *testing.T) {
 	t.Parallel()
 	const again = "Unused days may be carried over until 31 March of the following year [1]."
@@ -228,7 +227,7 @@ func TestARepetitionEndsTheReply(t *testing.T) {
 	}
 }
 
-// What rules chose is not asked the same once more: the model is told what is wrong with it.
+// The retry of a rules-selected question differs: the model gets the error.
 func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(goodAnswer))
@@ -239,7 +238,7 @@ func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 	}
 }
 
-// A small model overlooks what its passages hold: its refusal gives way to quotes.
+// A small model overlooks facts in its passages: its refusal is replaced by quotes.
 func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(says(english.Refusal)), small, withFallback)
@@ -249,7 +248,7 @@ func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
 	}
 }
 
-// A reply that is being written ends when it is told to, and what is written is the answer.
+// AnswerNow ends a reply in the middle, and its text is the answer.
 func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	searching := scripted.New(calls(search("paid holiday")))
@@ -276,7 +275,7 @@ func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
 	}
 }
 
-// What a server has read of one question's prompt serves the next: all that changes stands behind the rules.
+// The prompt prefix of one question serves the next from the cache: all variable parts come after the rules.
 func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 	t.Parallel()
 	looks := calls(search("paid holiday"))
@@ -296,7 +295,8 @@ func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 	}
 }
 
-// Rows 39 and 49: a call that the server could not read is asked for again with its error, then the model must answer.
+// Rows 39 and 49: a call that the server could not parse is requested again with its error, then the model must
+// answer.
 func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 	t.Parallel()
 	bad := scripted.Reply{
@@ -345,7 +345,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 	})
 }
 
-// Row 48: a server that drops a part of the prompt without a word is found by its count.
+// Row 48: a server that silently drops a part of the prompt is detected by its token count.
 func TestADroppedPromptIsNoticed(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("The mill stands by the river, and its wheel turns slowly. ", 800)
@@ -380,7 +380,7 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 	}
 }
 
-// Row 47: a history that does not fit is shortened once, and the run goes on.
+// Row 47: a history that exceeds the context is shortened once, and the run continues.
 func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
 	t.Parallel()
 	long := scripted.Reply{

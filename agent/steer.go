@@ -10,20 +10,20 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Cancel stops a run, on whichever server it is: its model's request and its tools end at once, and run_done follows.
-// A run that is over fails with CodeConflict.
+// Cancel cancels a run, on whichever server it is: its model request and its tools end at once, followed by
+// run_done. It returns CodeConflict for a run that is over.
 func (r *Runs) Cancel(ctx context.Context, s chat.Scope, runID string) error {
 	return r.steerRun(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandCancel})
 }
 
-// AnswerNow makes a run answer from what it has, on whichever server it is. A run that is over fails with CodeConflict.
+// AnswerNow makes a run answer from its current sources, on whichever server it is. It returns CodeConflict for a
+// run that is over.
 func (r *Runs) AnswerNow(ctx context.Context, s chat.Scope, runID string) error {
 	return r.steerRun(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandAnswerNow})
 }
 
-// steerRun applies a command at once if the run is here. The command is kept for another server that has it, or takes
-// it over. A command to a run that is here acts at once and is stored as well, so that it survives the death of this
-// server.
+// steerRun applies a command at once if the run is active here, and stores it for the server that has the run or
+// takes it over. A command to a local run is stored as well, so that it survives a crash of this server.
 func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error
 			return nil
 		}
 		err := r.storeCommand(context.WithoutCancel(ctx), s, w)
-		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not because it ended, as was wanted
+		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not a conflict: a run that ended needs no command
 			r.cfg.Log.WarnContext(
 				ctx, "a command is known to this server only", "run", w.RunID, "command", w.Kind, "error", err,
 			)
@@ -45,8 +45,8 @@ func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error
 	return r.storeCommand(ctx, s, w)
 }
 
-// storeCommand stores a command. If its run came here in between, it is found here. Look makes this server read its own
-// commands at once instead of at the next tick.
+// storeCommand stores a command and calls Look, so that this server applies it at once if the run came here in
+// between.
 func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	if err := r.cfg.Store.AddCommand(ctx, s, w); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) e
 	return nil
 }
 
-// findControl returns a run under way: nil if another server works on it. It fails for a run that is over, and for one
-// that the user may not see.
+// findControl returns the control of an active run, nil if another server works on it. It returns an error for a run
+// that is over, and for one of another user.
 func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*run.Control, error) {
 	r.mu.Lock()
 	c, ok := r.active[runID]
@@ -74,8 +74,7 @@ func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*ru
 	return nil, nil
 }
 
-// applyCommand applies a command to a run that is here, and reports whether that changed anything. It may be asked for
-// the same again.
+// applyCommand applies a command to a local run and reports whether it had an effect. Applying it twice is safe.
 func applyCommand(c *run.Control, w chat.Command) bool {
 	switch w.Kind {
 	case chat.CommandCancel:
@@ -88,18 +87,18 @@ func applyCommand(c *run.Control, w chat.Command) bool {
 	return true
 }
 
-// Look makes the server look for runs that it can take over and for what is wanted of its own. It does not block. The
-// channel holds one signal, so any number of calls make one look.
+// Look makes the server poll for free runs and new commands. It does not block. The channel buffers one signal, so
+// any number of calls cause one poll.
 func (r *Runs) Look() {
 	select {
 	case r.look <- struct{}{}:
-	default: // it will
+	default: // a signal is pending
 	}
 }
 
-// applyCommands applies the stored commands to the runs under way. It asks the store only while a run is here or being
-// stored. Commands stay in the store until their run is over, so each of them comes again and again; what was applied
-// before changes nothing.
+// applyCommands applies the stored commands to active runs. It reads the store only while a run is active or being
+// stored. Commands stay in the store until their run is over, so each is applied repeatedly; applying it again has
+// no effect.
 func (r *Runs) applyCommands(ctx context.Context) {
 	r.mu.Lock()
 	idle := len(r.active)+r.begun == 0
@@ -114,7 +113,7 @@ func (r *Runs) applyCommands(ctx context.Context) {
 		}
 		return
 	}
-	r.starting.Lock() // a run that is stored is active by then
+	r.starting.Lock() // a stored run is active by then
 	defer r.starting.Unlock()
 	for _, w := range commands {
 		r.mu.Lock()
@@ -126,23 +125,21 @@ func (r *Runs) applyCommands(ctx context.Context) {
 	}
 }
 
-// Approve lets a call that waits run, with another input if one is given. It fails with CodeNotFound for a call that
-// never waited, CodeConflict for one that was decided and for a run that is over, and CodeInvalid for an input that the
-// tool does not take. A nil input leaves the model's own.
+// Approve lets a waiting call run, with another input if one is given; a nil input keeps the model's own. Errors:
+// CodeNotFound for a call that never waited; CodeConflict for a decided call or a run that is over; CodeInvalid for
+// an input that the tool refuses.
 func (r *Runs) Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error {
 	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandApprove, CallID: callID, Input: input})
 }
 
-// Deny keeps a call that waits from running; the model is told. It fails as Approve does.
+// Deny rejects a waiting call, which the model is informed of. It returns the errors of Approve.
 func (r *Runs) Deny(ctx context.Context, s chat.Scope, runID, callID string) error {
 	return r.decideCall(ctx, s, chat.Command{RunID: runID, Kind: chat.CommandDeny, CallID: callID})
 }
 
-// decideCall settles on one verdict about a call. With other servers beside this one, the stored command decides
-// between two that come at once. The input is checked against the tool's schema here too, so that a person hears at
-// once what does not fit. A server that is alone with its store applies the verdict directly. With others beside it the
-// command is stored first, and its unique row decides which of two verdicts counts; only then is it applied here, if
-// the run is here.
+// decideCall applies one decision on a call. The input is validated against the tool's schema first, so that the
+// user gets a validation error at once. An exclusive server applies the decision directly. Otherwise the command is
+// stored first, and its unique row resolves concurrent decisions; then it is applied here if the run is local.
 func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) error {
 	c, err := r.findControl(ctx, s, w.RunID)
 	if err != nil {
@@ -168,8 +165,8 @@ func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) err
 	return nil
 }
 
-// undecidedTool fails unless the call waits for a decision. It returns the call's tool, nil if this server has no such
-// tool at the moment. A run that is elsewhere is judged by its log: the call must wait there.
+// undecidedTool returns an error unless the call waits for a decision. It returns the call's tool, nil if this
+// server currently lacks it. For a run on another server the stored log is checked.
 func (r *Runs) undecidedTool(ctx context.Context, s chat.Scope, c *run.Control, w chat.Command) (*tools.Tool, error) {
 	if c != nil {
 		if t, known, err := c.Undecided(w.CallID); known || err != nil {
@@ -189,7 +186,7 @@ func (r *Runs) undecidedTool(ctx context.Context, s chat.Scope, c *run.Control, 
 		return nil, err
 	}
 	t, err := r.engine.FindTool(ctx, now.Request, step.ToolName)
-	if err != nil { // a toolset of an older version: the run's server has the last word
+	if err != nil { // a toolset of an older version: the run's server validates
 		return nil, nil
 	}
 	return t, nil

@@ -7,15 +7,14 @@ import (
 	"github.com/footnote/footnote/agent/run"
 )
 
-// leaveTime is how long calls that are under way when a server stops may take to end, so that the server which goes on
-// has their results and makes none of them again. After it calls are cut off, and the server that goes on tells the
-// model that nobody knows whether an acting call took effect.
+// leaveTime is the grace period of active calls when a server stops, so that the server that takes over has their
+// results and repeats none. After it calls are cut off, and the model is informed that the effect of a call with
+// side effects is unknown.
 const leaveTime = 5 * time.Second
 
-// Stop lets no new run begin and returns when those under way have ended here, or when ctx ends. A server that is alone
-// with its store ends them as interrupted. Else they are left to the other servers: the model's reply is cut off, calls
-// that are under way may end, and the run is released. Its goroutine outlives a ctx that ends first, until the runs
-// have ended.
+// Stop refuses new runs and returns when the active ones have ended here, or when ctx is cancelled. An exclusive
+// server ends them as interrupted. Otherwise other servers take them over: the model's reply is cut off, active
+// calls may finish, and the run is released. Its goroutine outlives ctx until the runs have ended.
 func (r *Runs) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.stopping {
@@ -27,7 +26,7 @@ func (r *Runs) Stop(ctx context.Context) error {
 	}
 	r.mu.Unlock()
 	ended := make(chan struct{})
-	go func() { // ends with the runs, each of which ends by its cancelled context
+	go func() { // ends with the runs, whose contexts are cancelled
 		defer close(ended)
 		r.wg.Wait()
 	}()

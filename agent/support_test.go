@@ -21,7 +21,7 @@ const (
 	renewed  = "The roof was last renewed in 1987 by Harper & Sons"
 )
 
-// roofPassage is where reading the survey shows the number of the passage about the roof.
+// roofPassage matches the number of the passage about the roof in a reading of the survey.
 var roofPassage = regexp.MustCompile(`\[(\d+)\] \(b3|"n":(\d+),"block_id":"b3"`)
 
 func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
@@ -107,8 +107,8 @@ func TestAnAnswerThatOnlySpeaksOfDocumentsIsHeldBack(t *testing.T) {
 	}
 }
 
-// A step is a thought, an action and an observation, without a language model too. Calls that are made together have
-// their thought in common.
+// Every step has a thought, an action and an observation, also without a language model. Concurrent calls share
+// their thought.
 func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
@@ -212,7 +212,7 @@ const (
 	sanding = "The parquet floor in the living room will be sanded on Monday 3 March."
 )
 
-// repeats answers with a text once it has searched in some words.
+// repeats answers with a text after one search.
 func repeats(words, said string) *scripted.Model {
 	return scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if r.Turn() == 0 {

@@ -219,7 +219,7 @@ func manyNames(n int) map[string]any {
 	return out
 }
 
-// faulty is a library whose searches do as they are told.
+// faulty is a library with a custom search function.
 type faulty struct {
 	tools.Library
 	search func(context.Context) error

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// usersEvery is the pause between two looks at whose keys were revoked.
+// usersEvery is the polling interval for revoked keys.
 const usersEvery = time.Second
 
-// isRevoked reports whether a user may have no more work done.
+// isRevoked reports whether a user's keys are revoked.
 func (r *Runs) isRevoked(user string) bool { return r.cfg.Revoked != nil && r.cfg.Revoked(user) }
 
-// watchUsers ends the runs of users who have no valid key any more, until ctx ends. Each server does so for the runs
-// it works on. A run that began while its user's key was being revoked is found by the next look. Their waiting
-// questions are refused when it is their turn.
+// watchUsers ends the local runs of users without a valid key, until ctx is cancelled. A run that started during the
+// revocation is found by the next poll. Queued questions of these users are refused when they are sent.
 func (r *Runs) watchUsers(ctx context.Context) {
 	tick := time.NewTicker(usersEvery)
 	defer tick.Stop()
@@ -27,7 +26,7 @@ func (r *Runs) watchUsers(ctx context.Context) {
 	}
 }
 
-// endRevoked ends the runs here of users who have left. Each user is looked up once in a round.
+// endRevoked ends the local runs of revoked users. Each user is looked up once in a round.
 func (r *Runs) endRevoked() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

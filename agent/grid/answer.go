@@ -7,14 +7,13 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// failed is a cell that could not be filled.
+// failed returns the cell for an error.
 func failed(err error) chat.GridCell {
 	return chat.GridCell{State: chat.CellFailed, Trouble: chat.MessageOf(err)}
 }
 
-// answerOf is what a run says, as a cell. Only what is cited was found. An answer without a quote is CellAbsent,
-// whatever its words are: a value that stands in no document is no value. The offline mode's answers are quotes, of
-// which a cell has room for one.
+// answerOf converts a run's answer to a cell. An answer without a citation is CellAbsent, whatever its text, since
+// only a value in a document counts as found. Answers of the offline mode are quotes; a cell shows the first.
 func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	cell := chat.GridCell{State: chat.CellAbsent, RunID: run.ID, Citations: []chat.Citation{}}
 	switch {
@@ -27,7 +26,7 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 			cell.Citations = append(cell.Citations, cite)
 		}
 	}
-	// Nothing was cited, so nothing was found, whatever the words are.
+	// Without a citation nothing was found, whatever the text.
 	if len(cell.Citations) == 0 {
 		return cell
 	}
@@ -35,7 +34,7 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	if log.Answer.Finding == chat.FindingClosest {
 		cell.State = chat.CellClosest
 	}
-	if log.Answer.Finding != "" { // an answer made of quotes: the first is the best
+	if log.Answer.Finding != "" { // an answer made of quotes, the best first
 		cell.Citations = cell.Citations[:1]
 		cell.Text = shorten(cell.Citations[0].Quote)
 		return cell
@@ -44,16 +43,16 @@ func answerOf(run chat.Run, log *chat.Transcript) chat.GridCell {
 	return cell
 }
 
-// marks are footnotes, and signs of Markdown that a cell does without.
+// marks matches footnotes and Markdown syntax that a cell omits.
 var marks = regexp.MustCompile(`\s*\[\d+\]|\*\*|^[#>\-*]+\s+`)
 
-// plain is an answer's first paragraph without footnotes and signs of Markdown.
+// plain returns an answer's first paragraph without footnotes and Markdown syntax.
 func plain(markdown string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(markdown), "\n\n")
 	return marks.ReplaceAllString(first, "")
 }
 
-// shorten is a text on one line with at most maxText characters.
+// shorten normalises a text to one line and truncates it to maxText characters.
 func shorten(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxText {

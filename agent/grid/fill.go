@@ -11,29 +11,28 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// brief is what a model is told besides the question. It stands beside the question as an instruction of the request,
-// so a column's own words stay a question.
+// brief is the instruction for the model beside the column's question. It is an instruction of the request, so that
+// the question stays the column's own text.
 const brief = "This answer fills one cell of a table. Give the value alone, in as few words as the document uses, " +
 	"and cite the passage that says it. If the document does not say, answer that it does not say."
 
-// errPast says that a cell is not waited for any more: it was filled, emptied or removed meanwhile.
+// errPast is returned if a cell is no longer waiting: it was filled, emptied or removed meanwhile.
 var errPast = errors.New("the cell is not waiting for this run")
 
-// slice is the filling of one grid for a while. Its lock guards what the workers share.
+// slice is a time slice of filling one grid. Its mutex guards the state that workers share.
 type slice struct {
 	*Filler
 	grid    chat.Grid
-	until   time.Time // no cell is begun after that
+	until   time.Time // no cell is started after that
 	workers sync.WaitGroup
 	mu      sync.Mutex
 	waiting []chat.GridCell // not taken by a worker yet
-	over    bool            // nothing more is to be taken
-	trouble error           // why
+	over    bool            // no further cell may be taken
+	trouble error           // the reason
 }
 
-// fill asks the waiting cells of a grid for one slice of time. The user's own runs come first: while there are some,
-// the grid waits. Runs that last longer than a slice go on without being watched, and the next slice finds them by
-// their keys.
+// fill asks the waiting cells of a grid for one time slice. The user's own runs have priority: while there are any,
+// the grid waits. A run that outlasts the slice continues, and the next slice finds it by its idempotency key.
 func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	if g.State != chat.GridFilling {
 		_, err := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Time{} })
@@ -61,13 +60,12 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 	release()
 	renewing.Wait()
 	if ctx.Err() != nil {
-		return nil // the claim ends by itself
+		return nil // the claim expires
 	}
 	return s.end(ctx)
 }
 
-// renewClaim keeps the claim of a grid that is being filled until ctx ends. A claim that can't be renewed ends by
-// itself.
+// renewClaim renews the claim of a grid until ctx is cancelled. An error is logged, and the claim may expire.
 func (f *Filler) renewClaim(ctx context.Context, g chat.Grid) {
 	tick := time.NewTicker(claimTime / 4)
 	defer tick.Stop()
@@ -88,8 +86,7 @@ func (f *Filler) renewClaim(ctx context.Context, g chat.Grid) {
 	}
 }
 
-// toAsk are the cells that are to be asked, a row after the other. So the first rows are whole while the rest still
-// waits.
+// toAsk returns the waiting cells by row, so that the first rows are complete while others wait.
 func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
 	cells, err := f.cfg.Store.GridCells(ctx, scope(g), g.ID, 0)
 	if err != nil {
@@ -106,7 +103,7 @@ func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, 
 	return list, nil
 }
 
-// work fills one waiting cell after the other until the slice is over.
+// work fills waiting cells until the slice is over.
 func (s *slice) work(ctx, short context.Context) {
 	for {
 		cell, ok := s.take()
@@ -120,7 +117,7 @@ func (s *slice) work(ctx, short context.Context) {
 	}
 }
 
-// take hands out the next waiting cell; ok is false when the slice is over or nothing waits.
+// take returns the next waiting cell; ok is false when the slice is over or no cell waits.
 func (s *slice) take() (cell chat.GridCell, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +128,7 @@ func (s *slice) take() (cell chat.GridCell, ok bool) {
 	return cell, true
 }
 
-// stop ends the slice; err says why, nil: the grid is not filled any more.
+// stop ends the slice; err is the reason, nil if the grid is no longer filling.
 func (s *slice) stop(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,9 +138,9 @@ func (s *slice) stop(err error) {
 	}
 }
 
-// fillCell asks a cell's question, waits for the answer, and stores it. It returns what keeps the whole grid from being
-// filled; what concerns the cell alone is stored with it. A run that the slice does not see the end of goes on, and
-// the next slice finds it.
+// fillCell starts the run of a cell, waits for the answer, and stores it. It returns an error that affects the whole
+// grid; an error of the cell alone is stored in the cell. A run that outlasts the slice continues, and the next
+// slice finds it.
 func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 	run, fresh, err := s.cfg.Runs.Start(ctx, s.grid.User, s.request(cell))
 	switch {
@@ -154,7 +151,7 @@ func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 	case fresh:
 		s.begun.Store(run.ID, true)
 	case run.Status == chat.RunRunning:
-		// A run of a server that died rests until its lease ends, and must not keep the other cells waiting.
+		// The run of a crashed server is idle until its lease expires, so another worker fills the other cells.
 		if _, ours := s.begun.Load(run.ID); !ours {
 			s.workers.Go(func() { s.work(ctx, short) })
 		}
@@ -179,15 +176,15 @@ func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 	return s.store(ctx, cell, run, answerOf(run, log))
 }
 
-// isOfCell reports whether a question can't be asked because of its document or its words.
+// isOfCell reports whether an error is due to the cell's document or question.
 func isOfCell(err error) bool {
 	ofCell := []chat.Code{chat.CodeNotFound, chat.CodeInvalid, chat.CodeConflict, chat.CodeTooLarge}
 	return slices.Contains(ofCell, chat.CodeOf(err))
 }
 
-// request is a cell's question. It has a conversation of its own, so that no cell waits for another or is read by it.
-// The key has the cell's turn in it, which goes up when the cell is emptied: so a cell that is asked again has another
-// run.
+// request builds the request of a cell. Each cell has its own session, so that cells do not wait for each other or
+// read each other's history. The idempotency key has the cell's turn, which is incremented when the cell is emptied,
+// so that asking again starts a new run.
 func (s *slice) request(cell chat.GridCell) chat.RunRequest {
 	g := s.grid
 	return chat.RunRequest{
@@ -198,13 +195,13 @@ func (s *slice) request(cell chat.GridCell) chat.RunRequest {
 	}
 }
 
-// sessionOf names the conversation that a cell's run is in.
+// sessionOf returns the session id of a cell's run.
 func sessionOf(id string, cell chat.GridCell) string {
 	return fmt.Sprintf("%s%s-%d-%d-%d", chat.GridSessions, id, cell.Row, cell.Column, cell.Turn)
 }
 
-// await looks at a run until it is over. It looks more and more seldom; offline runs end within milliseconds, those of
-// models in seconds.
+// await polls a run until it is over, with growing intervals: offline runs take milliseconds, those of models
+// seconds.
 func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 	for wait := firstLook; run.Status == chat.RunRunning; wait = min(wait*3/2, longestLook) {
 		timer := time.NewTimer(wait)
@@ -223,9 +220,9 @@ func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 	return run, nil
 }
 
-// store fills a cell that still waits, and counts it. It has the slice end when the grid is not filled any more. Cell
-// and grid are two changes. A server that dies between them leaves a count that is one too low, which end sets right by
-// counting anew.
+// store fills a cell that still waits, and counts it. It ends the slice if the grid is no longer filling. Cell and
+// grid are two transactions; a crash between them leaves a count that is one too low, which end corrects by counting
+// again.
 func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, filled chat.GridCell) error {
 	_, err := s.cfg.Store.ChangeGridCell(ctx, scope(s.grid), s.grid.ID, cell.Row, cell.Column,
 		func(c *chat.GridCell) error {
@@ -270,8 +267,8 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 // halt stops the filling of a grid.
 func halt(g *chat.Grid, why string) { g.State, g.Trouble = chat.GridStopped, why }
 
-// end stores how the grid stands after a slice. It counts what waits twice, before and after it says that the grid is
-// done: a cell that was emptied between the two would else never be asked.
+// end stores the grid's state after a slice. It counts the waiting cells before and after it marks the grid as done,
+// since a cell that is emptied in between would never be asked.
 func (s *slice) end(ctx context.Context) error {
 	waiting, err := s.toAsk(ctx, s.grid)
 	if err != nil {
@@ -301,7 +298,7 @@ func (s *slice) end(ctx context.Context) error {
 	if waiting, err = s.toAsk(ctx, s.grid); err != nil || len(waiting) == 0 {
 		return err
 	}
-	_, err = s.change(ctx, s.grid, func(g *chat.Grid) { // one was emptied after they were counted
+	_, err = s.change(ctx, s.grid, func(g *chat.Grid) { // a cell was emptied after the count
 		if g.State == chat.GridDone {
 			g.State, g.DueAt, g.Done = chat.GridFilling, time.Now(), g.Cells()-len(waiting)
 		}

@@ -1,8 +1,7 @@
-// Package grid fills tables over many documents. A Filler takes the grids for which there is something to do, and asks
-// each waiting cell's question as a run that reads the cell's document only: so each cell has an answer whose quotes
-// were checked, and a log that shows how it was found. Run is its loop; several servers may share a store, which gives
-// what is due to one of them for a while. A cell's run has a key that is made of the cell, so that a server that takes
-// over finds the run that was begun, and no cell is asked twice.
+// Package grid fills tables over many documents. A Filler claims due grids and asks each waiting cell's question as
+// a run over the cell's document. So each cell has an answer with checked quotes, and a log. Run is its loop.
+// Several servers may share a store, which leases each due grid to one of them. The idempotency key of a cell's run
+// is derived from the cell. So a server that takes over finds the started run, and no cell is asked twice.
 package grid
 
 import (
@@ -18,47 +17,47 @@ import (
 	"github.com/footnote/footnote/corpus/fair"
 )
 
-// Times and bounds of the filling.
+// Timings and limits of filling.
 const (
-	claimTime   = 8 * time.Second  // unless it is renewed, after which another server fills the grid
-	sliceTime   = 2 * time.Second  // during which cells of a grid are begun before another grid has its turn
-	runTime     = 20 * time.Second // for which a slice waits for the runs that it began
-	gridsAtOnce = 16               // of all users, by one server
-	gridsOfUser = 4                // of them, of one user
-	cellsAtOnce = 2                // of one grid
-	giveWay     = 2 * time.Second  // until the next try while the user's own runs are under way
+	claimTime   = 8 * time.Second  // length of a claim: unless renewed, another server fills the grid after it
+	sliceTime   = 2 * time.Second  // time slice in which cells of a grid are started before the next grid has its turn
+	runTime     = 20 * time.Second // maximum wait of a slice for its runs
+	gridsAtOnce = 16               // concurrent grids of all users on one server
+	gridsOfUser = 4                // concurrent grids of one user
+	cellsAtOnce = 2                // concurrent cells of one grid
+	giveWay     = 2 * time.Second  // delay of a retry while the user has active runs
 	firstLook   = 10 * time.Millisecond
-	longestLook = 500 * time.Millisecond // between two looks at a run under way
-	firstWait   = 10 * time.Second       // after a failure of ours; twice as long after each further one
-	longestWait = 30 * time.Minute       // at most
-	maxFailures = 5                      // cells in a row that can't be answered before the grid stops
-	maxQuotes   = 3                      // that a cell keeps
-	maxText     = 600                    // runes of an answer that a cell shows
+	longestLook = 500 * time.Millisecond // maximum polling interval for an active run
+	firstWait   = 10 * time.Second       // backoff after an error of the server, doubled after each further one
+	longestWait = 30 * time.Minute       // maximum backoff
+	maxFailures = 5                      // consecutive failed cells after which the grid stops
+	maxQuotes   = 3                      // citations that are stored with a cell
+	maxText     = 600                    // maximum runes of an answer in a cell
 )
 
-// Runs starts runs. agent.Runs is the one that serves.
+// Runs starts runs. agent.Runs implements it.
 type Runs interface {
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
-// Config wires a Filler. Zero times take their defaults.
+// Config holds the dependencies of a Filler. Zero times take their defaults.
 type Config struct {
 	Store   chat.Store
 	Library *corpus.Library
 	Runs    Runs
 	Log     *slog.Logger
-	Every   time.Duration // between two looks for what is due; 0: 2 s
-	Alone   bool          // no other process uses the store: claims of an earlier one end when Run begins
+	Every   time.Duration // polling interval for due grids; 0: 2 s
+	Alone   bool          // no other process uses the store: claims of a previous process expire when Run starts
 }
 
-// Filler makes grids and fills them. It is safe for concurrent use. Its durable state is in the store.
+// Filler creates and fills grids. It is safe for concurrent use. Its durable state is in the store.
 type Filler struct {
 	cfg   Config
 	loop  fair.Loop[chat.Grid]
-	begun sync.Map // the ids of runs under way that this process began
+	begun sync.Map // ids of active runs that this process started
 }
 
-// New makes a Filler. Nothing is asked until Run.
+// New returns a Filler. No work starts until Run is called.
 func New(cfg Config) *Filler {
 	cfg.Every = cmp.Or(cfg.Every, 2*time.Second)
 	if cfg.Log == nil {
@@ -85,7 +84,7 @@ func New(cfg Config) *Filler {
 	return f
 }
 
-// Run fills what is due until ctx ends.
+// Run fills due grids until ctx is cancelled.
 func (f *Filler) Run(ctx context.Context) {
 	if f.cfg.Alone {
 		if err := f.cfg.Store.FreeGrids(ctx, time.Now(), claimTime); err != nil && ctx.Err() == nil {
@@ -95,11 +94,11 @@ func (f *Filler) Run(ctx context.Context) {
 	f.loop.Run(ctx)
 }
 
-// scope is whose documents a grid is about.
+// scope returns the scope of a grid's documents.
 func scope(g chat.Grid) chat.Scope { return chat.Scope{User: g.User} }
 
-// change stores what became of a grid, unless it was removed meanwhile. A grid that was removed is the zero Grid then,
-// whose state is none of those that go on.
+// change stores a new state of a grid. If the grid was removed meanwhile, it returns the zero Grid, whose state
+// stops all work.
 func (f *Filler) change(ctx context.Context, g chat.Grid, change func(*chat.Grid)) (chat.Grid, error) {
 	changed, err := f.cfg.Store.ChangeGrid(ctx, scope(g), g.ID, func(g *chat.Grid) error {
 		change(g)

@@ -19,7 +19,7 @@ import (
 	"github.com/footnote/footnote/sql/runtest"
 )
 
-// house is a store with an agent and a filler that works when it is told to.
+// house is a store with an agent and a filler whose loop the test steps.
 type house struct {
 	*testing.T
 	*runtest.Store
@@ -28,7 +28,7 @@ type house struct {
 	starts atomic.Int64
 }
 
-// Start implements Runs and counts the runs that are new.
+// Start implements Runs and counts the new runs.
 func (h *house) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
 	run, fresh, err := h.runs.Start(ctx, user, req)
 	if fresh {
@@ -56,12 +56,12 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// another is the filler of another server with the same store.
+// another returns the filler of another server with the same store.
 func (h *house) another(runs Runs) *Filler {
 	return New(Config{Store: h.Chats, Library: h.Library, Runs: runs})
 }
 
-// leases adds contracts: one without a term.
+// leases adds contracts, one of them without a term.
 func (h *house) leases(n int) {
 	h.Helper()
 	for i := range n {
@@ -87,7 +87,7 @@ func (h *house) make(columns ...string) chat.Grid {
 	return g
 }
 
-// settle fills until nothing is due, and returns the grid with its cells by row and column.
+// settle fills until no grid is due, and returns the grid with its cells by row and column.
 func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 	h.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
@@ -206,7 +206,7 @@ func TestACellIsEditedAskedAgainAndTakenBack(t *testing.T) {
 	}
 }
 
-// between is a store that does something before the next change of a grid.
+// between is a store that runs a function before the next change of a grid.
 type between struct {
 	chat.Store
 	do func()
@@ -333,7 +333,7 @@ func TestAPlanIsCheckedAndMakesNothing(t *testing.T) {
 	}
 }
 
-// keepFor keeps a table of one cell that is due.
+// keepFor adds a due table of one cell.
 func (h *house) keepFor(user string) chat.Grid {
 	h.Helper()
 	g, err := h.Chats.KeepGrid(h.Context(), chat.Scope{User: user}, chat.Grid{
@@ -346,7 +346,7 @@ func (h *house) keepFor(user string) chat.Grid {
 	return g
 }
 
-// run has a filler work until the test ends.
+// run runs a filler's loop until the test ends.
 func (h *house) run(f *Filler) {
 	ctx, stop := context.WithCancel(h.Context())
 	var all sync.WaitGroup
@@ -361,7 +361,7 @@ func TestATableDoesNotWaitForAnotherUsersTables(t *testing.T) {
 		h.keepFor("many")
 	}
 	f := h.another(startFunc(func(ctx context.Context, user string, _ chat.RunRequest) (chat.Run, bool, error) {
-		if user == "many" { // whose model does not answer
+		if user == "many" { // whose model does not reply
 			begun <- struct{}{}
 			<-ctx.Done()
 			return chat.Run{}, false, ctx.Err()
@@ -374,7 +374,7 @@ func TestATableDoesNotWaitForAnotherUsersTables(t *testing.T) {
 	h.keepFor("one")
 	select {
 	case <-asked:
-	case <-time.After(20 * time.Second): // only a table that waits for others takes so long
+	case <-time.After(20 * time.Second): // only a table that waits for others takes this long
 		t.Error("the table of one cell was not asked beside another user's tables")
 	}
 }

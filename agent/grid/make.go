@@ -12,19 +12,18 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Wanted is what a table is made from.
+// Wanted is the specification of a table.
 type Wanted struct {
 	Name        string
 	Columns     []chat.GridColumn
-	Namespace   string   // whose documents the rows are; empty: all that the user has
-	DocumentIDs []string // only these; empty: all of the namespace
-	Model       string   // that answers; empty: the usual one
+	Namespace   string   // namespace of the documents; empty: all of the user's
+	DocumentIDs []string // limits the documents; empty: all of the namespace
+	Model       string   // the model to ask; empty: the default
 	MaxTokens   int64    // 0: chat.GridTokens
 }
 
-// Plan is a table as it would be made: its rows are the documents that can be read now. It stores nothing, so it shows
-// what Make would make. It fails with CodeInvalid for columns or a number of rows that can't be, and with CodeConflict
-// when there is nothing to read.
+// Plan returns the table that Make would create, without storing it. Its rows are the documents that are ready now.
+// It returns CodeInvalid for invalid columns or too many rows, and CodeConflict if no document is ready.
 func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
 	g := chat.Grid{
 		Name: clean(w.Name), User: s.User, Model: w.Model, State: chat.GridFilling, MaxTokens: w.MaxTokens,
@@ -50,7 +49,7 @@ func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	if w.Namespace != "" {
 		s = s.In(w.Namespace)
 	}
-	// One page of MaxGridRows documents: a cursor behind it says that there are more.
+	// One page of MaxGridRows documents: a cursor means that there are more.
 	list, more, err := f.cfg.Library.List(ctx, s, corpus.Filter{
 		States: []corpus.State{corpus.StateReady}, IDs: w.DocumentIDs, Sort: "title", Limit: chat.MaxGridRows,
 	})
@@ -73,7 +72,7 @@ func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	return g, nil
 }
 
-// nameOf names a table after its columns.
+// nameOf returns a default name for a table: the names of its columns.
 func nameOf(columns []chat.GridColumn) string {
 	names := make([]string, 0, len(columns))
 	for _, c := range columns {
@@ -83,7 +82,7 @@ func nameOf(columns []chat.GridColumn) string {
 	return string(name[:min(len(name), chat.MaxGridName)])
 }
 
-// columnsOf checks the columns of a table. A question has to pass what every question has to: its length and its
+// columnsOf validates the columns of a table. Their questions have the limits of any question: length and
 // characters.
 func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) {
 	for _, c := range wanted {
@@ -110,13 +109,13 @@ func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) 
 	return columns, nil
 }
 
-// clean is a name on one line.
+// clean normalises a name to one line.
 func clean(name string) string { return strings.Join(strings.Fields(name), " ") }
 
-// invalid is an error about what was sent.
+// invalid returns an error for an invalid request.
 func invalid(message string) error { return &chat.Error{Code: chat.CodeInvalid, Message: message} }
 
-// Make makes a table and has it filled.
+// Make creates a table and schedules its filling.
 func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
 	g, err := f.Plan(ctx, s, w)
 	if err != nil {
@@ -128,7 +127,7 @@ func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	return g, err
 }
 
-// Stop has a table not filled any further. The cells under way are kept when they are done.
+// Stop stops the filling of a table. Active cells are stored when they are done.
 func (f *Filler) Stop(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
 	return f.cfg.Store.ChangeGrid(ctx, s, id, func(g *chat.Grid) error {
 		if g.State == chat.GridFilling {
@@ -138,8 +137,8 @@ func (f *Filler) Stop(ctx context.Context, s chat.Scope, id string) (chat.Grid, 
 	})
 }
 
-// Resume has a table filled further: the cells that wait and those that failed. A table that took as much of a model
-// as it may takes as much again.
+// Resume continues the filling of a table: waiting and failed cells. If the table's token limit is exhausted, it is
+// raised.
 func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
 	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
 	if err != nil {
@@ -147,14 +146,14 @@ func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid
 	}
 	for _, cell := range cells {
 		if cell.State == chat.CellFailed {
-			// A cell whose state has changed since it was read stays as it is.
+			// A cell whose state has changed since it was read is left unchanged.
 			still := func(c chat.GridCell) bool { return c.State == cell.State }
 			if err := f.empty(ctx, s, id, cell, still); err != nil {
 				return chat.Grid{}, err
 			}
 		}
 	}
-	// The bound is raised by as much as a new table may take.
+	// The limit is raised by that of a new table.
 	g, err := f.cfg.Store.ChangeGrid(ctx, s, id, func(g *chat.Grid) error {
 		g.State, g.DueAt, g.Trouble, g.Failed = chat.GridFilling, time.Now(), "", 0
 		if g.Tokens >= g.MaxTokens {
@@ -166,7 +165,7 @@ func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid
 	return g, err
 }
 
-// AskAgain has one cell asked again. What a person wrote into it goes.
+// AskAgain empties one cell and asks it again. A user's text in it is removed.
 func (f *Filler) AskAgain(ctx context.Context, s chat.Scope, id string, row, column int) (chat.Grid, error) {
 	cell := chat.GridCell{Row: row, Column: column}
 	if err := f.empty(ctx, s, id, cell, func(c chat.GridCell) bool { return c.State != chat.CellWaiting }); err != nil {
@@ -175,7 +174,7 @@ func (f *Filler) AskAgain(ctx context.Context, s chat.Scope, id string, row, col
 	return f.Resume(ctx, s, id)
 }
 
-// empty has a cell wait again, if it is one of those.
+// empty sets a cell to waiting if it satisfies the condition.
 func (f *Filler) empty(
 	ctx context.Context, s chat.Scope, id string, cell chat.GridCell, wanted func(chat.GridCell) bool,
 ) error {
@@ -192,7 +191,7 @@ func (f *Filler) empty(
 	return err
 }
 
-// Edit writes a person's text into a cell, in the place of what was found; nil takes it out again.
+// Edit replaces a cell's extracted text with a user's text; nil restores the extracted text.
 func (f *Filler) Edit(
 	ctx context.Context, s chat.Scope, id string, row, column int, text *string,
 ) (chat.GridCell, error) {
@@ -205,15 +204,15 @@ func (f *Filler) Edit(
 	}
 	return f.cfg.Store.ChangeGridCell(ctx, s, id, row, column, func(c *chat.GridCell) error {
 		if text != nil && *text == c.Text {
-			text = nil // it is what was found
+			text = nil // it equals the extracted text
 		}
 		c.Edited = text
 		return nil
 	})
 }
 
-// Drop removes a table, and the runs that filled it. The grid goes first, so that no server fills what is being
-// deleted. Conversations that can't be deleted are logged and stay; the grid itself is gone then.
+// Drop deletes a table and the runs that filled it. The grid is deleted first, so that no server fills it meanwhile.
+// An error of deleting a session is logged, and the remaining sessions are kept.
 func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
 	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
 	if err != nil {
@@ -223,7 +222,7 @@ func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
 		return err
 	}
 	for _, cell := range cells {
-		// Each turn of a cell was a conversation of its own.
+		// Each turn of a cell has its own session.
 		for turn := range cell.Turn + 1 {
 			cell.Turn = turn
 			err := f.cfg.Store.DeleteSession(ctx, s, sessionOf(id, cell))

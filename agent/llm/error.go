@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// ErrorKind says what went wrong with a model, so that callers can decide without reading texts.
+// ErrorKind is the kind of a model's failure, on which callers decide without parsing messages.
 type ErrorKind string
 
 // The kinds of failure.
 const (
-	KindUnreachable ErrorKind = "unreachable"      // refused, DNS, TLS: nothing answered
-	KindTimeout     ErrorKind = "timeout"          // no first byte, or silence in the middle
-	KindIncomplete  ErrorKind = "incomplete"       // the stream ended without proof of its end
+	KindUnreachable ErrorKind = "unreachable"      // connection refused, DNS or TLS: no response
+	KindTimeout     ErrorKind = "timeout"          // no first byte, or silence in the middle of the stream
+	KindIncomplete  ErrorKind = "incomplete"       // the stream ended without a proof of its end
 	KindRateLimited ErrorKind = "rate_limited"     // 429; RetryAfter may be set
-	KindQuota       ErrorKind = "quota"            // paid quota spent: waiting does not help
+	KindQuota       ErrorKind = "quota"            // paid quota exhausted: a retry does not help
 	KindAuth        ErrorKind = "auth"             // 401, 403
 	KindInvalid     ErrorKind = "invalid"          // 400, 404, 422: the request or the model's name
-	KindTooLong     ErrorKind = "context_too_long" // the history does not fit
+	KindTooLong     ErrorKind = "context_too_long" // the history exceeds the context
 	KindServer      ErrorKind = "server"           // 5xx, or an error in the stream
-	KindProtocol    ErrorKind = "protocol"         // an answer that is not the protocol's
-	KindBadCall     ErrorKind = "bad_tool_call"    // its server could not read a tool call that the model wrote
-	KindEmpty       ErrorKind = "empty"            // a complete reply with nothing in it
-	KindCancelled   ErrorKind = "cancelled"        // our own context ended
+	KindProtocol    ErrorKind = "protocol"         // a response that violates the protocol
+	KindBadCall     ErrorKind = "bad_tool_call"    // the server could not parse the model's tool call
+	KindEmpty       ErrorKind = "empty"            // a complete but empty reply
+	KindCancelled   ErrorKind = "cancelled"        // the caller's context was cancelled
 )
 
-// Error is a failed reply. Message is for people and holds no secret; Err is the cause, for the log. What stands in
-// Message may be shown to anybody; Err may hold what the server said and goes to the log only.
+// Error is a failed reply. Message is for users, contains no secret and nothing of the server's text. Err is the
+// cause, which may contain the server's text and is only logged.
 type Error struct {
 	Kind       ErrorKind
 	Status     int    // HTTP status, 0 if none
-	Code       string // the provider's own code, or httpllm.CodeLeftAlone
+	Code       string // the provider's error code, or httpllm.CodeLeftAlone
 	Message    string
-	RetryAfter time.Duration // 0 if the server did not say
-	Usage      *Usage        // of a whole reply that had nothing usable; nil when the provider did not say
-	Shown      bool          // a visible part was yielded before: a retry would show it twice
+	RetryAfter time.Duration // 0 if the server did not set it
+	Usage      *Usage        // of a complete reply without usable parts; nil if the provider did not report it
+	Shown      bool          // a visible part was already yielded: a retry would repeat it
 	Err        error
 }
 
@@ -50,9 +50,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retryable reports whether the same request may succeed later and nothing of the reply was shown yet. A spent quota, a
-// refused key and a request that was refused stay what they are; a tool call that the server could not read is the
-// caller's to ask again for, with other words.
+// Retryable reports whether a retry of the same request may succeed and nothing of the reply was shown yet. An
+// exhausted quota, a refused key and a refused request are permanent. A tool call that the server could not parse is
+// not retryable, since the caller has to change the request.
 func (e *Error) Retryable() bool {
 	if e.Shown {
 		return false
@@ -65,8 +65,7 @@ func (e *Error) Retryable() bool {
 	}
 }
 
-// KindOf returns the kind of the first Error in the chain, or KindServer. An error that is none of this package is
-// taken for a failure of the server.
+// KindOf returns the kind of the first Error in the chain. The default is KindServer.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

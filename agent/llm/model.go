@@ -1,11 +1,10 @@
-// Package llm is the port to language models: what a request is, which parts a reply streams, and how a failure is
-// told. A Model turns a Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the
-// packages below it: openai and anthropic speak to servers (httpllm holds what both share), textcalls adds tools to
-// models without tool calls of their own, offline needs no server. Package llm knows none of them.
+// Package llm is the interface to language models: requests, streamed parts of replies, and errors. A Model turns a
+// Request into a stream of Parts that ends with Done or with an *Error. Its adapters are in the packages below it.
+// openai and anthropic are clients of servers, and httpllm has their shared code. textcalls adds tools to models
+// without native tool calls. offline needs no server. Package llm imports none of them.
 //
-// Reading a Stream: range over its pairs, take each Part by its type, stop at the first error. What a caller must not
-// do is to run a Call, or to take text as an answer, before Done came: a reply that was cut off looks like a short one
-// until then.
+// To read a stream, range over its pairs, switch on the type of each Part, and stop at the first error. Never run a
+// Call or use text as an answer before Done: until then, a truncated reply looks like a short one.
 package llm
 
 import (
@@ -20,16 +19,16 @@ import (
 
 // Model answers requests as streams. It is safe for concurrent use.
 type Model interface {
-	// Name is the model's name for people, like "gpt-4.1-mini" or "offline".
+	// Name returns the model's display name, like "gpt-4.1-mini" or "offline".
 	Name() string
 
-	// Stream sends req and yields the reply's parts as they come, see Part. A stream that ends without Done
-	// yields an error as its last pair, always an *Error: a reply is complete only when its end was proved on the
-	// wire. Cancelling ctx or stopping the iteration closes the connection.
+	// Stream sends req and yields the reply's parts as they arrive, see Part. A stream that ends without Done yields
+	// an error as its last pair, always an *Error. A reply is complete only if the server has signalled its end.
+	// Cancelling ctx or stopping the iteration closes the connection.
 	Stream(ctx context.Context, req Request) iter.Seq2[Part, error]
 }
 
-// Role says who speaks.
+// Role is the author of a message.
 type Role string
 
 // The roles of messages.
@@ -45,111 +44,111 @@ type Message struct {
 	Role      Role
 	Text      string
 	Calls     []Call // of an assistant
-	CallID    string // of a tool's result: the call it answers
-	Reasoning string // of an assistant, raw; sent back only where the provider wants it
-	Signature string // of an assistant, what came as one with its reasoning
-	// of a user message: the program speaks, not the user, so it is no question; it withdraws the reply before it
+	CallID    string // of a tool's result: the call that it belongs to
+	Reasoning string // of an assistant, raw; sent back only if the provider requires it
+	Signature string // of an assistant: the provider's signature of the reasoning
+	// of a user message: it is the program's, not a question; it withdraws the reply before it
 	Aside bool
 }
 
-// Documents that text sent with a question appears as, in a call of the program's own that reads it.
+// Names of documents for text that was sent with a question, in a call of the program that reads it.
 const (
-	GivenDocument = "context"       // the answer may use nothing else
-	AddedDocument = "added_context" // it stands beside the library
+	GivenDocument = "context"       // the answer may use only this text
+	AddedDocument = "added_context" // used in addition to the library
 )
 
-// Call is a tool call. Arguments is a JSON object, or Malformed says why it is not and the call must not run. The name
-// is the model's own word and may need ToolNamed. Malformed is written for the model, which reads it as the call's
-// result and may call again.
+// Call is a tool call. Arguments is a JSON object, or Malformed is the reason why it is not and the call must not
+// run. The name is unnormalised and may need ToolNamed. Malformed is for the model, which reads it as the call's
+// result and may retry.
 type Call struct {
 	ID        string
 	Name      string
 	Arguments json.RawMessage
-	Malformed string // empty for a call that may run
-	// The JSON that a provider sent along with the call and wants back with it; nil without any.
+	Malformed string // empty for a valid call
+	// JSON that the provider sent with the call and requires back with it; nil if none
 	Extra json.RawMessage
 }
 
-// ToolSpec describes a tool to a model. Adapters may keep what they encoded of it under its name, and look at
-// description and schema to see whether it is still the same.
+// ToolSpec describes a tool to a model. Adapters may cache its encoding by name, and compare description and schema
+// to validate the cache.
 type ToolSpec struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // JSON Schema of the arguments, an object
+	Schema      json.RawMessage // JSON Schema of the arguments, which are an object
 }
 
-// Request is one turn to complete. It is never changed by a model, so the same one can be sent again.
+// Request is one turn to complete. Models never modify it, so it can be sent again.
 type Request struct {
 	Messages    []Message
 	Tools       []ToolSpec
-	NoTools     bool // the tools are described, but the reply must be text: a spent budget forces the answer
+	NoTools     bool // tools are described, but the reply must be text: an exhausted budget forces the answer
 	Temperature *float64
-	// the temperature is a usual one that nobody asked for: a model that takes none needs not say so
+	// the temperature is a default: a model that does not support it sends no Notice
 	DefaultTemperature bool
 	MaxTokens          int // 0: the provider's default
 	Seed               *int64
-	TopLogprobs        int // alternatives of the reply's first token that are wanted in Done.First; 0: none
+	TopLogprobs        int // number of alternatives of the reply's first token in Done.First; 0: none
 }
 
-// Part is a piece of a reply: any number of Text, Quoted, Reasoning and Signature as they come, at most one Rethought,
-// each Call when it is whole (Malformed says why it must not run), exactly one Done last, Notices and Dropped anywhere
-// before it, and Readings before all others.
+// Part is a part of a reply. Text, Quoted, Reasoning and Signature come in any number as they arrive, at most one
+// Rethought, and each Call when it is complete. Exactly one Done comes at the end. Notices and Dropped come anywhere
+// before Done, Readings before all other parts.
 type Part interface{ part() }
 
-// Text is the next piece of the visible reply.
+// Text is the next chunk of the visible reply.
 type Text string
 
-// Quoted is a footnote in the visible reply, from a model that knows which words of a passage the text before it
-// shows. Other models write footnotes as text, and their words are looked for.
+// Quoted is a footnote in the visible reply, from a model that knows which words of a passage support the text
+// before it. Other models write footnotes as text, and the words are searched.
 type Quoted struct {
 	Passage int      // its number n
-	Words   string   // exactly as they stand in the passage
-	Matched []string // words among them that the question asks with, as they stand there
+	Words   string   // exactly as in the passage
+	Matched []string // those of its words that match the question, as in the passage
 }
 
-// Marker is the footnote as models write it in text.
+// Marker returns the footnote marker as models write it in text.
 func (q Quoted) Marker() string { return "[" + strconv.Itoa(q.Passage) + "]" }
 
-// Reasoning is the next piece of the model's reasoning, which is not the reply.
+// Reasoning is the next chunk of the model's reasoning, which is not part of the reply.
 type Reasoning string
 
-// Rethought says that all Text so far was reasoning: the reply begins behind it. Where a template writes the opening
-// tag of a thought into the prompt, the reply has the closing one alone: docs/decisions/model-servers.md.
+// Rethought marks all Text so far as reasoning: the reply begins after it. If a template writes the opening tag of a
+// thought into the prompt, the reply has only the closing one: docs/decisions/model-servers.md.
 type Rethought struct{}
 
-// Signature is what a provider wants back with the reasoning, as it is, in the next turn of the same question.
+// Signature is an opaque value that the provider requires back with the reasoning in the next turn of the same
+// question.
 type Signature string
 
-// Notice tells people what an adapter does about a model's ways. It is no part of the reply and may come at any place
+// Notice is a message for users about an adapter's workaround. It is not part of the reply and may come anywhere
 // before Done.
 type Notice string
 
-// Reading says how much of the request the model has read, 0–1, where its server tells.
+// Reading is the progress of reading the prompt, 0–1, if the server reports it.
 type Reading float64
 
-// Dropped is text that was removed from the reply, such as a turn in the user's name. Consecutive pieces with the same
-// Message form one text.
+// Dropped is text that was removed from the reply, such as a turn in the user's name. Consecutive chunks with the
+// same Message form one text.
 type Dropped struct {
 	Text    string
-	Message string // the removed text and the reason, for people
+	Message string // describes the removed text and the reason, for users
 }
 
-// DroppedCall returns the Dropped of a call that must not run.
+// DroppedCall returns the Dropped part of a call that must not run.
 func DroppedCall(c Call) Dropped {
 	return Dropped{
 		Text: c.Name + " " + string(c.Arguments) + "\n", Message: "Removed calls of tools that may not be made",
 	}
 }
 
-// Finish says why a reply ended. Servers have more words for it than these; each adapter has a table of them
-// (finishKind, finishOf).
+// Finish is the reason why a reply ended. Servers use more values; each adapter maps them (finishKind, finishOf).
 type Finish string
 
-// The ends of a reply.
+// The values of Finish.
 const (
 	FinishStop    Finish = "stop"
 	FinishCalls   Finish = "tool_calls"
-	FinishLength  Finish = "length" // cut at the token limit: no call of this turn may run
+	FinishLength  Finish = "length" // cut off at the token limit: no call of this turn may run
 	FinishFilter  Finish = "content_filter"
 	FinishRefusal Finish = "refusal"
 	FinishOther   Finish = "other"
@@ -158,10 +157,10 @@ const (
 // Done ends a reply.
 type Done struct {
 	Finish Finish
-	Usage  *Usage // nil when the provider did not say
-	Found  *Found // of a model that only quotes; nil: the reply is no set of quotes
-	// First holds the most likely first tokens of the reply, for a request with TopLogprobs. nil: the server tells
-	// none.
+	Usage  *Usage // nil if the provider did not report it
+	Found  *Found // of a model that only quotes; nil: the reply is not made of quotes
+	// First holds the most likely first tokens of the reply, for a request with TopLogprobs. nil: the server
+	// returned none.
 	First []Logprob
 }
 
@@ -171,14 +170,13 @@ type Logprob struct {
 	Logprob float64 `json:"logprob"`
 }
 
-// Found is what a model that only quotes knows of its quotes.
+// Found is the quality of the quotes of a model that only quotes.
 type Found struct {
-	Sure   float64 // 0–1: the share of such replies whose quotes hold what was asked, as it was measured
-	Likely bool    // they are likely to hold it; else they are the closest that there is
+	Sure   float64 // 0–1: the measured share of such replies whose quotes contain the answer
+	Likely bool    // the quotes probably contain the answer; else they are the closest passages
 }
 
-// Usage counts tokens as the provider reports them. In counts cached tokens of the prompt too. A token is what the
-// provider counts; two providers count the same text differently.
+// Usage counts tokens as the provider reports them, with its own tokeniser. In includes cached tokens of the prompt.
 type Usage struct{ In, Out int }
 
 func (Text) part()      {}
@@ -192,7 +190,7 @@ func (Notice) part()    {}
 func (Reading) part()   {}
 func (Signature) part() {}
 
-// topLogprobs is how many alternatives of a first token are asked for. OpenAI returns at most 20.
+// topLogprobs is the number of requested alternatives of a first token. OpenAI returns at most 20.
 const topLogprobs = 20
 
 // Verdict is a model's reply to a yes-or-no question.
@@ -200,13 +198,12 @@ type Verdict struct {
 	Yes   bool
 	Odds  float64 // log P(yes) − log P(no) of the first token; 0 unless Known
 	Known bool    // the server returned log-probabilities
-	Usage *Usage  // nil when the provider did not say
+	Usage *Usage  // nil if the provider did not report it
 }
 
-// AskYesNo returns the verdict of a model on a question that asks for yes or no, at the temperature 0 and of one token.
-// With log-probabilities the verdict follows from them; a word that is not among the alternatives counts as unlikely as
-// the least likely of them. Without log-probabilities the word itself decides. A reply that is neither yes nor no is an
-// error. The returned usage is also set for such a reply.
+// AskYesNo asks a model a yes-or-no question, at temperature 0 and with one token. The verdict follows from the
+// log-probabilities; a word that is not among the alternatives gets the probability of the least likely one. Without
+// log-probabilities the token itself decides. A reply that is neither yes nor no is an error, with the usage set.
 func AskYesNo(ctx context.Context, m Model, messages []Message) (v Verdict, err error) {
 	var said strings.Builder
 	var done *Done
@@ -242,7 +239,8 @@ func AskYesNo(ctx context.Context, m Model, messages []Message) (v Verdict, err 
 	return v, fmt.Errorf("the model answered %.40q to a question that asks for yes or no", said.String())
 }
 
-// yesNoOdds returns log P(yes) − log P(no) from the alternatives of a token. known is false when neither is among them.
+// yesNoOdds returns log P(yes) − log P(no) from the alternatives of a token. known is false if neither is among
+// them.
 func yesNoOdds(first []Logprob) (odds float64, known bool) {
 	var yes, no float64
 	least := 0.0
@@ -262,10 +260,10 @@ func yesNoOdds(first []Logprob) (odds float64, known bool) {
 	return math.Log(max(yes, unlisted)) - math.Log(max(no, unlisted)), true
 }
 
-// leastLogprob is the least log-probability that counts: servers write the one of an impossible token as −9999 or −Inf.
+// leastLogprob is the lower bound of log-probabilities: servers encode that of an impossible token as −9999 or −Inf.
 const leastLogprob = -20
 
-// yesNoOf returns "yes" or "no" for a token that says so in any case and with marks around it.
+// yesNoOf normalises a token to "yes" or "no", in any case and with punctuation around it.
 func yesNoOf(token string) string {
 	return strings.ToLower(strings.Trim(token, " \t\r\n.,:;!*_\"'`▁Ġ"))
 }

@@ -2,13 +2,13 @@ package llm
 
 import "strings"
 
-// spaces are what models put before a tool's name. At most one of each is taken off, in this order.
+// spaces are namespaces that models put before a tool's name. At most one of each is trimmed, in this order.
 var spaces = []string{"functions.", "function.", "default_api.", "tools.", "tool.", "namespace.", "api."}
 
-// ToolNamed returns the name of the tool that a model means: the very one, or the only one that differs in its way of
-// writing, like "functions.search_documents", "Search Documents" and "searchDocument", or whose first word it is, like
-// "search". Empty if there is none. Where two tools could be meant, none is: a wrong tool costs more than asking the
-// model again.
+// ToolNamed resolves a tool name that a model wrote. An exact match comes first, then the only match after
+// normalisation, like "functions.search_documents", "Search Documents" and "searchDocument". The last is the only
+// tool with that first word, like "search". It returns an empty string if there is no match or several, since a
+// wrong tool costs more than a retry.
 func ToolNamed(said string, names []string) string {
 	for _, name := range names {
 		if said == name {
@@ -40,7 +40,7 @@ func ToolNamed(said string, names []string) string {
 	return ""
 }
 
-// bareName is a name without what models write differently. The plural's s goes too, since “search_document” is written
+// bareName normalises a name: lower case, without separators and a plural s, since models write “search_document”
 // for “search_documents”.
 func bareName(name string) string {
 	return strings.TrimSuffix(
@@ -48,7 +48,7 @@ func bareName(name string) string {
 	)
 }
 
-// firstWord is what stands before the first underscore of a tool's name.
+// firstWord returns the part of a tool's name before the first underscore.
 func firstWord(name string) string {
 	word, _, _ := strings.Cut(name, "_")
 	return word

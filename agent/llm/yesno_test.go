@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// TestAskYesNoReadsVerdicts asks over HTTP, as servers differ in what they return of probabilities.
+// TestAskYesNoReadsVerdicts uses HTTP, as servers encode log-probabilities differently.
 func TestAskYesNoReadsVerdicts(t *testing.T) {
 	t.Parallel()
 	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}` + "\n\ndata: [DONE]\n\n"
@@ -57,7 +57,7 @@ func TestAskYesNoReadsVerdicts(t *testing.T) {
 	}
 }
 
-// TestAskYesNoDoesWithoutProbabilities asks a server that refuses to return them.
+// TestAskYesNoDoesWithoutProbabilities covers a server that refuses the option.
 func TestAskYesNoDoesWithoutProbabilities(t *testing.T) {
 	t.Parallel()
 	server := scripted.NewServer(scripted.Config{Script: func(scripted.Request) scripted.Reply {

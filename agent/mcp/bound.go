@@ -11,28 +11,28 @@ import (
 	"net/http"
 )
 
-// maxMessage is how many bytes one message of a server may have. A model is shown maxText of a result; the rest is for
-// pictures and sounds, which are only named. maxNested is how many objects and arrays it may have: the SDK makes some
-// hundred bytes of each.
+// maxMessage is the maximum size of one message of a server, in bytes. A model gets maxText of a result; the rest is
+// for images and audio, which are only named. maxNested is the maximum number of objects and arrays, as the SDK
+// allocates some hundred bytes for each.
 const (
 	maxMessage = 4 << 20
 	maxNested  = 200_000
 )
 
-// nested counts what may begin an object or an array. Brackets in texts count as well, so that no part of an event can
-// hide others.
+// nested counts the possible starts of objects and arrays in a message. Brackets in strings count as well, so it is
+// an upper bound.
 func nested(message []byte) int {
 	return bytes.Count(message, []byte("{")) + bytes.Count(message, []byte("["))
 }
 
-// bounded takes at most maxMessage of each message of a server into memory. A call whose result is larger fails as if
-// the server had refused it: the connection serves other calls too. Why: docs/decisions/limits.md.
+// bounded limits the memory for each message of a server to maxMessage. A call with a larger result gets a JSON-RPC
+// error, and the connection stays open for other calls: docs/decisions/limits.md.
 //
-// Without a bound, a server that a user has set up by mistake could fill this process's memory with one answer.
+// Without the limit, a misconfigured server could fill this process's memory with one response.
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper. A plain answer is read as a whole, at most maxMessage of it; a stream is
-// passed on event by event.
+// RoundTrip implements http.RoundTripper. A plain response is buffered, up to maxMessage; a stream is passed on
+// event by event.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	instead := makeRefusal(r)
 	resp, err := b.RoundTripper.RoundTrip(r)
@@ -58,8 +58,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// makeRefusal returns the message that stands for one that is too large, or nil for a request that is no call. Its
-// code, -32000, is the first of those that JSON-RPC 2.0 leaves to servers.
+// makeRefusal returns the JSON-RPC error that replaces a message that is too large, or nil for a request that is not
+// a call. Its code, -32000, is the first of those that JSON-RPC 2.0 reserves for servers.
 func makeRefusal(r *http.Request) []byte {
 	if r.GetBody == nil {
 		return nil
@@ -80,17 +80,17 @@ func makeRefusal(r *http.Request) []byte {
 		call.ID, maxMessage>>20)
 }
 
-// events passes server-sent events on, each when it is whole. One that is too large is left out; on a call's stream
-// another stands for it, which is the last.
+// events passes server-sent events on, each after it is complete. An event that is too large is dropped; on a call's
+// stream an error replaces it and ends the stream.
 type events struct {
 	from    io.ReadCloser
 	lines   *bufio.Reader
-	instead []byte // empty: not a call's
-	ready   []byte // to be passed on
-	err     error  // behind ready
+	instead []byte // error event; empty: not a call's stream
+	ready   []byte // buffer for Read
+	err     error  // returned after ready
 }
 
-// newEvents passes the events of a body on. Closing it closes the body.
+// newEvents returns a reader of a body's events. Closing it closes the body.
 func newEvents(from io.ReadCloser, instead []byte) *events {
 	return &events{from: from, lines: bufio.NewReader(from), instead: instead}
 }
@@ -111,11 +111,11 @@ func (e *events) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (e *events) Close() error { return e.from.Close() }
 
-// readEvent reads up to the end of an event: an empty line. A line that is longer than the reader's buffer comes in
-// parts; begins tells whether a part begins its line, as only an empty line that begins is the end of an event.
+// readEvent reads one event, up to an empty line. A line longer than the reader's buffer is read in parts; begins
+// reports whether a part starts its line, as only an empty line at its start ends an event.
 func (e *events) readEvent() {
 	e.ready = nil
-	begins, tooLarge, values := true, false, 0 // a line
+	begins, tooLarge, values := true, false, 0 // begins: at the start of a line
 	for {
 		part, err := e.lines.ReadSlice('\n')
 		values += nested(part)
@@ -125,7 +125,7 @@ func (e *events) readEvent() {
 			e.ready = append(e.ready, part...)
 		}
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
+		case errors.Is(err, bufio.ErrBufferFull): // the line continues
 			begins = false
 			continue
 		case err != nil:
@@ -134,7 +134,7 @@ func (e *events) readEvent() {
 			begins = true
 			continue
 		}
-		// The stream of a call ends with the message that stands for its result.
+		// The stream of a call ends with the error that replaces its result.
 		if tooLarge && len(e.instead) > 0 {
 			e.ready, e.err = e.instead, io.EOF
 		}

@@ -20,22 +20,23 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// All but the last are choices.
+// All values but the last were not measured.
 const (
-	connectTime = time.Minute // a program may have to be fetched first
+	connectTime = time.Minute // a program may have to be downloaded first
 	listTime    = 15 * time.Second
-	firstWait   = 250 * time.Millisecond // before a lost server is reached again; doubled up to longestWait
+	firstWait   = 250 * time.Millisecond // backoff before a reconnect; doubled up to longestWait
 	longestWait = time.Minute
-	stayed      = 30 * time.Second // a connection that lived this long was a good one
+	stayed      = 30 * time.Second // a connection that lasted this long resets the backoff
 	pingEvery   = 30 * time.Second
 
-	notDelivered = -32005 // the SDK's code for a request that the server's HTTP status turned away
+	notDelivered = -32005 // the SDK's code for a request that failed with an HTTP status
 )
 
-// link is the connection to one server. run alone writes session and tools, under mu; calls read them from other
-// goroutines. A call never connects: it finds the session or fails, and lost has run look.
+// link is the connection to one server. Only run writes session and tools, under mu; calls read them from other
+// goroutines. A call never connects: without a session it fails, and lost triggers a reconnect.
 //
-// session is nil until the first connection has listed its tools. version is what the server is told of this program.
+// session is nil until the first connection has listed its tools. version is this program's version, sent to the
+// server.
 type link struct {
 	name    string
 	server  Server
@@ -43,17 +44,17 @@ type link struct {
 	log     *slog.Logger
 	hide    *strings.Replacer
 	tried   chan struct{} // closed after the first attempt
-	lost    chan struct{} // a call found the connection dead
+	lost    chan struct{} // signal of a call that the connection is dead
 
 	mu      sync.Mutex
 	session *sdk.ClientSession // nil while the server is away
 	tools   []*Tool
 }
 
-// run keeps the connection until ctx ends.
+// run keeps the connection open until ctx is cancelled.
 //
-// It never gives up: a server that is started later is found then. tried is closed after the first attempt, whether it
-// went well or not, so that a run may wait for that and no longer.
+// It retries without limit, so that a server that starts later is found. tried is closed after the first attempt,
+// successful or not, so that a run waits no longer than that.
 func (l *link) run(ctx context.Context) {
 	wait, first := firstWait, sync.OnceFunc(func() { close(l.tried) })
 	defer first()
@@ -64,7 +65,7 @@ func (l *link) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		// A connection that held is no failure: the next wait is short again.
+		// A connection that lasted resets the backoff.
 		if time.Since(began) > stayed {
 			wait = firstWait
 		}
@@ -77,11 +78,11 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// live connects and returns when the connection is gone. The context of the connection must live as long as the
-// connection, so a timer and not a deadline bounds the attempt. Tools are listed before the session is used, so that a
-// tool which is called is a tool that is known.
+// live connects and blocks until the connection is lost. The context has to live as long as the connection, so a
+// timer bounds the attempt instead of a deadline. Tools are listed before the session is used, so that a called tool
+// is a listed one.
 //
-// ready is called when tools may be called. Everything that it started has ended when it returns.
+// ready is called when tools can be called. All its goroutines have ended when it returns.
 func (l *link) live(ctx context.Context, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,8 +104,8 @@ func (l *link) live(ctx context.Context, ready func()) error {
 		overdue.Stop()
 		return err
 	}
-	// One goroutine waits for the end of the connection; the deferred function takes its word, so it never outlives
-	// this call.
+	// One goroutine waits for the end of the connection; the deferred function receives from it, so it never
+	// outlives this call.
 	gone := make(chan error, 1)
 	go func() { gone <- session.Wait() }()
 	defer func() {
@@ -118,7 +119,7 @@ func (l *link) live(ctx context.Context, ready func()) error {
 		return cmpErr(err, context.DeadlineExceeded)
 	}
 	select {
-	case <-l.lost: // said of an earlier connection
+	case <-l.lost: // signal about an earlier connection
 	default:
 	}
 	l.use(session)
@@ -140,7 +141,7 @@ func (l *link) live(ctx context.Context, ready func()) error {
 	}
 }
 
-// cmpErr is an error, or another one where there is none.
+// cmpErr returns err, or otherwise if err is nil.
 func cmpErr(err, otherwise error) error {
 	if err != nil {
 		return err
@@ -148,32 +149,31 @@ func cmpErr(err, otherwise error) error {
 	return otherwise
 }
 
-// use makes a connection the one that calls take; nil: the server is away.
+// use sets the session that calls use; nil: the server is away.
 func (l *link) use(session *sdk.ClientSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.session = session
 }
 
-// current is the connection; nil while the server is away.
+// current returns the session, nil while the server is away.
 func (l *link) current() *sdk.ClientSession {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session
 }
 
-// transport is how the server is reached. The function that comes with it waits until what the program printed is
-// logged.
+// transport returns the transport to the server, and a function that waits until the program's stderr is logged.
 func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 	if l.server.URL != "" {
 		client := &http.Client{
 			Transport: bounded{headers{l.server.Headers, http.DefaultTransport}},
-			// a key goes nowhere else
+			// a redirect would send the key to another server
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 		return &sdk.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client}, func() {}
 	}
-	// ended by closing its input, and only then killed
+	// the program is stopped by closing its input, and killed only if it does not exit
 	command := exec.CommandContext(context.WithoutCancel(ctx), l.server.Command, l.server.Args...)
 	command.Env = l.server.programEnvironment()
 	command.WaitDelay = time.Second
@@ -185,16 +185,16 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, func()) {
 		l.logLines(reader)
 	}()
 	return &sdk.CommandTransport{Command: command, TerminateDuration: 2 * time.Second}, func() {
-		_ = writer.Close() // of a pipe: never fails
+		_ = writer.Close() // a pipe's Close never fails
 		<-done
 	}
 }
 
-// logLines logs what a program prints beside the protocol, without its secrets.
+// logLines logs the stderr of a program, with secrets redacted.
 func (l *link) logLines(r io.Reader) {
 	lines := bufio.NewReaderSize(r, 2000)
 	for {
-		line, _, err := lines.ReadLine() // longer ones come in pieces
+		line, _, err := lines.ReadLine() // a longer line is logged in parts
 		if err != nil {
 			return
 		}
@@ -208,7 +208,7 @@ type headers struct {
 	http.RoundTripper
 }
 
-// RoundTrip adds the headers to a copy of the request, as http.RoundTripper asks for.
+// RoundTrip adds the headers to a copy of the request, as http.RoundTripper requires.
 func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for name, value := range h.values {
@@ -217,8 +217,8 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// list reads the server's tools and keeps those that are wanted and fit. One tool that does not fit is logged and left
-// out; an error of the listing itself ends the connection.
+// list reads the server's tools and keeps the configured and valid ones. An invalid tool is logged and skipped; an
+// error of the listing itself ends the connection.
 func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -251,15 +251,15 @@ func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 	return nil
 }
 
-// keep replaces the tools that calls and runs see.
+// keep replaces the list of tools.
 func (l *link) keep(tools []*Tool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tools = tools
 }
 
-// call runs a tool. What the server answered, also a refusal, is a Result; only a server that can't be reached is an
-// error, and it has run connect again. A call that was cancelled says nothing of the server.
+// call runs a tool. A response of the server, including a refusal, is a Result. Only a server that can't be reached
+// is an error, which triggers a reconnect. A cancelled call does not.
 func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Result, error) {
 	session := l.current()
 	if session == nil {
@@ -284,7 +284,7 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 	return Result{}, l.awayError(err)
 }
 
-// awayError is what a model reads when the server is away: it is told that it can go on without.
+// awayError returns the message for a model that the server is away, with the advice to continue without it.
 func (l *link) awayError(cause error) error {
 	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
 		" can't be reached. It is being tried again; go on without it, or try once more later."}
@@ -294,7 +294,7 @@ func (l *link) awayError(cause error) error {
 	return e
 }
 
-// errorWords is an error without secrets.
+// errorWords returns an error's text with secrets redacted, at most 500 runes.
 func (l *link) errorWords(err error) string {
 	if err == nil {
 		return ""

@@ -1,10 +1,10 @@
-// Package mcp gives models the tools of other servers, by the Model Context Protocol. Which servers there are is for
-// whoever runs this one to say, never for a request. Client keeps a link to each: it connects, lists the tools, and
-// connects again when a server was lost. Everything that a server says is data, its secrets are never logged or told,
-// and results are bounded.
+// Package mcp provides tools of other servers to models, by the Model Context Protocol. The servers are configured
+// by the operator, never by a request. A Client keeps a connection to each: it connects, lists the tools, and
+// reconnects with backoff. All output of a server is untrusted data, its secrets are redacted from logs and results,
+// and results are limited in size.
 //
-// mcp.go has the settings and the Client, link.go one connection, tool.go what a tool and a result are here, bound.go
-// bounds what comes over HTTP. The protocol itself is the official SDK's. /mcp, by which others use this server, is
+// mcp.go has the configuration and the Client, link.go one connection, tool.go converts tools and results, bound.go
+// limits HTTP responses. The official SDK implements the protocol. /mcp, by which others use this server, is in
 // server/mcpserver.
 package mcp
 
@@ -26,36 +26,36 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Server is one server and how it is reached: by starting Command, or at URL.
+// Server is the configuration of one MCP server, which is reached by starting Command, or at URL.
 type Server struct {
 	// started without a shell; its environment is Env and a few harmless variables, never this program's keys
 	Command string
 	Args    []string          //
 	Env     map[string]string // values are secret
-	URL     string            // of a server with streamable HTTP
+	URL     string            // endpoint with streamable HTTP
 	Headers map[string]string // sent with each request to URL; values are secret
-	Tools   []string          // only these of its tools; empty: all
-	Free    bool              // tools run without a person's word
-	Held    []string          // but not these
-	Timeout time.Duration     // of one call; 0: the agent's own
+	Tools   []string          // names of the tools to use; empty: all
+	Free    bool              // tools need no approval
+	Held    []string          // exceptions of Free, which need approval
+	Timeout time.Duration     // timeout of a call; 0: the agent's default
 }
 
-// Tool is one tool of a server.
+// Tool is a tool of an MCP server.
 type Tool struct {
-	// what models call it: the server's name, two underscores, the tool's own; fits ^[a-zA-Z0-9_-]{1,64}$
+	// name for models: the server's name, two underscores, the tool's name; matches ^[a-zA-Z0-9_-]{1,64}$
 	Name        string
 	Server      string
-	Remote      string // what its server calls it
+	Remote      string // its name on the server
 	Description string // plain text of at most 2,000 runes
 	Schema      json.RawMessage
-	Approve     bool // a person has to allow each call
+	Approve     bool // each call needs approval
 	Timeout     time.Duration
 }
 
-// serverName leaves room for the tool's name in the 64 signs that providers allow.
+// serverName limits a server's name, so that a tool's name fits the 64 characters that providers allow.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])?$`)
 
-// Check says what is wrong with a server's settings; nil if nothing is. It names no secret.
+// Check validates a server's configuration. Its errors contain no secret.
 func (s Server) Check(name string) error {
 	switch {
 	case !serverName.MatchString(name):
@@ -77,20 +77,20 @@ func (s Server) Check(name string) error {
 	return nil
 }
 
-// Config wires a Client.
+// Config holds the dependencies of a Client.
 type Config struct {
 	Servers map[string]Server
-	Version string // of this program, told to the servers
+	Version string // this program's version, sent to the servers
 	Log     *slog.Logger
 }
 
 // Client keeps a connection to each server. It is safe for concurrent use.
 type Client struct {
-	links []*link // by name
+	links []*link // sorted by name
 }
 
-// New checks the settings. It connects to nothing: see Run. Servers are kept in the order of their names, so that tools
-// stand in the same order in every run.
+// New validates the configuration. It does not connect: see Run. Servers are sorted by name, so that the order of
+// tools is the same in every run.
 func New(cfg Config) (*Client, error) {
 	c := &Client{}
 	if cfg.Log == nil {
@@ -112,8 +112,8 @@ func New(cfg Config) (*Client, error) {
 	return c, errors.Join(errs...)
 }
 
-// secretReplacer replaces a server's secrets in what is logged or told. Values of fewer than four bytes are too common
-// in other words to be taken out.
+// secretReplacer returns a replacer that redacts a server's secrets in logs and results. Values of fewer than four
+// bytes are not redacted, since they occur in other words.
 func (s Server) secretReplacer() *strings.Replacer {
 	var pairs []string
 	hide := func(value string) {
@@ -124,7 +124,7 @@ func (s Server) secretReplacer() *strings.Replacer {
 	for _, values := range []map[string]string{s.Env, s.Headers} {
 		for _, v := range values {
 			hide(v)
-			// The word behind a scheme is the secret itself, and may stand alone in what a server says.
+			// The token after a scheme such as Bearer may occur alone in the server's output.
 			if _, token, ok := strings.Cut(v, " "); ok { // "Bearer …"
 				hide(token)
 			}
@@ -139,8 +139,8 @@ func (s Server) secretReplacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Run connects to all servers at once, and again whenever one is lost, until ctx ends. Then it ends the programs that
-// it started.
+// Run connects to all servers concurrently and reconnects, until ctx is cancelled. Then it stops the programs it
+// started.
 func (c *Client) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, l := range c.links {
@@ -149,7 +149,7 @@ func (c *Client) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// Settled waits until each server has been tried once, or ctx ends.
+// Settled waits until each server has been tried once, or ctx is cancelled.
 func (c *Client) Settled(ctx context.Context) {
 	for _, l := range c.links {
 		select {
@@ -160,8 +160,8 @@ func (c *Client) Settled(ctx context.Context) {
 	}
 }
 
-// Tools are the tools of the servers that have been reached, by server and name. A server that was lost keeps its
-// tools listed; their calls fail until it is back.
+// Tools returns the tools of all servers that were ever reached, by server and name. The tools of a lost server stay
+// listed; their calls fail until it is reconnected.
 func (c *Client) Tools() []*Tool {
 	var out []*Tool
 	for _, l := range c.links {
@@ -172,7 +172,7 @@ func (c *Client) Tools() []*Tool {
 	return out
 }
 
-// Servers are the names of the servers, in order.
+// Servers returns the names of the servers, in order.
 func (c *Client) Servers() (names []string) {
 	for _, l := range c.links {
 		names = append(names, l.name)
@@ -180,7 +180,7 @@ func (c *Client) Servers() (names []string) {
 	return names
 }
 
-// Reach fails while the server of a name is away. One that was never tried is waited for until ctx ends.
+// Reach returns an error while a server is away. It waits for the first attempt to connect, until ctx is cancelled.
 func (c *Client) Reach(ctx context.Context, server string) error {
 	i := slices.IndexFunc(c.links, func(l *link) bool { return l.name == server })
 	if i < 0 {
@@ -200,19 +200,19 @@ func (c *Client) Reach(ctx context.Context, server string) error {
 	return nil
 }
 
-// noServer says that there is no server of a name.
+// noServer returns the error for an unknown server.
 func noServer(name string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + name + "."}
 }
 
-// Knows reports whether a tool's name belongs to one of the servers, reached or not.
+// Knows reports whether a tool's name has the prefix of a configured server, reached or not.
 func (c *Client) Knows(name string) bool {
 	server, _, ok := strings.Cut(name, between)
 	return ok && slices.ContainsFunc(c.links, func(l *link) bool { return l.name == server })
 }
 
-// Call runs a tool with a JSON object as its arguments. A tool that says it failed is no error. It fails with
-// chat.CodeUnavailable when the server is away; it is then being reached again.
+// Call runs a tool with a JSON object as its arguments. A failure that the tool reports is not an error. It returns
+// chat.CodeUnavailable while the server is away and being reconnected.
 func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Result, error) {
 	for _, l := range c.links {
 		if l.name == t.Server {
@@ -222,8 +222,8 @@ func (c *Client) Call(ctx context.Context, t *Tool, args json.RawMessage) (Resul
 	return Result{}, noServer(t.Server)
 }
 
-// programEnvironment is what a started program gets to see of this one's. What these names hold programs need to start,
-// and none of it is a secret.
+// programEnvironment returns the environment of a started program: Env and the variables that programs need to
+// start, which are not secret.
 func (s Server) programEnvironment() []string {
 	var env []string
 	for _, name := range []string{

@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// TestMain makes the test binary a server with stdio when it is asked to.
+// TestMain runs the test binary as a stdio server if ACT_AS_SERVER is set.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACT_AS_SERVER") == "" {
 		os.Exit(m.Run())
@@ -36,7 +36,7 @@ type greeting struct {
 	Name string `json:"name" jsonschema:"whom to greet"`
 }
 
-// workshop is a server with a tool for each way a call can go.
+// workshop returns a server with a tool for each outcome of a call.
 func workshop() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "workshop", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "Greets somebody."},

@@ -13,40 +13,41 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// All but maxName are bounds of our own, of what goes into each request to a model.
+// Limits of this package, except maxName, for the size of each request to a model.
 const (
-	between  = "__"     // a server's name and its tool's
+	between  = "__"     // between a server's name and its tool's
 	maxTools = 64       // of a server
-	maxName  = 64       // of a tool, which providers set
+	maxName  = 64       // of a tool's name, the providers' limit
 	maxAbout = 2000     // runes of a description
 	maxShape = 32 << 10 // bytes of a schema
 	maxText  = 64 << 10 // bytes of a result
 )
 
-// Result is what a call came to.
+// Result is the result of a call.
 type Result struct {
-	Text   string          // at most 64 KiB; images, sounds and files are named, not shown
-	Data   json.RawMessage // structured, nil without; left out where the text says the same
-	Failed bool            // the tool says so
-	Cut    bool            // there was more
+	Text   string          // at most 64 KiB; images, audio and files are named, not included
+	Data   json.RawMessage // structured content; nil if there is text, which repeats it
+	Failed bool            // the tool reported a failure
+	Cut    bool            // truncated
 }
 
-// strange is what a name may not have.
+// strange matches characters that are invalid in a name.
 var strange = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// modelName is a tool's name as all models' servers take it. What is too long ends in a hash, so that names stay apart.
+// modelName returns a tool's name in the format that all providers accept. A name that is too long ends in a hash,
+// so that names stay unique.
 func modelName(server, tool string) string {
 	name := server + between + strange.ReplaceAllString(tool, "_")
 	if len(name) <= maxName {
 		return name
 	}
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(tool)) // never fails
+	_, _ = sum.Write([]byte(tool)) // a hash never fails
 	return fmt.Sprintf("%s_%08x", name[:maxName-9], sum.Sum32())
 }
 
-// readTool takes a tool over, cut to what models are given. It fails for a schema that is none of an object, since
-// arguments are one.
+// readTool converts a tool, truncated to the limits for models. It returns an error for a schema that is not an
+// object's, since arguments are objects.
 func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	shape, err := json.Marshal(t.InputSchema)
 	if err != nil {
@@ -68,8 +69,8 @@ func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	}, nil
 }
 
-// readResult takes the text of a result and names the rest. Secrets of the server are taken out here: a tool may echo
-// what it was configured with.
+// readResult returns the text of a result and the names of other content. Secrets of the server are redacted, since
+// a tool may echo its configuration.
 func (l *link) readResult(res *sdk.CallToolResult) Result {
 	out := Result{Failed: res.IsError}
 	var parts []string
@@ -98,7 +99,7 @@ func (l *link) readResult(res *sdk.CallToolResult) Result {
 		text, out.Cut = cutBytes(text, maxText), true
 	}
 	out.Text = text
-	// Where there is text it says the same, by the protocol's own advice.
+	// By the protocol's advice, text repeats the structured content.
 	if res.StructuredContent != nil && len(parts) == 0 {
 		if data, err := json.Marshal(res.StructuredContent); err == nil && len(data) <= maxText {
 			out.Data = json.RawMessage(l.hide.Replace(string(data)))
@@ -109,7 +110,7 @@ func (l *link) readResult(res *sdk.CallToolResult) Result {
 	return out
 }
 
-// cutRunes shortens to a number of runes.
+// cutRunes truncates a string to a number of runes.
 func cutRunes(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
@@ -117,7 +118,7 @@ func cutRunes(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// cutBytes shortens to a number of bytes, between runes.
+// cutBytes truncates a string to a number of bytes, at a rune boundary.
 func cutBytes(s string, limit int) string {
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--

@@ -1,10 +1,10 @@
-// Package schema says in plain words what does not fit a JSON Schema: which field, and what it may hold. Validators say
-// it in terms of the schema; models and people need the field and an example of what is right. Misfit is its only
-// function.
+// Package schema describes validation errors of a JSON Schema in plain words: the invalid field, and its allowed
+// values. Validators report errors in terms of the schema; models and people need the field and an example. Misfit
+// is its only function.
 //
-// It is no validator: callers ask it when one has said no, and it looks for the field that is to blame. What comes in
-// is the schema and the value as encoding/json reads it; what goes out is the end of a sentence, in lower case and
-// without a full stop, with names in quotation marks. It keeps nothing and may be called by many at once.
+// It is not a validator: callers use it after validation has failed, and it finds the invalid field. Its input is
+// the schema and the value as encoding/json decodes it. Its output is the end of a sentence, in lower case and
+// without a full stop, with names in quotation marks. It is stateless and safe for concurrent use.
 package schema
 
 import (
@@ -20,12 +20,11 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Misfit says in plain words what is wrong with an input that does not fit: the field, and what it may hold. It is
-// for people and models alike.
+// Misfit describes the first validation error of an input in plain words, for people and models: the field, and its
+// allowed values.
 //
-// It always says something, also of an input that does fit. Required fields come first, then the others in the order
-// of their names, and the first that is wrong is told. Names of fields that the input made up are cut, since they may
-// be of any length.
+// The result is never empty, even for a valid input. Required fields come first, then the others sorted by name.
+// Names of unknown fields are truncated, since they may be of any length.
 func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 	if wrong := wrongAt(schema, in, ""); wrong != "" {
 		return wrong
@@ -36,10 +35,10 @@ func Misfit(schema *jsonschema.Schema, in map[string]any) string {
 	return "it does not fit what the tool takes"
 }
 
-// wrongAt finds the first thing that is wrong with a value at a path, and nothing if it can't tell.
+// wrongAt describes the first validation error of a value, or returns an empty string.
 //
-// path is that of the value in the input, such as “filters.dates[1]”, and empty for all of it. It goes down into
-// objects and lists before it judges the value itself, so that the message names the innermost one.
+// path is the value's path in the input, such as “filters.dates[1]”, and empty for the whole input. Objects and
+// lists are checked before the value itself, so that the message names the innermost field.
 func wrongAt(s *jsonschema.Schema, v any, path string) string {
 	if s == nil {
 		return ""
@@ -62,7 +61,7 @@ func wrongAt(s *jsonschema.Schema, v any, path string) string {
 	return fmt.Sprintf("“%s” must be %s", path, describeAllowed(s))
 }
 
-// wrongField finds the first field that is missing, unknown or wrong.
+// wrongField describes the first field that is missing, unknown or invalid.
 func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	if path != "" {
 		path += "."
@@ -92,21 +91,21 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 	return ""
 }
 
-// isClosed reports whether an object may have no other fields than those of its schema.
+// isClosed reports whether an object allows only the fields of its schema.
 func isClosed(s *jsonschema.Schema) bool {
 	more := s.AdditionalProperties
-	// A schema is closed when what else may be there must not be anything: {"not": {}}.
+	// Additional properties are forbidden by a schema that nothing satisfies: {"not": {}}.
 	return more != nil && more.Not != nil && len(s.PatternProperties) == 0
 }
 
-// fitsPart checks a part of a schema by itself. One that refers to other parts can't be checked so, and lets
-// everything pass. The copy is needed because a schema can be resolved only once.
+// fitsPart validates a value against a part of a schema. A part that refers to other parts can't be resolved alone
+// and accepts every value. The copy is needed because a schema can be resolved only once.
 func fitsPart(s *jsonschema.Schema, v any) bool {
 	alone, err := s.CloneSchemas().Resolve(nil)
 	return err != nil || alone.Validate(v) == nil
 }
 
-// fieldsOf lists the fields of a schema in quotation marks, by their names, and is empty for one that has none.
+// fieldsOf lists the fields of a schema, sorted and in quotation marks, empty if it has no fields.
 func fieldsOf(s *jsonschema.Schema) string {
 	names := make([]string, 0, len(s.Properties))
 	for name := range s.Properties {
@@ -116,7 +115,7 @@ func fieldsOf(s *jsonschema.Schema) string {
 	return strings.Join(names, ", ")
 }
 
-// describeAllowed describes the values that a schema lets pass: "a whole number from 1 to 10". It follows “must be” in
+// describeAllowed describes the values that a schema allows: "a whole number from 1 to 10". It follows “must be” in
 // a sentence.
 func describeAllowed(s *jsonschema.Schema) string {
 	if s == nil {
@@ -151,7 +150,7 @@ func describeAllowed(s *jsonschema.Schema) string {
 	return strings.Join(said, ", or ")
 }
 
-// allowedOf describes the values of one type. A type that JSON Schema does not have is said as it is.
+// allowedOf describes the values of one type. An unknown type is returned as it is.
 func allowedOf(kind string, s *jsonschema.Schema) string {
 	switch kind {
 	case "integer", "number":
@@ -178,8 +177,7 @@ func allowedOf(kind string, s *jsonschema.Schema) string {
 	return kind
 }
 
-// describeBounds says between which numbers a value lies. The text begins with a space, or is empty when there are no
-// bounds.
+// describeBounds describes the range of a number. The text begins with a space, and is empty without limits.
 func describeBounds(s *jsonschema.Schema) string {
 	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
 	var said []string
@@ -206,7 +204,8 @@ func describeBounds(s *jsonschema.Schema) string {
 	return " " + strings.Join(said, " and ")
 }
 
-// describeCount says how many of something there may be. Likewise, it begins with a space. At least none is not said.
+// describeCount describes a minimum and maximum count. The text begins with a space; a minimum of 0 alone is
+// omitted.
 func describeCount(least, most *int, what string) string {
 	switch {
 	case least != nil && most != nil:
@@ -219,7 +218,7 @@ func describeCount(least, most *int, what string) string {
 	return ""
 }
 
-// clipName is a name that somebody else chose, at most 80 characters of it.
+// clipName truncates a name of the input to 80 characters.
 func clipName(name string) string {
 	if runes := []rune(name); len(runes) > 80 {
 		return string(runes[:79]) + "…"
@@ -227,7 +226,7 @@ func clipName(name string) string {
 	return name
 }
 
-// spellValue writes a value as a reader knows it: texts in quotation marks, all else as JSON.
+// spellValue formats a value: texts in quotation marks, all else as JSON.
 func spellValue(v any) string {
 	if s, ok := v.(string); ok {
 		return "“" + s + "”"

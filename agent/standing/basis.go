@@ -9,9 +9,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// basisOf collects what the answer of a run rests on, as the library is now. Cited documents come before those that
-// were only read: where maxRested cuts, they are the ones that matter. Boxes and matched words are for the page and are
-// not kept.
+// basisOf collects the basis of a run's answer from the current library. Cited documents come before documents that
+// were only read, so that maxRested drops the latter. Boxes and matched words are for the page and are not stored.
 func (k *Keeper) basisOf(
 	ctx context.Context, kept chat.Standing, runID string, answer chat.Answer,
 ) (chat.Basis, error) {
@@ -39,10 +38,9 @@ func (k *Keeper) basisOf(
 	return b, err
 }
 
-// addDocument adds a document that an answer rests on. sha256 is the version that it was read in, empty where nobody
-// noted it. A document that is another version now than the one that was cited keeps the cited hash and no sentences:
-// its old text is gone, so it counts as changed at the next look. Sentences are kept as hashes, up to maxLines of all
-// documents.
+// addDocument adds a document of an answer to its basis. sha256 is the version that was read, empty if unknown. If
+// the document has changed since it was cited, the cited hash is kept without sentences. The old text is lost, so
+// the next check reports a change. Sentences are stored as hashes, up to maxLines for all documents.
 func (k *Keeper) addDocument(
 	ctx context.Context, kept chat.Standing, b *chat.Basis, id, title, sha256 string,
 ) error {
@@ -52,13 +50,13 @@ func (k *Keeper) addDocument(
 	d, err := k.cfg.Library.Document(ctx, scope(kept), id)
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
-		if sha256 != "" { // it went since it was cited
+		if sha256 != "" { // deleted since it was cited
 			b.Documents = append(b.Documents, chat.KnownDocument{ID: id, SHA256: sha256, Title: title})
 		}
 		return nil
 	case err != nil:
 		return err
-	case chat.IsInternal(d.Namespace): // a page of the web, kept as it was
+	case chat.IsInternal(d.Namespace): // a captured web page, which does not change
 		return nil
 	}
 	known := chat.KnownDocument{ID: id, SHA256: d.SHA256, Title: title}
@@ -85,7 +83,7 @@ func (k *Keeper) addDocument(
 	return nil
 }
 
-// text is a document's text, empty for one that has none now.
+// text returns a document's text, empty if it currently has none.
 func (k *Keeper) text(ctx context.Context, kept chat.Standing, id string) (string, error) {
 	text, err := k.cfg.Library.Text(ctx, scope(kept), id)
 	if err != nil && (chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeConflict) {
@@ -94,8 +92,8 @@ func (k *Keeper) text(ctx context.Context, kept chat.Standing, id string) (strin
 	return text, err
 }
 
-// passageHash tells passages apart by their document and their words. It is FNV-1a of 64 bits: not a secret, and short,
-// as up to topHits of them are stored with each question.
+// passageHash identifies a passage by its document and text. It is a 64-bit FNV-1a hash, not cryptographic, and
+// short, as up to topHits of them are stored with each question.
 func passageHash(hit corpus.Result) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(hit.Document.ID + "\x00" + hit.Passage.Text)) // a hash does not fail

@@ -7,12 +7,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// maxHistory is how many turns before a follow-up question are kept with it.
+// maxHistory is the maximum number of earlier turns that are stored with a follow-up question.
 const maxHistory = 4
 
-// Keep keeps the question of a run that was answered. It fails with CodeNotFound for a run that the user does not have,
-// CodeConflict for one without an answer and for a question that is kept already. The conversation is a new one of its
-// own. What the answer rests on is read now; a document that changed since the answer makes the question due at once.
+// Keep stores the question of an answered run in a new session. The basis of its answer is read now; a document that
+// changed since the answer makes the question due at once. It returns CodeNotFound for a run that the user does not
+// have, and CodeConflict for a run without an answer or a question that is already kept.
 func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error) {
 	run, err := k.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
@@ -55,8 +55,8 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 	if kept.Basis, err = k.basisOf(ctx, kept, runID, *log.Answer); err != nil {
 		return chat.Standing{}, err
 	}
-	// Without sentences a cited document is another version than the one that was cited: it is looked at at once.
-	for _, d := range kept.Basis.Documents { // one that changed since it was read
+	// A cited document without sentences has changed since it was cited, so the question is due at once.
+	for _, d := range kept.Basis.Documents { // changed since it was read
 		for _, cite := range kept.Basis.Citations {
 			if cite.DocumentID == d.ID && len(d.Lines) == 0 {
 				kept.DueAt = time.Now()
@@ -66,7 +66,7 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 	return k.cfg.Store.KeepStanding(ctx, s, kept)
 }
 
-// KeepNew keeps a question that was not asked yet. It is asked as soon as it can be.
+// KeepNew stores a question that was not asked yet. It is due at once.
 func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error) {
 	if err := req.Validate(); err != nil {
 		return chat.Standing{}, err
@@ -82,7 +82,7 @@ func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest)
 	return kept, err
 }
 
-// historyOf returns the turns that a question came after, which a follow-up can't be understood without.
+// historyOf returns the earlier turns of the session, which a follow-up question needs as context.
 func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][2]string, error) {
 	history := run.Request.History
 	if run.ParentID == "" {
@@ -97,7 +97,7 @@ func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][
 		byID[r.ID] = r
 	}
 	var before [][2]string
-	// From the nearest back: of a long conversation the last turns are kept.
+	// Backwards from the nearest turn, so that the last turns of a long session are kept.
 	for r, ok := byID[run.ParentID]; ok && len(before) < maxHistory; r, ok = byID[r.ParentID] {
 		if r.Answer != "" {
 			before = append([][2]string{{r.Request.Message, r.Answer}}, before...)
@@ -106,8 +106,8 @@ func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][
 	return append(history, before...), nil
 }
 
-// AskNow has a question asked again as soon as it can be. It fails with CodeConflict for one that is paused and with
-// CodeTooMany for one that was asked perHour times within an hour. One that is being asked stays as it is.
+// AskNow makes a question due at once. It returns CodeConflict for a paused question and CodeTooMany for one that
+// was asked perHour times within an hour. A question with an active run is unchanged.
 func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		switch {
@@ -126,7 +126,7 @@ func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Stan
 	return kept, err
 }
 
-// Pause has a question not asked again, or again from now on. A run under way goes on.
+// Pause pauses a question or resumes it. An active run continues.
 func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		kept.Paused = paused
@@ -136,7 +136,7 @@ func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool
 	return kept, err
 }
 
-// See notes that the user looked at what changed.
+// See records that the user has seen the changes.
 func (k *Keeper) See(ctx context.Context, s chat.Scope, id string) error {
 	_, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		kept.SeenAt = now()

@@ -1,7 +1,7 @@
-// Package standing asks kept questions again. A Keeper keeps a question with what its answer rests on, notices when
-// that is different (look), has the question asked again as a run (ask), and stores what the new answer says
-// differently (record). Run is its loop; several servers may share a store, which gives what is due to one of them.
-// Each step of it is stored before the next, and the same step taken twice comes to the same.
+// Package standing asks kept questions again. A Keeper stores a question with the basis of its answer and detects
+// changes of the basis (look). It then starts a new run of the question (askIfQuiet) and stores the differences of
+// the new answer (record). Run is its loop. Several servers may share a store, which leases each due question to one
+// of them. Each step is stored before the next and is idempotent.
 package standing
 
 import (
@@ -18,45 +18,45 @@ import (
 	"github.com/footnote/footnote/corpus/fair"
 )
 
-// Times and bounds of the work on kept questions.
+// Timings and limits of kept questions.
 const (
-	claimTime  = time.Minute     // a server that died has its work done by others after that
-	atOnce     = 4               // questions looked after at a time, each of another user
-	pollTime   = 2 * time.Second // between two looks at a run under way
-	giveWay    = 5 * time.Second // until the next try while the user's own runs are under way
-	quietMost  = 2 * time.Minute // changes that go on are waited for no longer
-	perHour    = 6               // askings of one question in an hour
-	firstWait  = time.Minute     // after a failure; twice as long after each further one
-	longestWay = 6 * time.Hour   // at most
-	maxRested  = 30              // documents that an answer is known to rest on
-	maxLines   = 12_000          // sentences of all of them that are remembered
-	topHits    = 8               // passages of a search that are watched
-	maxText    = 4 << 20         // bytes of a document whose sentences are remembered
+	claimTime  = time.Minute     // length of a claim: after it another server takes over
+	atOnce     = 4               // questions processed concurrently, each of another user
+	pollTime   = 2 * time.Second // polling interval for an active run
+	giveWay    = 5 * time.Second // delay of a retry while the user has active runs
+	quietMost  = 2 * time.Minute // maximum wait for further changes
+	perHour    = 6               // maximum runs of a question in an hour
+	firstWait  = time.Minute     // backoff after a failure, doubled after each further one
+	longestWay = 6 * time.Hour   // maximum backoff
+	maxRested  = 30              // maximum documents in a basis
+	maxLines   = 12_000          // maximum stored sentences of a basis
+	topHits    = 8               // search results that are watched
+	maxText    = 4 << 20         // maximum bytes of a document whose sentences are stored
 )
 
-// Runs starts runs. agent.Runs is the one that serves.
+// Runs starts runs. agent.Runs implements it.
 type Runs interface {
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
-// Config wires a Keeper. Zero times take their defaults.
+// Config holds the dependencies of a Keeper. Zero times take their defaults.
 type Config struct {
 	Store   chat.Store
 	Library *corpus.Library
 	Runs    Runs
 	Log     *slog.Logger
-	Every   time.Duration // between two looks for what is due; 0: 2 s
-	Quiet   time.Duration // after a change, for more to come; 0: 10 s
+	Every   time.Duration // polling interval for due questions; 0: 2 s
+	Quiet   time.Duration // wait after a change for further changes; 0: 10 s
 }
 
-// Keeper keeps questions and asks them again. It is safe for concurrent use. All state is in the store; two Keepers
-// over one store do no harm to each other.
+// Keeper stores questions and asks them again. It is safe for concurrent use. All state is in the store, so several
+// Keepers may share one.
 type Keeper struct {
 	cfg  Config
 	loop fair.Loop[chat.Standing]
 }
 
-// New makes a Keeper. Nothing is asked until Run.
+// New returns a Keeper. No work starts until Run is called.
 func New(cfg Config) *Keeper {
 	cfg.Every, cfg.Quiet = cmp.Or(cfg.Every, 2*time.Second), cmp.Or(cfg.Quiet, 10*time.Second)
 	if cfg.Log == nil {
@@ -83,13 +83,13 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Run does what is due until ctx ends. A failure is logged and tried again when the claim has ended. A claim holds for
-// claimTime and ends by itself, so a server that dies needs no one to clean up after it. Users take turns, and one
-// user's questions are looked after one at a time.
+// Run processes due questions until ctx is cancelled. A failure is logged and retried after the claim expires. A
+// claim expires after claimTime, so a crashed server needs no cleanup. Users take turns, and a user's questions are
+// processed one at a time.
 func (k *Keeper) Run(ctx context.Context) { k.loop.Run(ctx) }
 
-// step does the next thing for a question. A run under way comes before all else; then what is wanted or was noticed;
-// else it is only looked.
+// step takes the next step of a question. An active run has priority, then a requested run or a detected change,
+// then a check for changes.
 func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
 	switch {
 	case kept.Asking != "":
@@ -101,11 +101,11 @@ func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
 	}
 }
 
-// scope is whose documents a question is about.
+// scope returns the scope of a question's documents.
 func scope(kept chat.Standing) chat.Scope { return chat.Scope{User: kept.User} }
 
-// change stores what became of a question, unless it was removed meanwhile. One that its user wants asked since it was
-// read stays due.
+// change stores a new state of a question, unless the question was deleted meanwhile. If its user requested a run in
+// between, it stays due.
 func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*chat.Standing)) error {
 	_, err := k.cfg.Store.ChangeStanding(ctx, scope(kept), kept.ID, func(s *chat.Standing) error {
 		change(s)
@@ -120,21 +120,21 @@ func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*ch
 	return err
 }
 
-// later has the next step taken at a time; zero: when the library has another version.
+// later schedules the next step; zero: when the library changes.
 func (k *Keeper) later(ctx context.Context, kept chat.Standing, at time.Time) error {
 	return k.change(ctx, kept, func(s *chat.Standing) { s.DueAt = at })
 }
 
-// askIfQuiet asks a question again, once its documents have not changed for a while, and when nothing of its user's own
-// is under way. The order matters: first whether the documents are quiet (not for a question that its user wants asked
-// now), then whether there is still a difference, then the limit of an hour, then the user's own runs, which come
-// first. Each branch stores when to look next, so no state is in memory.
+// askIfQuiet starts a run once the documents have not changed for a while and the user has no active run. The order
+// matters: first the quiet time and whether there is still a difference, neither for a requested run. Then come the
+// hourly limit and the user's own runs, which have priority. Each branch stores the time of the next check, so no
+// state is in memory.
 func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
 		return err
 	}
-	// A question that its user wants asked now is not asked first whether anything changed.
+	// A requested run needs no check for changes.
 	if !kept.Wanted {
 		patient := time.Since(kept.Noticed) < quietMost
 		if version != kept.Version && patient {
@@ -148,7 +148,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 			return err
 		case busy && patient:
 			return k.later(ctx, kept, time.Now().Add(pollTime))
-		case !different && !busy: // a document that was deleted came back
+		case !different && !busy: // a deleted document was restored
 			return k.change(ctx, kept, func(s *chat.Standing) {
 				s.Noticed, s.Version, s.DueAt = time.Time{}, version, time.Time{}
 			})
@@ -163,7 +163,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	return k.start(ctx, kept, version)
 }
 
-// nextHour is when a question may be asked again that was asked at these times; zero: now.
+// nextHour returns the time at which the hourly limit allows the next run; zero: now.
 func nextHour(recent []time.Time) time.Time {
 	if len(recent) < perHour {
 		return time.Time{}
@@ -174,9 +174,9 @@ func nextHour(recent []time.Time) time.Time {
 	return time.Time{}
 }
 
-// start starts the run. One that was started before a server died is found by its key. The key is made of the question
-// and of its count, so one count starts one run, whichever server does it and however often. The run is a sibling of
-// the one before: earlier answers are no history that would shape the new one.
+// start starts the run. Its idempotency key has the question and its turn, so each turn starts one run, whichever
+// server does it and however often. A run from before a crash is found by this key. The run is a sibling of the
+// previous one, so that earlier answers are not in its history.
 func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) error {
 	req := kept.Request
 	req.IdempotencyKey = "kept-" + kept.ID + "-" + strconv.Itoa(kept.Turn)
@@ -188,7 +188,7 @@ func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) e
 	case err != nil && ctx.Err() != nil:
 		return err
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound && req.Sibling != "":
-		// its conversation was deleted: it goes on in another
+		// its session was deleted: a new one is used
 		return k.change(ctx, kept, func(s *chat.Standing) {
 			s.Turn++
 			s.Request.Sibling, s.Request.SessionID = "", sessionOf(s.ID, s.Turn)
@@ -204,11 +204,11 @@ func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) e
 	})
 }
 
-// sessionOf names the conversation that holds a question's runs.
+// sessionOf returns the id of a session for a question's runs.
 func sessionOf(id string, turn int) string { return "kept-" + id + "-" + strconv.Itoa(turn) }
 
-// fail has a question asked again after a while, longer each time. The count goes on, so that the next try is another
-// run. What was noticed stays noticed.
+// fail schedules a retry with backoff. The turn is incremented, so that the retry is another run. A detected change
+// stays recorded.
 func (k *Keeper) fail(ctx context.Context, kept chat.Standing, err error) error {
 	k.cfg.Log.WarnContext(ctx, "kept question could not be asked again", "question", kept.ID, "error", err)
 	return k.change(ctx, kept, func(s *chat.Standing) {
@@ -224,14 +224,14 @@ func (k *Keeper) fail(ctx context.Context, kept chat.Standing, err error) error 
 	})
 }
 
-// wait is how long to wait after a failure that others came before. The shift is bounded, so that it can't overflow.
+// wait returns the backoff after a number of earlier failures. The shift is limited to avoid an overflow.
 func wait(before int) time.Duration {
 	return min(firstWait<<min(before, 10), longestWay)
 }
 
-// look compares the documents that an answer rests on, and what a search finds, with what was there. The library has
-// another version than when it was last looked at. A difference makes the question wait for Config.Quiet, since
-// documents seldom come alone.
+// look compares the documents of the basis and the search results with the current library, whose version has
+// changed since the last check. A difference delays the question by Config.Quiet, since documents are often added
+// together.
 func (k *Keeper) look(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
@@ -253,14 +253,14 @@ func (k *Keeper) look(ctx context.Context, kept chat.Standing) error {
 	})
 }
 
-// now is the time as stores keep it. PostgreSQL keeps microseconds: a finer time would differ from itself after it was
-// read back.
+// now returns the time in the store's precision. PostgreSQL stores microseconds, so a finer time would differ after
+// it is read back.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// isDifferent reports whether a document that the answer rests on has another version, is gone, or passages that are
-// new came among the best for the question. busy: a document is being read, so that it is too early to say. A document
-// whose new version failed counts as unchanged, as its old text is still there. A passage is new only if its document
-// is newer than the answer: others may have moved among the best by a change of ranking.
+// isDifferent reports whether a document of the basis changed or was deleted, or whether the search returns new
+// passages. busy reports that a document is being processed, so that the check has to wait. A document whose new
+// version failed counts as unchanged, since its old text remains. A passage is new only if its document is newer
+// than the answer, since a change of ranking may return others.
 func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different, busy bool, err error) {
 	for _, known := range kept.Basis.Documents {
 		d, err := k.cfg.Library.Document(ctx, scope(kept), known.ID)
@@ -279,7 +279,7 @@ func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different
 	if different || busy {
 		return different && !busy, busy, nil
 	}
-	// Passages are looked for only when no document has changed by itself.
+	// The search runs only if no document of the basis has changed.
 	hits, err := k.search(ctx, kept)
 	if err != nil {
 		return false, false, err
@@ -296,8 +296,8 @@ func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different
 	return false, false, nil
 }
 
-// search finds the best passages for a question, as they are now. It is the search that anybody may do; a model's own
-// queries are not known here.
+// search returns the current best passages for a question. It is the ordinary search; queries of the model are not
+// known here.
 func (k *Keeper) search(ctx context.Context, kept chat.Standing) ([]corpus.Result, error) {
 	found, err := k.cfg.Library.Search(ctx, scope(kept).In(kept.Request.Namespace), corpus.Query{
 		Text: kept.Request.Message, Limit: topHits, Documents: kept.Request.DocumentIDs,

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// followRun waits for a run, and compares its answer with the one before.
+// followRun polls a run, and compares its answer with the previous one.
 func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 	run, err := k.cfg.Store.Run(ctx, scope(kept), kept.Asking)
 	switch {
@@ -31,22 +31,22 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 	return k.record(ctx, kept, *log.Answer)
 }
 
-// record stores what an answer says differently than the one before, and what it rests on. The comparison is made
-// before the change, as it reads documents; the change itself checks that the run is still the one that was followed.
-// Quotes of the answer before whose words still stand are kept in the new basis, so that a sentence which the new
-// answer does not cite is watched on.
+// record stores the differences of an answer from the previous one, and its basis. The comparison reads documents,
+// so it comes before the stored change, which checks that the run is still the followed one. Earlier quotes that are
+// still in their documents are copied to the new basis. So a sentence that the new answer does not cite remains
+// watched.
 func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Answer) error {
 	basis, err := k.basisOf(ctx, kept, kept.Asking, answer)
 	if err != nil {
 		return err
 	}
-	// Whether all documents could be read is asked before anything is stored.
+	// Read errors of the library are checked before anything is stored.
 	library, failed := k.library(ctx, kept)
 	var differences []chat.Difference
-	if kept.Basis.RunID != "" { // else this is its first answer
+	if kept.Basis.RunID != "" { // else this is the first answer
 		differences = compare.Differences(kept.Basis, basis, library)
 	}
-	// What the new answer does not cite, and still stands, is watched on.
+	// Earlier quotes that the new answer does not cite, and that are still valid, remain watched.
 	for _, cite := range compare.Standing(kept.Basis, library) {
 		if len(basis.Citations) < chat.MaxKeptQuotes && !cites(basis, cite) {
 			basis.Citations = append(basis.Citations, cite)
@@ -61,7 +61,7 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 	more := max(0, len(differences)-chat.MaxDifferences)
 	return k.change(ctx, kept, func(s *chat.Standing) {
 		if s.Asking != kept.Asking {
-			return // another server was faster
+			return // another server has recorded it
 		}
 		if len(differences) > 0 {
 			change := chat.Change{
@@ -89,8 +89,8 @@ func cites(b chat.Basis, cite chat.Citation) bool {
 	return false
 }
 
-// library reads documents for a comparison, each as it is now. failed is why one could not be read. A document that
-// could not be read must not be taken for one that is gone: ask failed before the differences are used.
+// library returns a function that reads current documents for a comparison. failed returns a read error; check it
+// before the differences are used, since a document that can't be read must not count as deleted.
 func (k *Keeper) library(ctx context.Context, kept chat.Standing) (library compare.Library, failed func() error) {
 	var trouble error
 	library = func(id string) (d compare.Document, ok bool) {

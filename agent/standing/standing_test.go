@@ -18,7 +18,7 @@ import (
 const lease = "# Lease of the mill\n\nThe rent of the mill is 900 euros a month.\n\n" +
 	"The notice period is 3 months.\n\nPets are allowed in the mill.\n"
 
-// house is a store with an agent and a keeper that works when it is told to.
+// house is a store with an agent and a keeper whose loop the test steps.
 type house struct {
 	*testing.T
 	*runtest.Store
@@ -45,7 +45,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// another is the keeper of another server with the same store.
+// another returns the keeper of another server with the same store.
 func (h *house) another() *Keeper {
 	return New(Config{Store: h.Chats, Library: h.Library, Runs: h.runs, Quiet: time.Millisecond})
 }
@@ -68,7 +68,7 @@ func (h *house) keep(question string) chat.Standing {
 	return kept
 }
 
-// until waits for something to become true.
+// until waits for a condition.
 func (h *house) until(what string, is func() bool) {
 	h.Helper()
 	limit, cancel := context.WithTimeout(h.Context(), 30*time.Second)
@@ -84,7 +84,7 @@ func (h *house) until(what string, is func() bool) {
 	}
 }
 
-// settle works until nothing is due for a question.
+// settle runs the keeper until the question is no longer due.
 func (h *house) settle(id string) (kept chat.Standing) {
 	h.Helper()
 	h.until("the question to be settled", func() bool {
@@ -100,7 +100,7 @@ func (h *house) settle(id string) (kept chat.Standing) {
 	return kept
 }
 
-// hasten has what is due soon due now: tests do not wait.
+// hasten makes a question that is due soon due now, so that tests need not wait.
 func (h *house) hasten(id string) {
 	h.Helper()
 	if _, err := h.Chats.ChangeStanding(h.Context(), chat.Local, id, func(k *chat.Standing) error {
@@ -171,7 +171,7 @@ func TestADocumentThatIsDeletedAndOneThatIsNew(t *testing.T) {
 	}
 }
 
-// A server that dies between two steps leaves the rest to another, and the question is asked once.
+// If a server dies between two steps, another continues, and the question is asked once.
 func TestAnotherServerGoesOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -183,7 +183,7 @@ func TestAnotherServerGoesOn(t *testing.T) {
 	if err != nil || noticed.Noticed.IsZero() {
 		t.Fatalf("Noticed = %v, %v", noticed.Noticed, err)
 	}
-	req := noticed.Request // started, and nothing stored of it
+	req := noticed.Request // started, but the start is not stored
 	if err := h.keeper.start(t.Context(), noticed, noticed.Version); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestItWaitsWhilePausedAndForItsUsersOwnRuns(t *testing.T) {
 	if _, err := h.keeper.Pause(t.Context(), chat.Local, kept.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	// a run that goes on for as long as it is not ended
+	// a run that stays active until it is ended
 	own, _, err := h.Chats.StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "mine"},
 		chat.Lease{Owner: "test", Until: time.Now().Add(time.Hour)})
 	if err != nil {
@@ -296,7 +296,7 @@ func TestFailuresAreToldAndTriedAgainLater(t *testing.T) {
 	}
 }
 
-// failing starts nothing.
+// failing refuses to start runs.
 type failing struct{}
 
 func (failing) Start(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
@@ -309,7 +309,7 @@ func (f startFunc) Start(ctx context.Context, user string, req chat.RunRequest) 
 	return f(ctx, user, req)
 }
 
-// keepFor keeps a question that its user wants asked now.
+// keepFor keeps a question with a requested run.
 func (h *house) keepFor(user string) {
 	h.Helper()
 	if _, err := h.Chats.KeepStanding(h.Context(), chat.Scope{User: user}, chat.Standing{
@@ -327,7 +327,7 @@ func TestAQuestionDoesNotWaitForAnotherUsersQuestions(t *testing.T) {
 	}
 	k := New(Config{Store: h.Chats, Library: h.Library, Runs: startFunc(
 		func(ctx context.Context, user string, _ chat.RunRequest) (chat.Run, bool, error) {
-			if user == "many" { // whose model does not answer
+			if user == "many" { // whose model does not reply
 				begun <- struct{}{}
 				<-ctx.Done()
 				return chat.Run{}, false, ctx.Err()
@@ -345,7 +345,7 @@ func TestAQuestionDoesNotWaitForAnotherUsersQuestions(t *testing.T) {
 	h.keepFor("one")
 	select {
 	case <-asked:
-	case <-time.After(20 * time.Second): // only a question that waits for others takes so long
+	case <-time.After(20 * time.Second): // only a question that waits for others takes this long
 		t.Error("the question was not asked beside another user's questions")
 	}
 }

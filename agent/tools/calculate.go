@@ -13,23 +13,23 @@ import (
 //go:embed calculate.md
 var calculateDoc string
 
-// calculateSchema takes one expression. Its length is that of calc.Evaluate, which refuses longer ones by itself.
+// calculateSchema accepts one expression. calc.Evaluate also enforces the length limit.
 const calculateSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["expression"],
 	"properties": {"expression": {"type": "string", "minLength": 1, "maxLength": 1000,
 		"description": "Like (1250 * 1.19 - 300) / 12"}}
 }`
 
-// calculateInput are the arguments of calculate, as a model writes them.
+// calculateInput holds the arguments of calculate, as decoded from the model's call.
 type calculateInput struct {
 	Expression string `json:"expression"`
 }
 
-// calculate is the tool for sums. A sum that can't be computed is refused with the reason, which is a sentence for the
-// model and for people; whyImpossible finds it before a call is stored. It needs no documents and shows no passages.
-// The result has all its digits when it is exact, and says so; else it has 15. Its result counts as computed, so an
-// answer may say it without a footnote; SpokenOperators gives the words with which sentences say so (“12 times 4”).
-// What is not exact is shown with ≈. It is not cached, as it reads nothing.
+// calculate returns the arithmetic tool. An expression that can't be evaluated is refused with the reason, a
+// sentence for the model and the user; whyImpossible validates it before the call is stored. It reads no documents
+// and shows no passages. An exact result has all its digits and is marked as exact; other results have 15 digits and
+// are shown with ≈. The result counts as computed, so an answer may state it without a footnote; SpokenOperators
+// returns the words for its operators (“12 times 4”). Results are not cached, since nothing is read.
 func calculate() (*Tool, error) {
 	return definition[calculateInput]{
 		name: "calculate", action: chat.ActionCalculating, capability: chat.CapabilityCalculate,
@@ -44,7 +44,7 @@ func calculate() (*Tool, error) {
 		computed:   func(output json.RawMessage) json.RawMessage { return output },
 		vocabulary: func(in calculateInput) string { return calc.SpokenOperators(in.Expression) },
 		describe: func(_ *Context, in calculateInput) string {
-			// What people read while it runs; the page draws the same from the label and the arguments.
+			// The progress message. The page renders the same from the label and the arguments.
 			return "Calculating " + text.Shorten(in.Expression, 120)
 		},
 		run: func(_ context.Context, _ *Context, in calculateInput) (Result, error) {
@@ -54,13 +54,12 @@ func calculate() (*Tool, error) {
 			}
 			res, exact := v.Decimal()
 			sign := " = "
-			// Both signs are read by people, and by programs that look at the message; exact says the same for
-			// certain.
+			// Clients that parse the message also read the sign; the field exact is authoritative.
 			if !exact {
 				sign = " ≈ "
 			}
-			// The output is for the model and programs, the result for pages and recovery: both are made here once, as
-			// nothing in them depends on numbers of passages.
+			// Output is for the model and API clients, result for pages and resumed runs. Neither depends on passage
+			// numbers, so both are built once.
 			out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
 			result := chat.StepResult{Formula: in.Expression, Value: res}
 			if exact {

@@ -21,14 +21,14 @@ var checkPassagesDoc string
 // CheckPassages is the name of the tool that asks a language model whether passages answer.
 const CheckPassages = "check_passages"
 
-// MaxChecked is how many quotes one call checks. With 6 of at most MaxCheckedRunes a check reads some 1,600 tokens,
-// which takes 2 s at 800 tokens a second.
+// MaxChecked is the maximum number of quotes in one call. With 6 quotes of at most MaxCheckedRunes a check reads
+// some 1,600 tokens, which takes 2 s at 800 tokens a second.
 const MaxChecked = 6
 
-// MaxCheckedQuestion is how many runes a question may have.
+// MaxCheckedQuestion is the maximum length of a question, in runes.
 const MaxCheckedQuestion = 1000
 
-// MaxCheckedRunes is how many runes of a quote are checked, its title and section not counted.
+// MaxCheckedRunes is the maximum length of a checked quote in runes, without its title and section.
 const MaxCheckedRunes = 800
 
 const checkPassagesSchema = `{
@@ -45,43 +45,44 @@ const checkPassagesSchema = `{
 	}
 }`
 
-// checkPassagesInput are the arguments of check_passages.
+// checkPassagesInput holds the arguments of check_passages.
 type checkPassagesInput struct {
 	Question string  `json:"question"`
 	Quotes   []quote `json:"quotes"`
 }
 
-// quote names words of a passage. Empty words stand for its beginning.
+// quote identifies words of a passage. Empty Words selects the whole passage, which checkedText truncates.
 type quote struct {
 	N     int    `json:"n"`
 	Words string `json:"words,omitempty"`
 }
 
-// checkPassagesOutput is the verdict on each quote, in the order of the call.
+// checkPassagesOutput holds the verdict on each quote, in the order of the call.
 type checkPassagesOutput struct {
 	Question string         `json:"question"`
 	Checked  int            `json:"checked"`
-	Answer   int            `json:"answer"` // how many of them answer
+	Answer   int            `json:"answer"` // number of quotes that answer
 	Quotes   []checkedQuote `json:"quotes"`
 }
 
-// checkedQuote is a quote with its verdict. Answers is true where yes is likelier than no. Probability is the share of
-// quotes with such a verdict that were right, 0–1; nil where the model's server returns no log-probabilities.
+// checkedQuote is a quote with its verdict. Answers is true if yes is more probable than no. Probability is
+// calibrated: the share of quotes with such a verdict that were right, 0–1. It is nil if the model's server returns
+// no log-probabilities.
 type checkedQuote struct {
 	quote
 	Answers     bool     `json:"answers"`
 	Probability *float64 `json:"probability,omitempty"`
 }
 
-// Check is what a language model is asked about texts: whether each states the answer to the question.
+// Check is a batch of texts for a language model to judge: whether each states the answer to the question.
 type Check struct {
 	Question string
 	Texts    []string
-	Checked  func([]llm.Verdict) Result // the result with the verdicts, one for each text
+	Checked  func([]llm.Verdict) Result // builds the result from the verdicts, one for each text
 }
 
-// checkPassages is the tool that has a language model judge quotes. It reads nothing from the library. A run makes the
-// requests to the model (Result.Check), as a tool calls none itself.
+// checkPassages returns the tool that has a language model judge quotes. It reads nothing from the library. The run
+// sends the requests to the model (Result.Check), since tools call no model themselves.
 func checkPassages() (*Tool, error) {
 	return definition[checkPassagesInput]{
 		name: CheckPassages, action: chat.ActionAnalysing, capability: chat.CapabilityCheck,
@@ -113,7 +114,7 @@ func checkPassages() (*Tool, error) {
 	}.buildTool()
 }
 
-// checkedText is a quote as the model reads it: behind its document's title and its section.
+// checkedText formats a quote for the model: its document's title and its section, then the words.
 func checkedText(src cite.Source, words string) string {
 	title, section := src.Document.DisplayTitle(), src.Passage.Section
 	head := text.Shorten(title, 80)
@@ -126,7 +127,7 @@ func checkedText(src cite.Source, words string) string {
 	return head + "\n" + text.Shorten(strings.TrimSpace(words), MaxCheckedRunes)
 }
 
-// checkResult is the result of check_passages.
+// checkResult builds the result of check_passages from the verdicts.
 func checkResult(in checkPassagesInput, sources []cite.Source, verdicts []llm.Verdict) Result {
 	out := checkPassagesOutput{Question: in.Question, Checked: len(verdicts)}
 	result := chat.StepResult{Query: in.Question, Found: len(verdicts)}
@@ -153,12 +154,13 @@ func checkResult(in checkPassagesInput, sources []cite.Source, verdicts []llm.Ve
 	}
 }
 
-// probability is that of a right quote, from the log-odds of yes. It is a logistic regression of the first quotes of 96
-// questions that a model of 1.5 billion parameters judged: docs/quality.md, “Checked passages”.
+// probability returns the probability that a quote is right, from the log-odds of yes. It is a logistic regression
+// fitted to the first quotes of 96 questions, judged by a model of 1.5 billion parameters: docs/quality.md, “Checked
+// passages”.
 func probability(odds float64) float64 { return 1 / (1 + math.Exp(1.28-1.58*odds)) }
 
-// foundPassage is a passage that a search returns by itself rather than under its document. ChunkID is for the page
-// and for programs; models cite by N.
+// foundPassage is a search result that is listed by itself instead of under its document. ChunkID is for the page
+// and API clients; models cite by N.
 type foundPassage struct {
 	N        int     `json:"n"`
 	ChunkID  string  `json:"chunk_id,omitempty"`
@@ -170,7 +172,7 @@ type foundPassage struct {
 	BlockID  string  `json:"block_id"`
 	Content  string  `json:"content"`
 	Score    float64 `json:"score"`
-	// Similarity is corpus.Result.Similarity, where it is known. It is for programs: models go by Score.
+	// Similarity is corpus.Result.Similarity, if known. It is for API clients; models use Score.
 	Similarity *float64 `json:"similarity_score,omitempty"`
 }
 
@@ -182,7 +184,7 @@ type FoundPassages struct {
 	Notes   []string       `json:"notes"`
 }
 
-// ForModel leaves out what only programs need.
+// ForModel omits the fields that only API clients need, which saves tokens.
 func (o FoundPassages) ForModel() any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
@@ -193,7 +195,7 @@ func (o FoundPassages) ForModel() any {
 	return o
 }
 
-// clipTo shortens every passage alike, to 60 characters at least.
+// clipTo truncates all passages to the same length, at least 60 characters.
 func (o FoundPassages) clipTo(limit int) any {
 	results := make([]foundPassage, len(o.Results))
 	for i, r := range o.Results {
@@ -204,9 +206,9 @@ func (o FoundPassages) clipTo(limit int) any {
 	return o
 }
 
-// passagesFound is the result of a search for passages. A result of which a part is missing, because an index did not
-// answer, is transient: it is not cached. Numbers are given when Output is called, not when the search ends. Every hit
-// is noted for the run's sources (SourceChanges).
+// passagesFound returns the result of a passage search. A partial result, where an index did not answer, is
+// transient and not cached. Passage numbers are assigned when Output is called, not when the search ends. Every hit
+// is added to the run's sources (SourceChanges).
 func passagesFound(query string, found corpus.Results) Result {
 	hits := found.Results
 	return Result{
@@ -232,7 +234,7 @@ func passagesFound(query string, found corpus.Results) Result {
 	}
 }
 
-// passageHit is a passage that a search found, with its document, for the step's result.
+// passageHit converts a search result to a hit of the step's result.
 func passageHit(number Numberer, found corpus.Result) chat.Hit {
 	hit := documentHit(found.Document)
 	hit.N, hit.ChunkID, hit.BlockID = number(found.Passage, found.Document), found.Passage.ID, found.Block
@@ -241,7 +243,7 @@ func passageHit(number Numberer, found corpus.Result) chat.Hit {
 	return hit
 }
 
-// countHits counts hits for people: "5 passages in 3 documents".
+// countHits formats the number of hits, for example "5 passages in 3 documents".
 func countHits(hits []corpus.Result) string {
 	if len(hits) == 0 {
 		return "nothing found"

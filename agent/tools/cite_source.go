@@ -12,11 +12,8 @@ import (
 //go:embed cite_source.md
 var citeSourceDoc string
 
-// citeSourceSchema has the fields that models made for these tools write. A number is at least 1, as numbers of
-// passages are.
-//
-// The fields are all required, although block_id is not used: they are agreed with models that were made for these
-// tools.
+// citeSourceSchema has the fields that models trained for these tools write. All are required for compatibility with
+// these models, although block_id is not used. Passage numbers start at 1.
 const citeSourceSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["cited_text", "block_id", "citation_number"],
 	"properties": {
@@ -27,20 +24,20 @@ const citeSourceSchema = `{
 	}
 }`
 
-// citeSourceInput are the arguments of cite_source. block_id is taken and not needed: the words are looked for in the
-// whole passage, then in its document.
+// citeSourceInput holds the arguments of cite_source. block_id is ignored: the words are searched in the whole
+// passage, then in its document.
 type citeSourceInput struct {
 	CitedText      string `json:"cited_text"`
 	BlockID        string `json:"block_id"`
 	CitationNumber int    `json:"citation_number"`
 }
 
-// citeSourceOutput is where the words stand: Start and End are runes in the document's text, Boxes shares of a page.
-// Check says how well the words fit (chat.Check); Quote is as the document has it, which may differ from what the model
-// wrote.
+// citeSourceOutput is the location of the quote. Start and End are rune offsets in the document's text; Boxes are in
+// fractions of a page. Check is the quality of the match (chat.Check). Quote is the document's wording, which may
+// differ from the model's.
 //
-// CitationNumber is the passage's, and the one that the answer's footnote gets. Page counts from 1 and is left out
-// where the document has none.
+// CitationNumber is the number of the passage and of the answer's footnote. Page counts from 1 and is omitted if the
+// document has no pages.
 type citeSourceOutput struct {
 	CitationNumber int        `json:"citation_number"`
 	DocID          string     `json:"doc_id"`
@@ -56,13 +53,13 @@ type citeSourceOutput struct {
 	ChunkID        string     `json:"chunk_id,omitempty"`
 }
 
-// ForModel leaves out what only a viewer needs.
+// ForModel omits the fields that only a viewer needs.
 func (o citeSourceOutput) ForModel() any {
 	o.ChunkID, o.Boxes = "", []chat.Box{}
 	return o
 }
 
-// stepResult keeps the words as the model wrote them: the writer of the answer finds them again in the passage.
+// stepResult keeps the words as the model wrote them: the answer's writer searches the passage for them again.
 func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 	r := chat.StepResult{Title: o.Filename, Quote: &chat.QuotedWords{N: o.CitationNumber, Words: words}}
 	for _, fact := range []chat.Fact{
@@ -72,7 +69,7 @@ func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 		{Name: "quote", Value: o.Quote},
 		{Name: "section", Value: o.Section}, {Name: "start", Value: strconv.Itoa(o.Start)},
 	} {
-		// Zero is what a fact has that does not apply, and would only be noise on the page.
+		// A zero means that the fact does not apply; it is not shown on the page.
 		if fact.Value != "" && fact.Value != "0" {
 			r.Facts = append(r.Facts, fact)
 		}
@@ -80,9 +77,9 @@ func (o citeSourceOutput) stepResult(words string) chat.StepResult {
 	return r
 }
 
-// citeSource is the tool that checks a quote before an answer gives it. Words that stand nowhere in the document are
-// refused, so that the model copies them exactly or cites another passage; what it quotes is remembered for the
-// answer's footnote. It costs no budget of searches and readings.
+// citeSource returns the tool that validates a quote before an answer uses it. Words that are not in the document
+// are refused, so that the model copies them exactly or cites another passage. The quote is stored for the answer's
+// footnote. The call does not count against the budget of searches and reads.
 func citeSource() (*Tool, error) {
 	return definition[citeSourceInput]{
 		name: "cite_source", action: chat.ActionAnalysing, capability: chat.CapabilityCite,
@@ -98,7 +95,7 @@ func citeSource() (*Tool, error) {
 			return "Checking a quote"
 		},
 		run: func(ctx context.Context, d *Context, in citeSourceInput) (Result, error) {
-			// A number can be of any passage that this run was shown.
+			// The number may be that of any passage this run was shown.
 			src, ok := d.Sources.At(in.CitationNumber)
 			if !ok {
 				return refusedResult(
@@ -106,7 +103,7 @@ func citeSource() (*Tool, error) {
 					in.CitationNumber,
 				)
 			}
-			// The words are looked for before a place is computed: for words that stand nowhere there is none.
+			// Locate comes first: a quote that is not found has no place to compute.
 			found, err := d.Texts.Locate(ctx, src, in.CitedText)
 			if err != nil {
 				return Result{}, fmt.Errorf("find quote: %w", err)
@@ -121,7 +118,7 @@ func citeSource() (*Tool, error) {
 			if err != nil {
 				return Result{}, err
 			}
-			// Approximate is a match with small differences, such as other quotation marks; the reader is told so.
+			// An approximate match has small differences, such as other quotation marks. The message reports that.
 			message := "Quote found word for word in " + src.Document.DisplayName()
 			if found.Check == chat.CheckApproximate {
 				message = "Quote found, in slightly other words, in " + src.Document.DisplayName()

@@ -5,20 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxOutput is how many characters of a tool's output an event carries. The whole output is kept beside the log
-// (chat.Step.Full). The model gets the output whole; this bounds what is stored with a step and sent to pages.
+// MaxOutput is the maximum size of a tool's output in an event, in characters of its JSON. It bounds the step that
+// is stored and sent to pages. The full output is kept beside the log (chat.Step.Full), and the model gets the full
+// output.
 //
-// It is a choice: about three pages of text. It counts characters of the JSON, with all that stands around the words.
+// The value is about three pages of text and was not measured.
 const MaxOutput = 10_000
 
-// clipper is an output that knows best what of it to show when it is too long for an event.
+// clipper is an output with its own truncation for the limit of an event.
 type clipper interface{ clipTo(limit int) any }
 
-// Clip returns a shorter form of an output of at most MaxOutput characters. It stays an object of the same shape. It
-// tries smaller and smaller bounds for texts and lists. whole is the output as JSON; an output with a clipTo of its own
-// is asked first. The bounds fall in five steps, each of which decodes the output anew: cutting is done in place. The
-// bounds go from 400 characters and 50 entries down to 20 and 2. Each try begins with the whole output again, as
-// cutting changes it in place.
+// Clip truncates an output to at most MaxOutput characters. The result stays an object of the same shape. whole is
+// the output encoded as JSON. An output that implements clipper is tried first. Then five steps truncate texts and
+// lists, from 400 characters and 50 entries down to 20 and 2. Each step decodes whole again, since cutValues
+// truncates in place.
 func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 	if c, ok := output.(clipper); ok {
 		short, err := Encode(c.clipTo(MaxOutput))
@@ -36,12 +36,12 @@ func Clip(output any, whole json.RawMessage) (json.RawMessage, error) {
 			return short, err
 		}
 	}
-	// Not even the smallest bounds were enough, for instance with many thousand fields.
+	// Even the smallest limits were not enough, for instance with many thousand fields.
 	return json.RawMessage(`{"note":"The output is too large to be shown here."}`), nil
 }
 
-// cutValues bounds the length of all strings and lists inside v. Numbers, truth values and null stay. Keys are never
-// left out, so that readers of the output find what they look for.
+// cutValues truncates all strings and lists in v to the limits. Numbers, booleans, null and keys are kept, so that
+// readers of the output find every field.
 func cutValues(v any, text, items int) any {
 	switch v := v.(type) {
 	case string:
@@ -62,8 +62,8 @@ func cutValues(v any, text, items int) any {
 	}
 }
 
-// CutText keeps the first characters of a text, as they are, and ends a text that was longer with an ellipsis.
-// text.Shorten is for one line.
+// CutText truncates a text to limit characters and appends an ellipsis if it was longer. text.Shorten does this for
+// one line.
 func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -78,18 +78,18 @@ func CutText(s string, limit int) string {
 	return s
 }
 
-// overhead is about how many characters a passage takes beside its text. It stands for the JSON around it: numbers,
-// ids, section and field names.
+// overhead is the approximate size of a passage's JSON without its text: numbers, ids, section and field names.
+// Unit: characters.
 const overhead = 260
 
-// cutPassages shares limit characters among passages. Each passage keeps at least 60 characters, so the bound may be
-// missed where there are very many; Clip then goes on with its own bounds.
+// cutPassages divides limit characters among passages. Each passage keeps at least 60 characters, so the limit may
+// be exceeded with very many passages; Clip then applies its own limits.
 func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 	if len(ps) == 0 {
 		return ps
 	}
 	each := max(60, limit/len(ps)-overhead)
-	// At least something of each passage is shown, or its footnote would open at nothing.
+	// Some text of each passage is kept, or its footnote would open at nothing.
 	out := make([]ShownPassage, len(ps))
 	for i, p := range ps {
 		p.Text = CutText(p.Text, each)
@@ -98,14 +98,14 @@ func cutPassages(ps []ShownPassage, limit int) []ShownPassage {
 	return out
 }
 
-// clipTo keeps a fifth for the text as a whole and most of the rest for passages: the page shows those.
+// clipTo keeps a fifth of the limit for the text and three fifths for the passages, which the page shows.
 func (o ReadDocumentOutput) clipTo(limit int) any {
 	o.Content = CutText(o.Content, limit/5)
 	o.Passages = cutPassages(o.Passages, limit*6/10)
 	return o
 }
 
-// clipTo shares the room equally among the documents.
+// clipTo divides the limit equally among the documents.
 func (o ReadMultipleDocumentsOutput) clipTo(limit int) any {
 	docs := make([]ReadDocumentOutput, len(o.Documents))
 	for i, doc := range o.Documents {
@@ -115,7 +115,7 @@ func (o ReadMultipleDocumentsOutput) clipTo(limit int) any {
 	return o
 }
 
-// clipTo shares the room by how many passages each document has; each document keeps its name and a snippet.
+// clipTo divides the limit by the number of passages in each document. Each document keeps its name and a snippet.
 func (o searchDocumentsOutput) clipTo(limit int) any {
 	docs := make([]foundDocument, len(o.Documents))
 	all := 0
@@ -131,7 +131,7 @@ func (o searchDocumentsOutput) clipTo(limit int) any {
 	return o
 }
 
-// clipTo shortens the passages, which are for footnotes, and keeps the key sentences.
+// clipTo truncates the passages, which are for footnotes, and keeps the key sentences.
 func (o documentSummaryOutput) clipTo(limit int) any {
 	o.Passages = cutPassages(o.Passages, limit/2)
 	return o

@@ -9,23 +9,22 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// queryNames are what models call the one text that a tool searches with. Only the first of them that is there is
-// taken.
+// queryNames are the aliases that models use for the query argument, in order of precedence. Only the first alias in
+// the arguments is used.
 var queryNames = []string{
 	"q", "search_query", "search", "search_term", "search_terms", "keywords", "keyword", "terms", "question", "queries",
 	"text", "input",
 }
 
-// CoerceArgs returns a model's arguments in the types of the tool's schema, where what is meant is plain: a number as
-// text, a list of one, the schema's own form around a value, another name of the query. All else stays, for the schema
-// to judge. Nothing is guessed that could mean two things. Tools of other servers get their arguments as they are.
+// CoerceArgs normalises a model's arguments to the types of the tool's schema, where the meaning is unambiguous. It
+// converts a number as text, a list of one value, the schema's form around a value, and an alias of the query. All
+// other arguments stay unchanged for the schema to validate. Arguments of MCP tools (Verbatim) are not changed.
 func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	var in map[string]any
 	if t.Verbatim || json.Unmarshal(args, &in) != nil || in == nil {
 		return args
 	}
-	// A query under another name is only taken where the schema has no field of that name and query itself is not
-	// given: otherwise it would be a guess.
+	// An alias of query is used only if the schema has no field of that name and query itself is missing.
 	fields := t.Schema.Schema().Properties
 	if _, there := in["query"]; !there && fields["query"] != nil {
 		for _, name := range queryNames {
@@ -47,16 +46,16 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 	}
 	raw, err := Encode(in)
 	if err != nil {
-		// The arguments came from JSON, so this is not reached; what the model wrote is then judged as it is.
+		// Not reached, since the arguments were decoded from JSON. The schema validates the original arguments.
 		return args
 	}
 	return raw
 }
 
-// meantFor is a value in the type of its field, or as it is. n-n == 0 is false for infinities and NaN, which ParseFloat
-// reads as well. The order matters: a value in the schema's own form is unwrapped first, then a list where one value
-// belongs, then a text where a list, a number or a truth value belongs. A text that is no finite number stays a text,
-// for the schema to refuse.
+// meantFor converts a value to the type of its field, or returns it unchanged. The order matters: first it unwraps
+// the schema's form, then a list if the field takes one value, then parses text as a list, number or boolean. Text
+// that is not a finite number stays text, which the schema refuses. n-n == 0 is false for infinities and NaN, which
+// ParseFloat accepts.
 func meantFor(s *jsonschema.Schema, value any) any {
 	takes := func(kind string) bool { return s.Type == kind || slices.Contains(s.Types, kind) }
 	if object, ok := value.(map[string]any); ok && !takes("object") { // {"type": "string", "value": …}
@@ -64,7 +63,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 			value = inner
 		}
 	}
-	// One value in a list is that value; several words in a list are a text of them.
+	// A list of one value becomes that value; a list of words becomes one text.
 	if list, ok := value.([]any); ok && !takes("array") {
 		if len(list) == 1 {
 			value = list[0]
@@ -81,7 +80,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 			break
 		}
 		var list []any
-		// Some models write a list as text, with its brackets.
+		// Some models encode a list as text, with its brackets.
 		if isText && json.Unmarshal([]byte(text), &list) == nil && list != nil {
 			return list
 		}
@@ -101,7 +100,7 @@ func meantFor(s *jsonschema.Schema, value any) any {
 	return value
 }
 
-// textsOf are the entries of a list if all of them are texts, else nil.
+// textsOf returns the entries of a list if all are strings, else nil.
 func textsOf(list []any) []string {
 	var out []string
 	for _, entry := range list {

@@ -12,11 +12,11 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Library is what tools need of the documents; *corpus.Library has it. It is declared here, where it is used, so that
-// tests can stand in for it. What it reads is bounded by a scope: nothing of another user comes out of it.
+// Library is the interface of the documents that tools use. *corpus.Library implements it; tests use fakes.
 //
-// Every method takes the scope, which says whose documents and in which namespaces. Errors are chat.Errors where a
-// model or a user can do something about them. Calls of one turn use it at the same time.
+// Every method takes a scope, the user and namespaces, and never returns another user's documents. Errors that a
+// model or a user can correct are chat.Errors. Implementations are safe for concurrent use, since the calls of one
+// turn run in parallel.
 type Library interface {
 	Search(ctx context.Context, s chat.Scope, q corpus.Query) (corpus.Results, error)
 	Find(ctx context.Context, s chat.Scope, idOrTitle string) (corpus.Document, error)
@@ -41,36 +41,36 @@ type Library interface {
 	) (corpus.Place, error)
 }
 
-// Context is what the tools of one run work on: the documents in reach and what was found in them so far. The calls of
-// a turn use it at the same time and only read its fields; Sources and Texts have locks of their own. Between turns the
-// run's goroutine may narrow DocumentIDs to one document for a while. A Context lives as long as its run. RunID names
-// the namespace in which captured pages of the web are kept.
+// Context is the state that the tools of one run share: the documents in reach and the sources found so far. The
+// calls of a turn run concurrently and only read its fields; Sources and Texts have their own locks. Between turns
+// the run's goroutine may narrow DocumentIDs to one document. RunID identifies the namespace that stores captured
+// web pages.
 //
-// Nothing in it is stored: when a run is carried on at another server, it is made anew from the run's log.
+// A Context lives as long as its run and is not stored. A resumed run builds a new Context from the run's log.
 type Context struct {
 	Library     Library
 	Scope       chat.Scope
-	DocumentIDs []string // the documents the question was narrowed to; empty: all in scope
+	DocumentIDs []string // documents that the question is limited to; empty: all in scope
 	RunID       string
-	TopK        int  // how many passages a search shows whole
-	Rerank      bool // what a search finds is put in order once more
+	TopK        int  // number of passages that a search shows whole
+	Rerank      bool // search results are reranked
 	Sources     *cite.Sources
 	Texts       *cite.Texts
 }
 
-// Resolve resolves what a model calls a document. The returned text is a refusal for the model, empty if it was found.
-// An error is one of the store, which the model can't mend. A page of the web that the run has read is found by its id
-// only. A document outside of those the question was narrowed to is refused by name, since the model may have it from
-// an earlier answer. What is out of reach is refused with what the model called it, so a refusal tells nothing that the
-// model did not say.
+// Resolve resolves a document reference by a model: an id or a title. The returned text is a refusal for the model,
+// empty if the document was found. An error is a failure of the store, which the model can't correct. A web page
+// that the run has read is resolved by its id only. A document outside of the question's documents is refused, since
+// the model may have it from an earlier answer. The refusal contains only the model's own reference, so it discloses
+// nothing about the document.
 func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, string, error) {
 	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
 	}
 	doc, err := d.Library.Find(ctx, d.Scope, ref)
 	if err != nil {
-		// What was not found, or is no sensible name, the model can mend: it gets the sentence. Everything else ends
-		// the call.
+		// The model can correct an unknown or invalid reference, so it gets the message. Any other error ends the
+		// call.
 		switch chat.CodeOf(err) {
 		case chat.CodeNotFound, chat.CodeInvalid:
 			return corpus.Document{}, chat.MessageOf(err), nil
@@ -84,7 +84,8 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, str
 	return doc, "", nil
 }
 
-// resolveAll resolves several, each once, in order. The refusals name those that were not found.
+// resolveAll resolves several references and deduplicates the documents, in order. refused has a sentence for each
+// failure.
 func (d *Context) resolveAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
 	seen := map[string]bool{}
 	for _, ref := range refs {
@@ -103,17 +104,16 @@ func (d *Context) resolveAll(ctx context.Context, refs []string) (docs []corpus.
 	return docs, refused, nil
 }
 
-// InReach reports whether a question may be answered from a document: one of those it was narrowed to, or a page of
-// the web.
+// InReach reports whether the question may be answered from a document: one that the question is limited to, or a
+// web page.
 func (d *Context) InReach(doc corpus.Document) bool {
 	return len(d.DocumentIDs) == 0 || slices.Contains(d.DocumentIDs, doc.ID) || chat.IsInternal(doc.Namespace)
 }
 
-// ReadScope is the scope of what is read by its id: what the question is about, and the pages of the web that the run
-// has read.
+// ReadScope returns the scope for reads by id: the question's scope and the web pages that the run has read.
 func (d *Context) ReadScope() chat.Scope { return d.Scope.With(chat.WebNamespace(d.RunID)) }
 
-// displayName is how people know what a model calls by an id.
+// displayName returns the document's display name for an id, or the reference itself, truncated to 80 characters.
 func (d *Context) displayName(ref string) string {
 	if doc, ok := d.Sources.Document(ref); ok {
 		return doc.DisplayName()
@@ -121,7 +121,7 @@ func (d *Context) displayName(ref string) string {
 	return text.Shorten(strings.TrimSpace(ref), 80)
 }
 
-// documentIDs are the ids of some documents, in order.
+// documentIDs returns the ids of documents, in order.
 func documentIDs(docs []corpus.Document) []string {
 	out := make([]string, len(docs))
 	for i, doc := range docs {
@@ -130,9 +130,9 @@ func documentIDs(docs []corpus.Document) []string {
 	return out
 }
 
-// CacheKey is what a tool's result depends on, the library's version too, so that no result is ever out of date. It
-// holds the user, so that nobody gets a result out of documents that are not theirs. Parts are joined by bytes that
-// none of them can hold. The parts are joined by NUL, so that two keys are not alike by chance.
+// CacheKey returns the cache key of a tool's result. It includes the library's version, so that no cached result is
+// stale, and the user, so that cached results are never shared between users. The parts are joined by NUL and list
+// entries by \x01, which no part contains, so that keys are unambiguous.
 func (d *Context) CacheKey(tool, args string, version int64) string {
 	return strings.Join([]string{
 		tool, args, d.Scope.User, strings.Join(d.Scope.Namespaces, "\x01"), strings.Join(d.DocumentIDs, "\x01"),

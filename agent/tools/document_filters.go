@@ -14,11 +14,11 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// filtersSchema is the schema of the argument that selects documents. Unknown names are properties of the document.
-// Values of a document's own properties may be texts, numbers, truth values or lists of these. The formats that “type”
-// names come from corpus/extract, so that a new format is told to models without a change here.
+// filtersSchema is the schema of the argument that filters documents. Names that it does not list are metadata
+// properties of the documents. Their values may be texts, numbers, booleans or lists of these. The formats of “type”
+// come from corpus/extract, so that a new format needs no change here.
 //
-// At most 20 properties, and 20 values for each; both are choices that keep a query of the store small.
+// The limits of 20 properties and 20 values for each keep the store's query small; they were not measured.
 var filtersSchema = fmt.Sprintf(`{
 	"type": "object", "maxProperties": 20,
 	"additionalProperties": {"type": ["string", "number", "boolean", "array"], "maxItems": 20,
@@ -39,10 +39,10 @@ var filtersSchema = fmt.Sprintf(`{
 	}
 }`, strings.ToLower(extract.Formats.Labels("")))
 
-// listPage is how many documents a list shows at once.
+// listPage is the page size of document lists.
 const listPage = 50
 
-// documentType returns the MIME type that a word for a format means; a MIME type stays as it is.
+// documentType returns the MIME type for the name of a format. A MIME type is returned as it is, in lower case.
 func documentType(word string) string {
 	if f, ok := extract.Formats.ByWord(word); ok {
 		return f.MIME
@@ -50,10 +50,9 @@ func documentType(word string) string {
 	return strings.ToLower(word)
 }
 
-// filterOf reads the argument. The text is a refusal, empty if it was understood. Unknown names are taken as properties
-// of the document, which anybody may have given any name. It accepts several names for what models call differently; a
-// name that is none of them is a property of the document. A year or date that is no date in the forms of corpus.IsDate
-// is taken as a property of that name. Days are read in UTC.
+// filterOf parses the filter argument. The text is a refusal, empty if the argument is valid. It accepts aliases of
+// the listed names; any other name is a metadata property. A year or date that corpus.IsDate does not accept is
+// treated as a property of that name. Days are parsed in UTC.
 func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
 	f := corpus.Filter{IDs: d.DocumentIDs}
 	for name, v := range in {
@@ -97,7 +96,7 @@ func filterOf(d *Context, in map[string]any) (corpus.Filter, string) {
 	return f, ""
 }
 
-// ownProperty asks for a document's own property; of several values one has to fit.
+// ownProperty adds a condition on a metadata property. If there are several values, one has to match.
 func ownProperty(f *corpus.Filter, name string, v any) {
 	if values, several := v.([]any); several {
 		if f.MetaAny == nil {
@@ -112,8 +111,8 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 	f.Meta[name] = v
 }
 
-// readFilter is filterOf with the names of people resolved. It fails only when the store does; a filter that can't be
-// understood is a refusal.
+// readFilter is filterOf with the names of people resolved. An error is a failure of the store; an invalid filter is
+// a refusal.
 func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.Filter, refusal string, err error) {
 	f, refusal = filterOf(d, in)
 	if refusal == "" {
@@ -123,9 +122,9 @@ func (d *Context) readFilter(ctx context.Context, in map[string]any) (f corpus.F
 	return f, refusal, err
 }
 
-// noteUnknownProperties is a note for a filter that found nothing: which of the properties asked for no document in
-// reach has, and what there is instead. It is empty if each is there. It tells a model that guessed a property what
-// there is, so that it need not guess again. It asks once for each property, and only when nothing was found.
+// noteUnknownProperties returns notes for a filter that found nothing: the requested properties that no document in
+// reach has, and the properties that exist. It is empty if every property exists. The note helps a model that
+// guessed a property to correct its call. It sends one query for each property, and only if nothing was found.
 func (d *Context) noteUnknownProperties(
 	ctx context.Context, f corpus.Filter, found []corpus.Document,
 ) ([]string, error) {
@@ -164,7 +163,7 @@ func (d *Context) noteUnknownProperties(
 	return []string{note}, nil
 }
 
-// describeFilters writes filters for people: "author: Ada, type: pdf".
+// describeFilters formats filters for the progress message: "author: Ada, type: pdf".
 func describeFilters(in map[string]any) string {
 	parts := make([]string, 0, len(in))
 	for name, v := range in {
@@ -174,7 +173,7 @@ func describeFilters(in map[string]any) string {
 	return text.Shorten(strings.Join(parts, ", "), 120)
 }
 
-// listed is a document as lists show it.
+// listed is a document in a list.
 type listed struct {
 	DocID    string         `json:"doc_id"`
 	Filename string         `json:"filename"`
@@ -186,7 +185,7 @@ type listed struct {
 	Meta     map[string]any `json:"meta,omitempty"`
 }
 
-// listedDocuments are documents as lists show them, in order, never nil.
+// listedDocuments converts documents to list entries, in order. The result is never nil.
 func listedDocuments(docs []corpus.Document) []listed {
 	out := make([]listed, len(docs))
 	for i, doc := range docs {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Encode writes JSON without the escapes for HTML, which cost tokens and nobody needs here. It ends without the line
-// feed of json.Encoder.
+// Encode encodes a value as JSON without HTML escapes, which cost tokens. It trims the line feed of json.Encoder.
 func Encode(v any) (json.RawMessage, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

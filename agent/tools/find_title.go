@@ -10,12 +10,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// titlesTried is how many documents whose titles hold the words are compared with them.
+// titlesTried is the maximum number of candidate documents whose titles are compared.
 const titlesTried = 20
 
-// FindByTitle returns the newest document in reach whose title, or file name with or without its ending, is name. The
-// store finds titles that hold the name; equal they must be here, without case. ok is false when none is. Case and
-// accents don't count (text.Fold).
+// FindByTitle returns the newest document in reach whose title, or file name with or without its extension, equals
+// name. The store returns documents that contain the name; they are then compared exactly, without case and accents
+// (text.Fold). ok is false if no document matches.
 func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document, bool, error) {
 	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{Text: name, IDs: d.DocumentIDs, Limit: titlesTried})
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 //go:embed finish.md
 var finishDoc string
 
-// finishSchema takes the answer as one text; 100,000 characters are far beyond what a model writes in one reply.
+// finishSchema accepts the answer as one text. Its limit of 100,000 characters is far beyond a model's reply.
 const finishSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["answer"],
 	"properties": {"answer": {"type": "string", "minLength": 1, "maxLength": 100000,
 		"description": "The final answer to the question"}}
 }`
 
-// finishInput are the arguments of finish.
+// finishInput holds the arguments of finish.
 type finishInput struct {
 	Answer string `json:"answer"`
 }
 
-// finish ends a run. The loop takes the answer out of the call; the call itself does nothing. Its run is reached only
-// if the answer can't be read from the call. endsRun tells the loop to take the argument (AnswerOf) as the answer. It
-// is no retrieval and counts against no budget of those.
+// finish returns the tool that ends a run with an answer. endsRun makes the loop take the answer from the call's
+// arguments (AnswerOf). The tool's run function is reached only if the arguments can't be decoded. The call does not
+// count against the retrieval budget.
 func finish() (*Tool, error) {
 	return definition[finishInput]{
 		name: "finish", action: chat.ActionThinking, capability: chat.CapabilityAnswer, endsRun: true, doc: finishDoc,
@@ -38,7 +38,7 @@ func finish() (*Tool, error) {
 	}.buildTool()
 }
 
-// AnswerOf is the answer that the arguments of a call hold which ends a run.
+// AnswerOf decodes the answer from the arguments of a call that ends a run.
 func AnswerOf(args json.RawMessage) (answer string, ok bool) {
 	var in finishInput
 	err := json.Unmarshal(args, &in)

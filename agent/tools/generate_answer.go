@@ -11,15 +11,15 @@ import (
 //go:embed generate_answer.md
 var generateAnswerDoc string
 
-// generateAnswerSchema takes nothing: a model that gives arguments is told so.
+// generateAnswerSchema accepts no arguments; validation refuses any.
 const generateAnswerSchema = `{"type": "object", "additionalProperties": false, "properties": {}}`
 
-// generateAnswerInput is empty: the tool takes no arguments.
+// generateAnswerInput is empty, since the tool takes no arguments.
 type generateAnswerInput struct{}
 
-// generateAnswer lets a model say that it has seen enough: its next turn is the answer. Only the toolset cursor has it,
-// for models that were made for its tools (docs/decisions/agent.md). It is refused while no passage was seen: an
-// answer could only come from what the model knows by itself.
+// generateAnswer returns the tool with which a model ends its research: its next turn is the answer. Only the
+// toolset cursor has it, for models that were trained for its tools (docs/decisions/agent.md). It is refused before
+// the first passage was seen, since such an answer would come from the model's own knowledge.
 func generateAnswer() (*Tool, error) {
 	return definition[generateAnswerInput]{
 		name: "generate_answer", action: chat.ActionSummarising, answersNext: true, doc: generateAnswerDoc,

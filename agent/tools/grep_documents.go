@@ -16,8 +16,8 @@ import (
 //go:embed grep_documents.md
 var grepDocumentsDoc string
 
-// grepDocumentsSchema bounds the pattern to 500 characters and the matches to 100: a turn of a model has no room for
-// more.
+// grepDocumentsSchema limits the pattern to 500 characters and the matches to 100, so that the output fits a turn's
+// context.
 const grepDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["pattern"],
 	"properties": {
@@ -28,15 +28,15 @@ const grepDocumentsSchema = `{
 	}
 }`
 
-// grepDocumentsInput are the arguments of grep_documents.
+// grepDocumentsInput holds the arguments of grep_documents.
 type grepDocumentsInput struct {
 	Pattern    string   `json:"pattern"`
 	DocIDs     []string `json:"doc_ids"`
 	MaxResults int      `json:"max_results"`
 }
 
-// grepMatch is a line that matches, with the number of the passage that it stands in; 0 without one. Line is the line
-// as it stands in the document's text.
+// grepMatch is a matching line of the document's text. N is the number of the passage that contains it, 0 if there
+// is no such passage.
 type grepMatch struct {
 	N        int    `json:"n"`
 	DocID    string `json:"doc_id"`
@@ -48,8 +48,8 @@ type grepMatch struct {
 	ChunkID  string `json:"chunk_id,omitempty"`
 }
 
-// grepDocumentsOutput is what was found, newest documents first. More says that there were more matches than asked for;
-// Literal, that the pattern was no RE2 expression and was looked for as it is.
+// grepDocumentsOutput holds the matches, newest documents first. More is true if there were more matches than the
+// limit. Literal is true if the pattern was not a valid RE2 expression and was searched as plain text.
 type grepDocumentsOutput struct {
 	Matches []grepMatch `json:"matches"`
 	Total   int         `json:"total_found"`
@@ -58,7 +58,7 @@ type grepDocumentsOutput struct {
 	Notes   []string    `json:"notes"`
 }
 
-// ForModel leaves out the ids of passages.
+// ForModel omits the passage ids, which saves tokens.
 func (o grepDocumentsOutput) ForModel() any {
 	matches := make([]grepMatch, len(o.Matches))
 	for i, m := range o.Matches {
@@ -69,7 +69,7 @@ func (o grepDocumentsOutput) ForModel() any {
 	return o
 }
 
-// stepResult lists the matching lines as hits, under the pattern that was looked for.
+// stepResult returns the matching lines as hits, with the pattern as the query.
 func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 	r := chat.StepResult{Query: pattern, Found: o.Total, Notes: o.Notes}
 	for _, m := range o.Matches {
@@ -85,10 +85,9 @@ func (o grepDocumentsOutput) stepResult(pattern string) chat.StepResult {
 	return r
 }
 
-// grepDocuments is the tool that finds exact text: names, numbers and codes that a search by words or meaning misses.
-// No other tool stands in for it, as none finds exact text. RE2 runs in time that is linear in the text, so no pattern
-// of a model can hold up the server. Documents that were not found are told as notes when others were; without any the
-// call is refused.
+// grepDocuments returns the tool that finds exact text: names, numbers and codes that full-text and semantic search
+// miss. No other tool replaces it. RE2 runs in time linear in the text, so no pattern can block the server.
+// Documents that are not found become notes; if none is found, the call is refused.
 func grepDocuments() (*Tool, error) {
 	return definition[grepDocumentsInput]{
 		name: "grep_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
@@ -102,7 +101,7 @@ func grepDocuments() (*Tool, error) {
 			return "Looking for the exact text: " + text.Shorten(in.Pattern, 100)
 		},
 		run: func(ctx context.Context, d *Context, in grepDocumentsInput) (Result, error) {
-			// Documents that the model names narrow the search further; resolveAll has refused those out of the
+			// Documents that the model names narrow the search further. resolveAll has refused those out of the
 			// question's reach.
 			only, notes := d.DocumentIDs, []string(nil)
 			if len(in.DocIDs) > 0 {
@@ -161,8 +160,8 @@ func grepDocuments() (*Tool, error) {
 	}.buildTool()
 }
 
-// passagesOf fetches the passages that matches stand in, by id. A passage that is gone by now is left out, and its
-// match has no number.
+// passagesOf fetches the passages that contain the matches, by id. A passage that was deleted meanwhile is omitted,
+// and its match has no number.
 func (d *Context) passagesOf(ctx context.Context, matches []corpus.Match) (map[string]corpus.Passage, error) {
 	seen := map[string]bool{}
 	var wanted []string
@@ -189,7 +188,7 @@ func (d *Context) passagesOf(ctx context.Context, matches []corpus.Match) (map[s
 //go:embed list_documents.md
 var listDocumentsDoc string
 
-// listDocumentsSchema counts pages from 1; 200 pages are 10,000 documents.
+// listDocumentsSchema counts pages from 1. The limit of 200 pages is 10,000 documents.
 var listDocumentsSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {
@@ -198,19 +197,19 @@ var listDocumentsSchema = `{
 	}
 }`
 
-// libraryWords are those with which answers say what is in the library.
+// libraryWords are the words that answers use for the contents of the library.
 const libraryWords = "library collection hold contain have include available upload"
 
-// listDocumentsInput are the arguments of list_documents. A page has listPage documents.
+// listDocumentsInput holds the arguments of list_documents. A page has listPage documents.
 type listDocumentsInput struct {
 	Filters map[string]any `json:"filters"`
 	Page    int            `json:"page"`
 }
 
-// listDocuments is the tool that lists the library. It shows no passages, so an answer from it needs no footnotes. The
-// store pages by cursor, so page n is reached by reading those before it, 200 pages of 50 at most. It is cached by the
-// library's version, so a list is never older than the last change. A page beyond the last is refused with how many
-// there are.
+// listDocuments returns the tool that lists the library. It shows no passages, so an answer from it needs no
+// footnotes. The store paginates by cursor, so page n is reached by reading the pages before it, 200 pages of 50 at
+// most. The cache key has the library's version, so a cached list is never stale. A page beyond the last is refused
+// with the number of pages.
 func listDocuments() (*Tool, error) {
 	return definition[listDocumentsInput]{
 		name: "list_documents", action: chat.ActionExploring, capability: chat.CapabilityList, retrieval: true,

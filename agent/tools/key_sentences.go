@@ -11,30 +11,30 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// sentence is one sentence of a passage, by the passage's place.
+// sentence is one sentence of a passage, with the passage's index.
 type sentence struct {
 	passage int
-	part    string // the section it stands in, or the paragraph where a text has no sections
+	part    string // its section, or its paragraph if the text has no sections
 	text    string
-	terms   []string // that may say something; a number is figure
+	terms   []string // its content words; every number is figure
 }
 
-// The runes of a sentence that may be a key sentence.
+// The minimum and maximum length of a key sentence, in runes.
 const (
 	shortestKey = 30
 	longestKey  = 400
 )
 
-// figure stands for every number: what a document has many of, such as days and sums, is what it is about.
+// figure is the term for every number: frequent numbers, such as days and sums, are a document's topic.
 const figure = "0"
 
-// keySentences picks sentences that say what passages are about, in the order of the text: those with the words that
-// are most frequent there, each word counting less once it was said (SumBasic: Nenkova and Vanderwende, “The impact of
-// frequency on summarization”, 2005), and a section's next sentence half as much as its last. Those that bear on a
-// focus, or without one those that a section begins with, come before others. What only frames a text and lines of a
-// table of contents don't count, nor, where there are enough whole sentences, what does not end as one. Without a focus
-// about is empty, and the first sentence of each section is preferred instead. It is a pure function of its arguments:
-// the same passages give the same sentences.
+// keySentences selects up to limit sentences that summarise passages, in the order of the text. It ranks by term
+// frequency and lowers the weight of terms that were already used (SumBasic: Nenkova and Vanderwende, “The impact of
+// frequency on summarization”, 2005). Each further sentence of a section has half the score of the previous one.
+//
+// Sentences with a term of the focus come first. If the focus is empty, the first sentence of each section comes
+// first. Framing such as salutations, questions, and lines of a table of contents are excluded. Fragments without an
+// end of sentence are used only if there are fewer than limit whole sentences. It is a pure function.
 func keySentences(passages []corpus.Passage, language string, limit int, focus string) []sentence {
 	analyser := text.NewAnalyser(language)
 	about := map[string]bool{}
@@ -70,16 +70,16 @@ func keySentences(passages []corpus.Passage, language string, limit int, focus s
 	return pickSentences(whole, limit, about)
 }
 
-// asks reports whether a sentence is a question: it states nothing, and is a heading in many texts.
+// asks reports whether a sentence is a question, which states nothing and is often a heading.
 func asks(s string) bool {
 	return strings.ContainsAny(s[len(strings.TrimRightFunc(s, unicode.IsPunct)):], "?？")
 }
 
-// pickSentences picks up to limit of all sentences, and returns them in their order. SumBasic in short: a word's weight
-// is its share of all words; a sentence is worth the average of its words' weights; the best one is taken, and the
-// weights of its words are squared, so what was said weighs less; and again. The average is taken over five words more
-// than there are. A section's next sentence counts half for each one taken from it before. Equal worth is decided by
-// the order of the text. A sentence that is preferred gets 1 more, which is more than any average of shares can be.
+// pickSentences returns up to limit sentences, in their order, by SumBasic: a term's weight is its share of all
+// terms; a sentence's score is the average weight of its terms. The best sentence is picked, the weights of its
+// terms are squared, and this repeats. The average divides by five more than the number of terms. A section's score
+// is halved for each sentence picked from it. Ties are resolved by the order of the text. A preferred sentence gets
+// 1 more, which exceeds any average of shares.
 func pickSentences(all []sentence, limit int, about map[string]bool) []sentence {
 	share, count := map[string]float64{}, 0.0
 	for _, s := range all {
@@ -97,7 +97,7 @@ func pickSentences(all []sentence, limit int, about map[string]bool) []sentence 
 		for _, t := range s.terms {
 			sum += share[t]
 		}
-		// as if it had five more words that nothing else has: a short one says little
+		// Smoothing: five extra terms of weight 0 lower the score of short sentences.
 		if sum /= float64(5 + len(s.terms)); slices.ContainsFunc(s.terms, func(t string) bool { return about[t] }) ||
 			len(about) == 0 && begins(i) {
 			sum++
@@ -130,8 +130,8 @@ func pickSentences(all []sentence, limit int, about map[string]bool) []sentence 
 	return out
 }
 
-// partsOf returns what tells which part of a text a rune of a passage stands in: its section or, in a text of one
-// section, its paragraph.
+// partsOf returns a function that identifies the part of a rune offset in a passage: its section or, in a text of
+// one section, its paragraph.
 func partsOf(passages []corpus.Passage) func(passage, at int) string {
 	sections := map[string]bool{}
 	for _, p := range passages {

@@ -18,7 +18,7 @@ func keysOf(passages []corpus.Passage, limit int, focus string) (out []string) {
 	return out
 }
 
-// Key sentences are statements of different sections; what frames a letter is none.
+// Key sentences are statements of different sections, without the framing of a letter.
 func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 	letter := []corpus.Passage{
 		{Section: "Letter", Text: "Dear Ms Whitlock and dear Mr Prowse,\n\nThe rent for the flat will be £882 a " +
@@ -46,7 +46,7 @@ func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 	}
 }
 
-// Where no sentence ends, lines are taken.
+// If no line ends as a sentence, lines are used.
 func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
 	list := []corpus.Passage{{
 		Text: "- Student tariff with 100 Mbit/s for £24 a month\n\n- Plus tariff with 250 Mbit/s for £32 a month",
@@ -56,7 +56,7 @@ func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
 	}
 }
 
-// Arguments as small models write them, and what the tool gets; what is not plain stays for the schema to refuse.
+// Arguments are coerced where the meaning is unambiguous; all others stay for the schema to refuse.
 func TestArgumentsAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
 	box, err := NewRegistry(Config{})
@@ -177,7 +177,7 @@ func TestToolsOfACapabilityStandInForEachOther(t *testing.T) {
 	}
 }
 
-// The page, the API and the log of a stored run know a tool by its label alone.
+// The page, the API and the log of a stored run identify a tool by its label alone.
 func TestToolsOfACapabilityHaveALabel(t *testing.T) {
 	t.Parallel()
 	all, err := NewRegistry(Config{})

@@ -15,7 +15,7 @@ import (
 //go:embed lookup.md
 var lookupDoc string
 
-// lookupSchema lets the query out, as models ask for a document's beginning that way.
+// lookupSchema makes the query optional: without it a model gets the document's beginning.
 const lookupSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
@@ -26,18 +26,18 @@ const lookupSchema = `{
 	}
 }`
 
-// lookupRunes is how much of a document is looked up: enough to answer a question, too little to fill a turn. It is a
-// choice: some four passages.
+// lookupRunes is the maximum length of a lookup, in runes: some four passages. The value was not measured.
 const lookupRunes = 6000
 
-// lookupInput are the arguments of lookup.
+// lookupInput holds the arguments of lookup.
 type lookupInput struct {
 	DocID string `json:"doc_id"`
 	Query string `json:"query"`
 }
 
-// lookup is the tool that reads what a document says about a query, in fewer words than read_document. It stands in for
-// reading only where read_document is not there (preference 2 after 1). The result has the shape of read_document's.
+// lookup returns the tool that reads the parts of a document about a query, in fewer tokens than read_document. It
+// is the fallback for read_document in a set without it (preference 2 after 1). The result has the shape of
+// read_document's.
 func lookup() (*Tool, error) {
 	return definition[lookupInput]{
 		name: "lookup", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 2,

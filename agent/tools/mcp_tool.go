@@ -16,11 +16,11 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// mcpWait is how long a run that begins right after the server did waits for servers of tools that nobody has reached
-// yet.
+// mcpWait is the timeout for MCP servers that were not yet reached, when a run begins right after the server's
+// start.
 const mcpWait = 2 * time.Second
 
-// mcpOutput is what a tool of another server came to. Its text is whatever that server says: data, like a document's.
+// mcpOutput is the result of an MCP tool. Its text is untrusted data, like a document's.
 type mcpOutput struct {
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
@@ -29,7 +29,7 @@ type mcpOutput struct {
 	Truncated bool            `json:"truncated,omitempty"`
 }
 
-// clipTo keeps the text, and the data only if it is small: cut JSON says nothing.
+// clipTo truncates the text, and drops the data if it is large, since truncated JSON can't be parsed.
 func (o mcpOutput) clipTo(limit int) any {
 	o.Text, o.Truncated = CutText(o.Text, limit/2), true
 	if len(o.Data) > limit/4 {
@@ -38,7 +38,7 @@ func (o mcpOutput) clipTo(limit int) any {
 	return o
 }
 
-// stepResult tells people which server said what; data longer than a snippet is cut.
+// stepResult includes the server's name; data longer than a snippet is truncated.
 func (o mcpOutput) stepResult() chat.StepResult {
 	r := chat.StepResult{
 		Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}},
@@ -52,10 +52,9 @@ func (o mcpOutput) stepResult() chat.StepResult {
 	return r
 }
 
-// WithMCPTools returns a set with the tools of other servers: all of them for a set that is open to them, else those
-// that were named. It waits up to mcpWait for servers that were never reached. A set is copied before it is changed:
-// sets are shared by all runs. It is called when a run begins, and never again in that run: the tools of a run don't
-// change under a model.
+// WithMCPTools returns a set with the tools of MCP servers: all of them if the set is open to them, else only those
+// it names. It waits up to mcpWait for servers that were not yet reached. Sets are shared by all runs, so the set is
+// copied before it is changed. It is called once when a run begins, so that a run's tools stay constant.
 func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	if b.mcp == nil || !s.OpenToMCP && len(s.MCPTools) == 0 {
 		return s
@@ -78,10 +77,10 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	return s
 }
 
-// mcpTool makes a tool of one of another server. It may do anything there: it counts as having side effects, its
-// arguments go on as the model wrote them, and what it says is data that no passage stands behind. A refusal has at
-// most 4,000 characters of what the server said. Timeout is the server's own setting. An error is one of reaching the
-// server; what the tool itself says of its failure is a refusal that the model may mend.
+// mcpTool adapts a tool of an MCP server. It is marked as having side effects, its arguments are passed on
+// unchanged, and its output has no passages. A failure that the tool reports becomes a refusal with at most 4,000
+// characters of the server's text, which the model can correct. An error means that the server can't be reached.
+// Timeout and approval are the server's settings.
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
@@ -107,8 +106,8 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	}
 }
 
-// resolveSchema is a foreign schema ready to check arguments with. One that is not understood here lets every object
-// pass: its server checks anyway.
+// resolveSchema resolves an MCP tool's schema for validation. A schema that can't be parsed is replaced by one that
+// accepts every object, since the server validates as well.
 func resolveSchema(raw json.RawMessage) *jsonschema.Resolved {
 	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
 		var schema jsonschema.Schema

@@ -12,7 +12,7 @@ import (
 //go:embed open_document.md
 var openDocumentDoc string
 
-// openDocumentSchema takes a number or a document; placeToOpen asks for one where both are missing.
+// openDocumentSchema accepts a passage number or a document. placeToOpen refuses a call with neither.
 const openDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["reason"],
 	"properties": {
@@ -25,14 +25,14 @@ const openDocumentSchema = `{
 	}
 }`
 
-// openDocumentInput are the arguments of open_document: a number or a document, and why, for the user.
+// openDocumentInput holds the arguments of open_document: a number or a document, and the reason for the user.
 type openDocumentInput struct {
 	CitationNumber int    `json:"citation_number"`
 	DocID          string `json:"doc_id"`
 	Reason         string `json:"reason"`
 }
 
-// openDocumentOutput says where the viewer opens.
+// openDocumentOutput is the location that the viewer opens.
 type openDocumentOutput struct {
 	Opened         bool   `json:"opened"`
 	CitationNumber int    `json:"citation_number,omitempty"`
@@ -49,7 +49,7 @@ type openDocumentOutput struct {
 	Reason         string `json:"reason"`
 }
 
-// stepResult is one hit with the address that the viewer opens.
+// stepResult returns one hit with the URL that the viewer opens.
 func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 	return chat.StepResult{Query: asked, Title: o.Filename, Hits: []chat.Hit{{
 		DocumentID: o.DocID, ChunkID: o.ChunkID, BlockID: o.BlockID, Title: o.Filename, Page: o.Page,
@@ -57,8 +57,8 @@ func (o openDocumentOutput) stepResult(asked string) chat.StepResult {
 	}}}
 }
 
-// openDocument is the tool that shows the user a document, at the cited words where there are any. It reads nothing for
-// the model. It is no retrieval and is not cached: what it does is seen on the page, through Details.
+// openDocument returns the tool that shows the user a document, at the cited words if there are any. The model gets
+// no text from it. It is not a retrieval and not cached: the page opens the viewer from Details.
 func openDocument() (*Tool, error) {
 	return definition[openDocumentInput]{
 		name: "open_document", action: chat.ActionOpening, capability: chat.CapabilityOpen, doc: openDocumentDoc,
@@ -94,10 +94,10 @@ func openDocument() (*Tool, error) {
 	}.buildTool()
 }
 
-// placeToOpen finds where a document is to be opened: at the words of a footnote, at the words that the model quotes
-// from a passage, at the passage, or at its beginning. why is a refusal for the model. A footnote of an earlier answer
-// opens where it pointed then. Of several quotes from one passage the first that is found counts. The link names a page
-// only where it is not the passage's own first one.
+// placeToOpen resolves the location to open: that of a footnote, of the model's quote from a passage, the passage,
+// or the document's beginning. why is a refusal for the model. A footnote of an earlier answer keeps its location.
+// Of several quotes from one passage the first that is found is used. The link has a page only if it differs from
+// the passage's first page.
 func (d *Context) placeToOpen(
 	ctx context.Context, in openDocumentInput,
 ) (out openDocumentOutput, why string, err error) {

@@ -11,13 +11,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// people are the properties that hold names of people, which are asked for by any of their words: “Doe” and “Doe, John”
-// are John Doe.
+// people are the metadata properties with names of people, which match by any of their words: “Doe” and “Doe, John”
+// match John Doe.
 var people = []string{"author", "authors"}
 
-// expandNames has a filter ask for the names as documents write them. The names as documents write them are read from
-// the store once for each property. What was asked for stays among the wanted values. The maps of the filter are
-// changed in place.
+// expandNames adds to a filter the names as documents write them. It reads the stored names once for each property
+// and keeps the requested values. The maps of the filter are changed in place.
 func (d *Context) expandNames(ctx context.Context, f corpus.Filter) (corpus.Filter, error) {
 	for _, key := range people {
 		asked := f.MetaAny[key]
@@ -51,14 +50,14 @@ func (d *Context) expandNames(ctx context.Context, f corpus.Filter) (corpus.Filt
 	return f, nil
 }
 
-// nameWords are the words of a name without case and accents.
+// nameWords returns the words of a name, normalised without case and accents.
 func nameWords(name string) []string {
 	return strings.FieldsFunc(text.Fold(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
 	})
 }
 
-// isNamed reports whether a name has all words that are asked for.
+// isNamed reports whether a name has all requested words.
 func isNamed(has, asked []string) bool {
 	return len(asked) > 0 && !slices.ContainsFunc(asked, func(word string) bool { return !slices.Contains(has, word) })
 }

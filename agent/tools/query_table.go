@@ -20,11 +20,10 @@ import (
 //go:embed query_table.md
 var queryTableDoc string
 
-// queryTableSchema is a query in fixed fields and no language of its own. Its bounds (20 conditions, 10 functions, 5
-// groups) are choices and not measured.
+// queryTableSchema is a query in fixed fields. Its limits (20 conditions, 10 functions, 5 groups) were not measured.
 //
-// A language of its own, such as SQL, would have to be parsed, bounded and explained to every model; fixed fields are
-// checked by the schema, and what is wrong with one is told by its name.
+// A query language such as SQL would have to be parsed, limited and explained to every model. The schema validates
+// fixed fields, and a validation error names the field.
 const queryTableSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["document"],
 	"properties": {
@@ -55,14 +54,14 @@ const queryTableSchema = `{
 	}
 }`
 
-// tableTime is how long a table is asked at most. Longer than that the question is refused, so that the model asks for
-// less. It is a choice.
+// tableTime is the timeout of a table query. A query that exceeds it is refused, so that the model sends a smaller
+// one. The value was not measured.
 const tableTime = 5 * time.Second
 
-// queryTableInput are the arguments of query_table.
+// queryTableInput holds the arguments of query_table.
 //
-// Columns are named by their heads or by letters, as in a spreadsheet. An empty Sheet is any table that has the
-// columns. Limit is 20 unless the model says otherwise.
+// Columns are identified by their heads or by letters, as in a spreadsheet. An empty Sheet is any table that has the
+// columns. The default of Limit is 20.
 type queryTableInput struct {
 	Document string `json:"document"`
 	Sheet    string `json:"sheet"`
@@ -80,11 +79,11 @@ type queryTableInput struct {
 	Limit   int           `json:"limit"`
 }
 
-// queryTable is the tool that asks tables: filters, counts and sums over all rows of one. What can't be asked is
-// refused with the columns or tables that there are. Its rows are parts of passages, so that answers cite them. What it
-// computes holds in answers as the result of a calculation does. The steps: find the document, read its tables, choose
-// the one with the columns, ask it, then fetch the passages of the rows that are shown. A table.Refusal is a sentence
-// for the model; any other error is ours.
+// queryTable returns the tool that queries tables: filters, counts and sums over all rows of one table. An invalid
+// query is refused with the columns or tables that exist. Its rows are parts of passages, so that answers cite them.
+// Computed values are accepted in answers as the result of a calculation is. The steps: find the document, parse its
+// tables, choose the table with the columns, run the query, fetch the passages of the shown rows. A table.Refusal is
+// a message for the model; any other error is internal.
 func queryTable() (*Tool, error) {
 	return definition[queryTableInput]{
 		name: "query_table", action: chat.ActionCalculating, capability: chat.CapabilityQuery, unique: true,
@@ -131,9 +130,9 @@ func queryTable() (*Tool, error) {
 	}.buildTool()
 }
 
-// askTable reads the tables of a document and asks the one that a query is about. The table is read from the stored
-// text and blocks, so every row is a place that can be cited (docs/decisions/citations.md). The time counts for asking
-// alone, not for reading text and blocks. When the run itself is out of time, that is no refusal.
+// askTable parses the tables of a document and runs a query on the matching one. The tables are parsed from the
+// stored text and blocks, so every row has a location that can be cited (docs/decisions/citations.md). The timeout
+// does not include fetching text and blocks. A run that exceeds its own deadline gets an error, not a refusal.
 func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
 	if doc.Passages == 0 {
 		return table.Answer{}, table.Refusal(doc.DisplayName() + " has no text that could be asked.")
@@ -154,7 +153,7 @@ func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Que
 		return table.Answer{}, err
 	}
 	answer, err := t.Ask(work, q, doc.Language)
-	// The run's own end is told apart from the table's: only the second is something the model can do anything about.
+	// Only the table's own timeout is a refusal, since the model can correct it; the run's deadline is an error.
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return table.Answer{}, table.Refusal("The table is too large to be asked this. Ask with fewer conditions, " +
 			"functions or groups.")
@@ -173,7 +172,7 @@ func (d *Context) passagesOfRows(ctx context.Context, doc corpus.Document, a tab
 	if err != nil {
 		return nil, fmt.Errorf("passages of rows: %w", err)
 	}
-	// A row whose passage is gone stays in the answer, without a number.
+	// A row whose passage was deleted stays in the answer, without a number.
 	for i, r := range shown {
 		if passages[i].ID != "" {
 			passages[i] = passages[i].Cut(r.Start, r.End, a.Table.SectionOf(r))
@@ -182,14 +181,13 @@ func (d *Context) passagesOfRows(ctx context.Context, doc corpus.Document, a tab
 	return passages, nil
 }
 
-// cellValues are what cells are compared with: one value or a list, texts, numbers or truth values.
+// cellValues are the values of a condition: one value or a list of texts, numbers or booleans.
 //
-// They are kept as they were written, since only the column that they are compared with says whether they are numbers,
-// dates or texts.
+// They are kept unparsed, since only the compared column determines whether they are numbers, dates or texts.
 type cellValues []table.Value
 
-// UnmarshalJSON reads one value or a list. It never fails: the schema has checked what may stand there, and numbers
-// keep the digits that were written.
+// UnmarshalJSON decodes one value or a list. It never fails, since the schema has validated the value. Numbers keep
+// their digits.
 func (v *cellValues) UnmarshalJSON(raw []byte) error {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -210,11 +208,11 @@ func (v *cellValues) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// operators maps further spellings of some operators to those of package table. They are in the schema's list, too.
+// operators maps aliases of operators to those of package table. The schema lists them, too.
 var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=": table.AtLeast}
 
-// query is the question in the words of the table. Values of “empty” and “not empty” are dropped, as models give some
-// though none are needed.
+// query converts the arguments to a table.Query. Values of “empty” and “not empty” are dropped, as models send some
+// although none are needed.
 func (in queryTableInput) query() table.Query {
 	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit}
 	for _, c := range in.Where {
@@ -234,17 +232,16 @@ func (in queryTableInput) query() table.Query {
 	return q
 }
 
-// functionWords are the words by which answers name a computed value, for each function.
+// functionWords are the words that answers use for the value of each function.
 //
-// An answer that says “altogether 4,500 €” can only be checked against a sum if it is known that “altogether” may mean
-// one.
+// A statement such as “altogether 4,500 €” is checked against a sum only if “altogether” is a word for sums.
 var functionWords = map[table.Function]string{
 	table.Count: "count number many", table.Sum: "sum total altogether", table.Mean: "mean average",
 	table.Min: "lowest least smallest minimum first earliest", table.Max: "highest most largest maximum last latest",
 	table.Distinct: "distinct different",
 }
 
-// words are those of a query: of its columns, values and functions.
+// words returns the vocabulary of a query: its columns, values and functions.
 func (in queryTableInput) words() string {
 	words := []string{in.Sheet, "row table column"}
 	for _, c := range in.Where {
@@ -260,42 +257,41 @@ func (in queryTableInput) words() string {
 	return strings.Join(words, " ")
 }
 
-// Bounds of an output. The bounds are those of an output that a model reads and of a table that the page draws.
+// Limits of an output for the model and of the table that the page shows.
 //
-// They are choices: 30 columns of 300 characters are some 9,000 characters for a row, and a page has room for eight
-// columns beside each other.
+// They were not measured: 30 columns of 300 characters are some 9,000 characters for a row, and a page has room for
+// eight columns.
 const (
 	maxOutputColumns = 30
 	maxDrawnColumns  = 8
 	maxOutputCell    = 300 // runes
 )
 
-// tableRow is a row of a result, with the number under which it is cited.
+// tableRow is a row of a result, with its citation number.
 //
-// Row counts from 1 as a spreadsheet does, so that a reader finds it there. Cells are in the order of the output's
-// Columns.
+// Row counts from 1 as in a spreadsheet. Cells are in the order of the output's Columns.
 type tableRow struct {
 	N     int      `json:"n,omitempty"`
 	Row   int      `json:"row"` // in the sheet
 	Cells []string `json:"cells"`
 }
 
-// tableTotal is a value that was computed.
+// tableTotal is a computed value.
 //
-// Value is for programs and Shown for people; what an answer says is checked against both. Cells are those that had a
-// value.
+// Value is for API clients and Shown for people; statements of an answer are checked against both. Cells is the
+// number of cells with a value.
 type tableTotal struct {
 	What  string `json:"what"`
-	Value string `json:"value"`          // in the form of JSON, a date in that of ISO 8601
+	Value string `json:"value"`          // encoded as in JSON, a date as in ISO 8601
 	Shown string `json:"shown"`          // as the table writes it
 	Unit  string `json:"unit,omitempty"` // a currency, "%", …
 	Exact bool   `json:"exact"`
-	Cells int    `json:"cells"` // that it was computed of
+	Cells int    `json:"cells"` // number of cells it was computed from
 }
 
 // tableGroup is a group of rows; N is the number of its first row.
 //
-// Group has the values by which its rows belong together, in the order of group_by.
+// Group holds the group's values, in the order of group_by.
 type tableGroup struct {
 	N      int          `json:"n,omitempty"`
 	Group  []string     `json:"group"`
@@ -303,10 +299,10 @@ type tableGroup struct {
 	Totals []tableTotal `json:"totals"`
 }
 
-// queryTableOutput is what a table was asked for.
+// queryTableOutput is the result of a table query.
 //
-// Totals are of all rows that matched, also of those that are not shown; Rows and Groups exclude each other. Notes are
-// sentences about what was left out of a sum, and the like.
+// Totals are of all rows that matched, including rows that are not shown. Rows and Groups exclude each other. Notes
+// are sentences, for example about values that a sum left out.
 type queryTableOutput struct {
 	DocID    string       `json:"doc_id"`
 	Filename string       `json:"filename"`
@@ -320,16 +316,16 @@ type queryTableOutput struct {
 	More     int          `json:"not_shown,omitempty"` // rows or groups
 	Notes    []string     `json:"notes"`
 
-	Passages []ShownPassage `json:"passages"` // the rows as they stand in the document
+	Passages []ShownPassage `json:"passages"` // the shown rows as passages of the document
 }
 
-// ForModel tells the rows once.
+// ForModel omits the passages, which repeat the rows.
 func (o queryTableOutput) ForModel() any {
 	o.Passages = nil
 	return o
 }
 
-// titleOf is what people call a table: the heading above it, else its document.
+// titleOf returns a table's name, or its document's title if it has no heading.
 func titleOf(doc corpus.Document, t *table.Table) string {
 	if t.Section == "" {
 		return doc.DisplayTitle()
@@ -337,7 +333,7 @@ func titleOf(doc corpus.Document, t *table.Table) string {
 	return t.Name
 }
 
-// shownRows are the rows that an answer shows: of groups the first one of each, else the first ones.
+// shownRows returns the rows that an answer shows: the first row of each group, or the first rows.
 func shownRows(a table.Answer) (rows []table.Row) {
 	for _, g := range a.Groups {
 		rows = append(rows, g.Rows[0])
@@ -348,9 +344,8 @@ func shownRows(a table.Answer) (rows []table.Row) {
 	return a.Used[:a.Shown]
 }
 
-// columnsShown are the columns that are shown, in their order: those that the query names, and others from the left.
-//
-// What the query is about must not fall out where a table has more columns than there is room for.
+// columnsShown returns the indexes of at most most columns, in their order: those that the query names, then others
+// from the left.
 func columnsShown(a table.Answer, most int) (columns []int) {
 	columns = slices.Clone(a.Columns[:min(len(a.Columns), most)])
 	for i := range a.Table.Columns {
@@ -365,8 +360,8 @@ func columnsShown(a table.Answer, most int) (columns []int) {
 	return columns
 }
 
-// cellsOf are some cells of a row, each cut to so many characters. Cells are one line each: a line break in one would
-// break the table that is drawn.
+// cellsOf returns cells of a row, each on one line and truncated to most characters. A line break would break the
+// rendered table.
 func cellsOf(r table.Row, columns []int, most int) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -375,10 +370,9 @@ func cellsOf(r table.Row, columns []int, most int) []string {
 	return cells
 }
 
-// newTableOutput numbers the rows that an answer shows, whose passages are given. A row without a passage, which a
-// document that changed may leave, has the number 0.
-//
-// It is called once for each run, when the output is made, since it gives out numbers.
+// newTableOutput builds the output and assigns numbers to the shown rows from their passages. A row without a
+// passage, after the document changed, has the number 0. It must be called once for each run, since it assigns
+// numbers.
 func newTableOutput(
 	number Numberer, doc corpus.Document, a table.Answer, passages []corpus.Passage,
 ) queryTableOutput {
@@ -415,7 +409,7 @@ func newTableOutput(
 	return out
 }
 
-// totalsOf are totals as outputs have them.
+// totalsOf converts totals to the output's form.
 func totalsOf(totals []table.Total) []tableTotal {
 	out := make([]tableTotal, len(totals))
 	for i, t := range totals {
@@ -424,8 +418,8 @@ func totalsOf(totals []table.Total) []tableTotal {
 	return out
 }
 
-// stepResult draws the answer as a small table, whose rows are hits. A page draws at most maxDrawnColumns of them; the
-// model sees up to maxOutputColumns. Hits and links stand in the order of the rows.
+// stepResult returns the answer as a small table with its rows as hits. It has at most maxDrawnColumns columns; the
+// model sees up to maxOutputColumns. Hits and links are in the order of the rows.
 func (o queryTableOutput) stepResult(
 	doc corpus.Document, a table.Answer, passages []corpus.Passage,
 ) chat.StepResult {
@@ -440,7 +434,7 @@ func (o queryTableOutput) stepResult(
 	if len(a.Used) > 0 {
 		r.Table.URL = rowsLink(doc, a.Used)
 	}
-	// The hit of a row opens the document at that row, and the row's cells link to the same place.
+	// A row's hit opens the document at that row, and the row's cells link to the same place.
 	for i, p := range passages {
 		hit := chat.Hit{
 			N: o.Passages[i].N, DocumentID: doc.ID, ChunkID: p.ID, BlockID: p.FirstBlock, Page: p.Page,
@@ -466,8 +460,7 @@ func (o queryTableOutput) stepResult(
 	return r
 }
 
-// shownTotals are totals under their labels; those of different units stand in one cell. For example two currencies in
-// one column give two sums.
+// shownTotals joins the totals of each label in one cell. For example two currencies in one column give two sums.
 func shownTotals(totals []table.Total, labels []string) []string {
 	out := make([]string, len(labels))
 	for i, label := range labels {
@@ -482,9 +475,8 @@ func shownTotals(totals []table.Total, labels []string) []string {
 	return out
 }
 
-// computedOf is what an answer may say of a table without a row behind it: the totals, each in the forms in which it is
-// written, and how many rows there are. A value is kept in every form in which an answer may write it: with and without
-// separators, as a date in words.
+// computedOf returns the values that an answer may state without a cited row: totals and numbers of rows. Each value
+// is listed in every format an answer may use: with and without separators, a date in words.
 func computedOf(output json.RawMessage) json.RawMessage {
 	var out queryTableOutput
 	if json.Unmarshal(output, &out) != nil {
@@ -503,16 +495,15 @@ func computedOf(output json.RawMessage) json.RawMessage {
 		said["rows"] = append(said["rows"], fmt.Sprint(g.Rows))
 	}
 	raw, err := json.Marshal(said)
-	if err != nil { // not reached: texts have a form
+	if err != nil { // not reached: strings can always be encoded
 		return nil
 	}
 	return raw
 }
 
-// rowsLink opens a document at rows of a table, and marks them: as many as there is room for. Rows that follow each
-// other are one range, so that long runs of rows take little room in an address.
-//
-// The rest of the rows is used all the same; only the marks in the viewer are fewer.
+// rowsLink returns a link that opens a document and highlights rows of a table, at most chat.MaxRanges further
+// ranges. Adjacent rows are merged into one range, which keeps the URL short. Rows beyond the limit are used in the
+// result but not highlighted.
 func rowsLink(doc corpus.Document, rows []table.Row) string {
 	rows = slices.SortedFunc(slices.Values(rows), func(x, y table.Row) int { return x.Start - y.Start })
 	var runs chat.Ranges
@@ -531,7 +522,7 @@ func rowsLink(doc corpus.Document, rows []table.Row) string {
 	}.String()
 }
 
-// summaryOf is an answer in a few words: "3 rows, sum of Amount = 4,500 €". It has two totals at most, for one line.
+// summaryOf formats an answer on one line with at most two totals: "3 rows, sum of Amount = 4,500 €".
 func summaryOf(a table.Answer) string {
 	said := english.Count(a.Matched, "row")
 	if len(a.Groups) > 0 {

@@ -19,7 +19,8 @@ import (
 //go:embed read_document.md
 var readDocumentDoc string
 
-// readDocumentSchema counts parts from 1. A focus and a page may both be given: the focus decides what is read first.
+// readDocumentSchema counts pages from 1. If focus and page are both given, the focus determines the order of
+// reading.
 const readDocumentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {
@@ -31,8 +32,8 @@ const readDocumentSchema = `{
 	}
 }`
 
-// readDocumentInput are the arguments of read_document. Its page is a part of a long document (corpus.Reading.Part),
-// not a page of a PDF.
+// readDocumentInput holds the arguments of read_document. Page is a reading page, a part of a long document
+// (corpus.Reading.Part), not a page of a PDF.
 type readDocumentInput struct {
 	DocID      string `json:"doc_id"`
 	FocusQuery string `json:"focus_query"`
@@ -41,8 +42,8 @@ type readDocumentInput struct {
 
 // ReadDocumentOutput is a reading page of a document.
 //
-// Page and Pages count reading pages, PageCount those of the document, such as a PDF's; the latter is 0 where there
-// are none. Passages are in the order of the document.
+// Page and Pages count reading pages. PageCount counts the document's own pages, such as a PDF's, and is 0 if it has
+// none. Passages are in the order of the document.
 type ReadDocumentOutput struct {
 	DocID     string         `json:"doc_id"`
 	Filename  string         `json:"filename"`
@@ -54,15 +55,15 @@ type ReadDocumentOutput struct {
 	Passages  []ShownPassage `json:"passages"`
 }
 
-// ForModel tells the text once: as passages.
+// ForModel omits the content, which repeats the passages, and the passages' ids.
 func (o ReadDocumentOutput) ForModel() any {
 	o.Content, o.Passages = "", withoutChunks(o.Passages)
 	return o
 }
 
-// readDocument is the tool that reads a document part by part, or what bears on a question first. A page number beyond
-// the last is refused with how many there are. It is the tool that stands in for reading first (preference 1).
-// SourceChanges has the document, so that the run knows its name and its version.
+// readDocument returns the tool that reads a document page by page, or the parts about a focus first. A page beyond
+// the last is refused with the number of pages. It is the first fallback for other reading tools (preference 1).
+// SourceChanges has the document, so that the run's sources have its name and version.
 func readDocument() (*Tool, error) {
 	return definition[readDocumentInput]{
 		name: "read_document", action: chat.ActionReading, capability: chat.CapabilityRead, preference: 1,
@@ -86,7 +87,7 @@ func readDocument() (*Tool, error) {
 			if err != nil {
 				return explainUnread(doc, err)
 			}
-			// A model that counts on after the end gets the number, and need not guess it.
+			// The refusal has the number of pages, so that the model need not guess it.
 			if r.Parts > 0 && in.Page > r.Parts {
 				return refusedResult("%s has %s: ask for one of them.", doc.DisplayName(),
 					english.Count(r.Parts, "page"))
@@ -106,8 +107,8 @@ func readDocument() (*Tool, error) {
 	}.buildTool()
 }
 
-// readOutput numbers the passages of a reading, in the order of the document. Content is the same text once more, for
-// programs; models get the passages.
+// readOutput assigns numbers to the passages of a reading, in the order of the document. Content repeats the text
+// for API clients; models get the passages.
 func readOutput(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	out := ReadDocumentOutput{
 		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
@@ -121,7 +122,8 @@ func readOutput(number Numberer, r corpus.Reading) ReadDocumentOutput {
 	return out
 }
 
-// readResult is one document that was read. query is what the reading was about.
+// readResult builds the output for one document that was read. query is the focus, or the reference by which the
+// document was requested.
 func readResult(number Numberer, r corpus.Reading, query string) (any, chat.StepResult) {
 	out := readOutput(number, r)
 	return out, chat.StepResult{
@@ -130,14 +132,13 @@ func readResult(number Numberer, r corpus.Reading, query string) (any, chat.Step
 	}
 }
 
-// readPartOf says which part of which document was read, for the coverage of the answer.
-//
-// Coverage is what an answer tells of how much was read of which document.
+// readPartOf returns the document and the part that was read, for the answer's coverage: a summary of how much of
+// each document was read.
 func readPartOf(r corpus.Reading) chat.OpenedPart {
 	return chat.OpenedPart{DocumentID: r.Document.ID, Part: readingPage(r)}
 }
 
-// readingPage tells the parts of a document apart that can be read; a focused reading is a part of its own.
+// readingPage returns a key for the part that was read. A focused reading is keyed by its first passage.
 func readingPage(r corpus.Reading) string {
 	if r.Focused && len(r.Passages) > 0 {
 		return r.Passages[0].ID
@@ -145,8 +146,8 @@ func readingPage(r corpus.Reading) string {
 	return strconv.Itoa(r.Part)
 }
 
-// explainUnread says why a document that is there can't be read: some reasons the model can do something about. Why a
-// document can't be read is told to the model where waiting or choosing another one helps; else the call fails.
+// explainUnread converts an error of a read to a refusal if the model can correct it by waiting or choosing another
+// document. Any other error fails the call.
 func explainUnread(doc corpus.Document, err error) (Result, error) {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
@@ -159,7 +160,7 @@ func explainUnread(doc corpus.Document, err error) (Result, error) {
 //go:embed read_multiple_documents.md
 var readMultipleDocumentsDoc string
 
-// readMultipleDocumentsSchema takes ten documents at most, as more would leave each too little room.
+// readMultipleDocumentsSchema limits a call to ten documents, as more would leave too few runes for each.
 const readMultipleDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids"],
 	"properties": {
@@ -169,25 +170,25 @@ const readMultipleDocumentsSchema = `{
 	}
 }`
 
-// readTogether is how many runes several documents that are read at once share. Ten documents get 2,400 runes each.
-// The figure is a choice.
+// readTogether is the number of runes that the documents of one call share. Ten documents get 2,400 runes each. The
+// value was not measured.
 const readTogether = 24_000
 
-// readMultipleDocumentsInput are the arguments of read_multiple_documents: at most ten documents.
+// readMultipleDocumentsInput holds the arguments of read_multiple_documents: at most ten documents.
 type readMultipleDocumentsInput struct {
 	DocIDs     []string `json:"doc_ids"`
 	FocusQuery string   `json:"focus_query"`
 }
 
-// ReadMultipleDocumentsOutput is what was read of each document, in the order asked for.
+// ReadMultipleDocumentsOutput holds a reading of each document, in the order of the call.
 //
-// Notes name the documents that were not found; those that were are read all the same.
+// Notes name the documents that were not found; the others are read.
 type ReadMultipleDocumentsOutput struct {
 	Documents []ReadDocumentOutput `json:"documents"`
 	Notes     []string             `json:"notes,omitempty"`
 }
 
-// ForModel tells each text once.
+// ForModel omits the repeated text of each document.
 func (o ReadMultipleDocumentsOutput) ForModel() any {
 	docs := make([]any, len(o.Documents))
 	for i, doc := range o.Documents {
@@ -196,9 +197,9 @@ func (o ReadMultipleDocumentsOutput) ForModel() any {
 	return map[string]any{"documents": docs, "notes": o.Notes}
 }
 
-// readMultipleDocuments is the tool that reads the beginnings of several documents at once, or what bears on a
-// question, for comparisons. They share readTogether runes; four are read at the same time. The first document that
-// can't be read ends the call, unlike one that is not found, which becomes a note.
+// readMultipleDocuments returns the tool that reads the beginnings of several documents, or the parts about a focus,
+// for comparisons. They share readTogether runes; four are read concurrently. A document that is not found becomes a
+// note. The first read that fails ends the call.
 func readMultipleDocuments() (*Tool, error) {
 	return definition[readMultipleDocumentsInput]{
 		name: "read_multiple_documents", action: chat.ActionReading, capability: chat.CapabilityRead,
@@ -219,7 +220,7 @@ func readMultipleDocuments() (*Tool, error) {
 			}
 			readings := make([]corpus.Reading, len(docs))
 			g, ctx := errgroup.WithContext(ctx)
-			// Four at a time is a choice, so that one call does not take every reader of the database.
+			// The limit of four leaves database connections for other calls; it was not measured.
 			g.SetLimit(4)
 			for i, doc := range docs {
 				g.Go(func() (err error) {
@@ -264,29 +265,29 @@ func readMultipleDocuments() (*Tool, error) {
 //go:embed get_document_summary.md
 var documentSummaryDoc string
 
-// documentSummarySchema takes a document by whatever the model calls it: Context.Resolve finds it.
+// documentSummarySchema accepts any reference that Context.Resolve accepts.
 const documentSummarySchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_id"],
 	"properties": {"doc_id": {"type": "string", "minLength": 1, "maxLength": 500,
 		"description": "The document's id, title or file name"}}
 }`
 
-// The size of a summary. The bounds keep a summary to what a model reads at once; they are choices and not measured.
+// The size of a summary. The limits keep it short enough for one turn of a model; they were not measured.
 const (
 	summaryOutline   = 40
-	summarySentences = 5  // at least
-	summarySections  = 12 // of which each has a key sentence
-	summaryPages     = 4  // of a long document that are looked at
-	summaryEnough    = 10 // passages that state something: no further page is read
+	summarySentences = 5  // minimum
+	summarySections  = 12 // maximum number of sections with a key sentence
+	summaryPages     = 4  // maximum number of reading pages that are read
+	summaryEnough    = 10 // passages with statements after which no further page is read
 )
 
-// documentSummaryInput are the arguments of get_document_summary.
+// documentSummaryInput holds the arguments of get_document_summary.
 type documentSummaryInput struct {
 	DocID string `json:"doc_id"`
 }
 
-// documentSummaryOutput is a summary: headings, key sentences word for word, and the passages that they stand in, so
-// that each can be cited.
+// documentSummaryOutput is a summary: headings, key sentences word for word, and their passages, so that each can be
+// cited.
 type documentSummaryOutput struct {
 	DocID        string         `json:"doc_id"`
 	Filename     string         `json:"filename"`
@@ -297,16 +298,16 @@ type documentSummaryOutput struct {
 	Passages     []ShownPassage `json:"passages"`
 }
 
-// ForModel leaves out the ids of passages, which models do without: they cite by number.
+// ForModel omits the passage ids, since models cite by number.
 func (o documentSummaryOutput) ForModel() any {
 	o.Passages = withoutChunks(o.Passages)
 	return o
 }
 
-// documentSummary is the tool that says what a document is about. No model writes it: it is headings and sentences of
-// the document, so it is exact and costs nothing. The steps: find the document, skim its first pages, pick sentences,
-// and when the output is made, number the passages that these stand in. The first passage is always among them, as it
-// says what the document is. Results are cached: they depend on the document alone.
+// documentSummary returns the tool that summarises a document. It is extractive: headings and sentences of the
+// document, so it is exact and needs no model. It finds the document, reads its first pages and picks key sentences.
+// When the output is made, it assigns numbers to their passages. The first passage is always included, as it
+// introduces the document. Results are cached, since they depend on the document alone.
 func documentSummary() (*Tool, error) {
 	return definition[documentSummaryInput]{
 		name: "get_document_summary", action: chat.ActionSummarising, capability: chat.CapabilitySummarise,
@@ -338,7 +339,8 @@ func documentSummary() (*Tool, error) {
 						DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
 						Outline: outlineLines(r.Outline), KeySentences: []string{}, Passages: []ShownPassage{},
 					}
-					// Passages are added in the order of the sentences, each once, the first one before all.
+					// Passages are in the order of the sentences, deduplicated, with the first passage before all
+					// others.
 					shownAlready := map[int]bool{}
 					add := func(i int) {
 						if !shownAlready[i] && len(out.Passages) <= summarySections {
@@ -369,8 +371,8 @@ func documentSummary() (*Tool, error) {
 	}.buildTool()
 }
 
-// summaryLength is how many key sentences a summary has: one for each section, within bounds. The sections are those of
-// the sentences that were read, so a long document whose first pages are one section gets summarySentences.
+// summaryLength returns the number of key sentences: one for each section, from summarySentences to summarySections.
+// Only sections that were read count, so a long document whose first pages are one section gets summarySentences.
 func summaryLength(passages []corpus.Passage) int {
 	parts, partOf := map[string]bool{}, partsOf(passages)
 	for i, p := range passages {
@@ -381,8 +383,8 @@ func summaryLength(passages []corpus.Passage) int {
 	return min(max(summarySentences, len(parts)), summarySections)
 }
 
-// skimPages reads a document's first pages until enough of their passages state something. Those of a table of contents
-// or an index do not, and are left out unless there are no others. pages is never empty without an error.
+// skimPages reads a document's first pages until summaryEnough passages have statements. Passages of a table of
+// contents or an index are excluded, unless there are no others. pages is never empty without an error.
 func (d *Context) skimPages(
 	ctx context.Context, doc corpus.Document,
 ) (pages []corpus.Reading, passages []corpus.Passage, err error) {

@@ -16,7 +16,7 @@ import (
 //go:embed retrieve.md
 var retrieveDoc string
 
-// retrieveSchema is a query and how many passages are wanted, 5 by default.
+// retrieveSchema accepts a query and the number of passages, 5 by default.
 const retrieveSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -26,16 +26,16 @@ const retrieveSchema = `{
 	}
 }`
 
-// retrieveInput are the arguments of tools that take a query and how many passages are wanted.
+// retrieveInput holds the arguments of tools that take a query and a number of passages.
 //
-// TopK is between 1 and the tool's own highest number; a request's top_k takes the place of the default.
+// TopK is between 1 and the tool's maximum. A request's top_k replaces the default.
 type retrieveInput struct {
 	Query string `json:"query"`
 	TopK  int    `json:"top_k"`
 }
 
-// retrieve is the search tool of the toolset react: passages rather than documents. Resumable: retrieve_more goes on
-// with its query.
+// retrieve returns the search tool of the toolset react, which returns passages instead of documents. It is
+// resumable: retrieve_more continues its query.
 func retrieve() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 2,
@@ -54,20 +54,21 @@ func retrieve() (*Tool, error) {
 	}.buildTool()
 }
 
-// searchLabel is how pages name a search, so that all tools that search read alike.
+// searchLabel returns the label that all search tools share.
 func searchLabel() chat.Label {
 	return chat.Label{
 		Doing: "Searching for", Done: "Searched for", Noun: "search", Argument: "query", Form: chat.LabelQuote,
 	}
 }
 
-// searchingFor is the message of a search under way.
+// searchingFor returns the progress message of a search.
 func searchingFor(query string) string { return "Searching for: " + text.Shorten(query, 120) }
 
 //go:embed retrieve_book_content.md
 var retrieveBookContentDoc string
 
-// retrieveBookContentSchema lacks the threshold of retrieve_documentation, so it always searches every way there is.
+// retrieveBookContentSchema has no threshold, unlike retrieve_documentation, so it always searches in every
+// available mode.
 const retrieveBookContentSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -77,27 +78,27 @@ const retrieveBookContentSchema = `{
 	}
 }`
 
-// bookContent is what retrieve_documentation finds, and the same as the text that models get.
+// bookContent is the output of retrieve_documentation with its formatted text.
 //
-// Text is made of the chunks and stored with them, so that programs can use either.
+// Text is rendered from the chunks and stored with them, so that API clients can use either.
 type bookContent struct {
 	retrieveDocumentationOutput
 	Text string `json:"text"`
 }
 
-// ForModel is the text alone: this tool's agreed form is text.
+// ForModel returns the text alone, as models of this toolset expect.
 func (o bookContent) ForModel() any { return o.Text }
 
-// clipTo clips the chunks and writes the text of them again, so that both say the same. Half of the room is for the
-// chunks, as the text says them once more.
+// clipTo truncates the chunks and renders the text from them again, so that both match. The chunks get half of the
+// limit, as the text repeats them.
 func (o bookContent) clipTo(limit int) any {
 	o.retrieveDocumentationOutput, _ = o.retrieveDocumentationOutput.clipTo(limit / 2).(retrieveDocumentationOutput)
 	o.Text = bookText(o.retrieveDocumentationOutput)
 	return o
 }
 
-// retrieveBookContent is retrieve_documentation with its results as one text. The output of the other tool is made
-// first and then written as text, so numbers are given once and in the same order.
+// retrieveBookContent returns the tool retrieve_documentation with its results as one text. It wraps that tool's
+// output, so passage numbers are assigned once and in the same order.
 func retrieveBookContent() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_book_content", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 5,
@@ -125,10 +126,10 @@ func retrieveBookContent() (*Tool, error) {
 	}.buildTool()
 }
 
-// bookText writes chunks as text.
+// bookText formats chunks as text.
 //
-// The form is agreed with clients of this toolset: number, title and section, address, relevance with two digits, and
-// the passage. An empty result is a sentence.
+// Clients of this toolset rely on the format: number, title and section, URL, relevance with two digits, and the
+// passage. An empty result is a sentence.
 func bookText(out retrieveDocumentationOutput) string {
 	if len(out.Results) == 0 {
 		return "No relevant content was found for: " + out.Query
@@ -152,7 +153,7 @@ func bookText(out retrieveDocumentationOutput) string {
 //go:embed retrieve_documentation.md
 var retrieveDocumentationDoc string
 
-// retrieveDocumentationSchema is agreed with clients, like the output's fields.
+// retrieveDocumentationSchema is fixed for compatibility with clients, like the output's fields.
 const retrieveDocumentationSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -165,29 +166,29 @@ const retrieveDocumentationSchema = `{
 	}
 }`
 
-// retrieveDocumentationInput are the arguments of retrieve_documentation. A threshold above 0 asks for a search by
-// meaning.
+// retrieveDocumentationInput holds the arguments of retrieve_documentation. A threshold above 0 requests a semantic
+// search.
 type retrieveDocumentationInput struct {
 	Query     string  `json:"query"`
 	TopK      int     `json:"top_k"`
 	Threshold float64 `json:"similarity_threshold"`
 }
 
-// DocumentationChunk is one result of retrieve_documentation. What stands behind Rank is ours, beside the agreed
-// fields.
+// DocumentationChunk is one result of retrieve_documentation. The fields after Rank are Footnote's additions to the
+// clients' format.
 type DocumentationChunk struct {
 	ChunkText  string  `json:"chunk_text"`
 	PageTitle  string  `json:"page_title"`
-	Section    *string `json:"section_heading"` // below the page's title; null without one
+	Section    *string `json:"section_heading"` // without the page's title; null if the passage has no section
 	SourceURL  string  `json:"source_url"`
-	Similarity float64 `json:"similarity_score"` // 0–1; the score of the search where there are no vectors
+	Similarity float64 `json:"similarity_score"` // 0–1; the score of the search if there are no embeddings
 	Rank       int     `json:"rank"`
 	N          int     `json:"n"`
 	ChunkID    string  `json:"chunk_id,omitempty"`
 	DocID      string  `json:"doc_id,omitempty"`
 }
 
-// retrieveDocumentationOutput is what was found, best first. Its fields are agreed with clients: names don't change.
+// retrieveDocumentationOutput holds the results, best first. Clients rely on the names of its fields.
 type retrieveDocumentationOutput struct {
 	Results []DocumentationChunk `json:"results"`
 	Total   int                  `json:"total_results"`
@@ -195,7 +196,7 @@ type retrieveDocumentationOutput struct {
 	Notes   []string             `json:"notes,omitempty"`
 }
 
-// ForModel leaves out the ids, which are for programs.
+// ForModel omits the ids, which are for API clients.
 func (o retrieveDocumentationOutput) ForModel() any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
@@ -206,7 +207,7 @@ func (o retrieveDocumentationOutput) ForModel() any {
 	return o
 }
 
-// clipTo shortens every chunk alike.
+// clipTo truncates all chunks to the same length.
 func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	results := make([]DocumentationChunk, len(o.Results))
 	for i, r := range o.Results {
@@ -217,7 +218,7 @@ func (o retrieveDocumentationOutput) clipTo(limit int) any {
 	return o
 }
 
-// retrieveDocumentation is the search tool of the toolset documentation. A failure gives the query back (echoedArg).
+// retrieveDocumentation returns the search tool of the toolset documentation. An error echoes the query (echoedArg).
 func retrieveDocumentation() (*Tool, error) {
 	return definition[retrieveDocumentationInput]{
 		name: "retrieve_documentation", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 4,
@@ -232,10 +233,10 @@ func retrieveDocumentation() (*Tool, error) {
 	}.buildTool()
 }
 
-// documentationResult is the result of retrieve_documentation, and of retrieve_book_content before it is made text. The
-// score is between 0 and 1 whatever the search gave.
+// documentationResult runs the search for retrieve_documentation and retrieve_book_content. Similarity is clamped to
+// 0–1.
 func (d *Context) documentationResult(ctx context.Context, in retrieveDocumentationInput) (Result, error) {
-	// The output is made later and may be made again for another run; what is found is not looked for again.
+	// The output is made later, and again for another run of a cached result; the search is not repeated.
 	found, err := d.searchDocumentation(ctx, in)
 	if err != nil {
 		return Result{}, err
@@ -264,7 +265,7 @@ func (d *Context) documentationResult(ctx context.Context, in retrieveDocumentat
 	return res, nil
 }
 
-// searchDocumentation searches by meaning when a threshold is asked for; else every way there is.
+// searchDocumentation runs a semantic search if a threshold is given, else a search in every available mode.
 func (d *Context) searchDocumentation(ctx context.Context, in retrieveDocumentationInput) (corpus.Results, error) {
 	if in.Threshold > 0 {
 		return d.byMeaning(ctx, in.Query, in.TopK, in.Threshold)
@@ -272,10 +273,10 @@ func (d *Context) searchDocumentation(ctx context.Context, in retrieveDocumentat
 	return d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: in.TopK, Cosines: true})
 }
 
-// chunkOf is a hit as a chunk; rank counts from 1. The similarity is the search's score where there are no vectors.
+// chunkOf converts a hit to a chunk; rank counts from 1. The similarity is the search's score if there are no
+// embeddings.
 //
-// SourceURL is where the document came from, such as a page of the web, and where that is not known a link to the
-// passage in the viewer.
+// SourceURL is the document's origin, such as a web page, or a link to the passage in the viewer.
 func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 	similarity := hit.Score
 	if hit.Similarity != nil {
@@ -298,7 +299,7 @@ func chunkOf(number Numberer, hit corpus.Result, rank int) DocumentationChunk {
 //go:embed retrieve_more.md
 var retrieveMoreDoc string
 
-// retrieveMoreSchema lets the query out: then the latest one of the run counts.
+// retrieveMoreSchema makes the query optional: the default is the run's latest query.
 const retrieveMoreSchema = `{
 	"type": "object", "additionalProperties": false,
 	"properties": {
@@ -309,11 +310,11 @@ const retrieveMoreSchema = `{
 	}
 }`
 
-// retrieveMore is the tool that goes on with a search: it returns what this run was not shown yet, of the first 50
-// hits. The same call again returns the next ones, so it is neither cached nor counted as repeated. It searches again
-// with the same words and leaves out what was shown, so it needs no place kept anywhere and works after a restart.
+// retrieveMore returns the tool that continues a search: it returns passages that this run was not shown yet, out of
+// the first 50 hits. The same call again returns the next ones, so it is neither cached nor counted as repeated. It
+// searches again with the same query and skips shown passages, so it stores no offset and works after a restart.
 //
-// 50 is the most that one search gives; whoever needs more has to ask in other words, and is told so by a note.
+// 50 is the maximum of one search. If fewer than TopK passages are left, a note suggests other words.
 func retrieveMore() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "retrieve_more", action: chat.ActionSearching, capability: chat.CapabilitySearch, resumable: true,
@@ -337,7 +338,7 @@ func retrieveMore() (*Tool, error) {
 				return Result{}, err
 			}
 			var further []corpus.Result
-			// What was shown is known by the passages' ids, whichever tool showed them.
+			// Shown passages are identified by id, whichever tool showed them.
 			for _, hit := range found.Results {
 				if len(further) < in.TopK && !d.Sources.Contains(hit.Passage.ID) {
 					further = append(further, hit)

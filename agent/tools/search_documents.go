@@ -28,43 +28,44 @@ const searchDocumentsSchema = `{
 	}
 }`
 
-// DefaultTopK is how many passages of one search are shown whole, unless the request says otherwise; further documents
-// come with a snippet. It is a choice.
+// DefaultTopK is the default number of passages that a search shows whole; further documents have a snippet. The
+// value was not measured.
 const DefaultTopK = 10
 
-// searchDocumentsInput are the arguments of search_documents.
+// searchDocumentsInput holds the arguments of search_documents.
 type searchDocumentsInput struct {
 	Query      string `json:"query"`
 	MaxResults int    `json:"max_results"`
 }
 
-// foundDocument is a document with the passages of it that are shown whole; Snippet stands in for them where none is.
+// foundDocument is a document with its passages that are shown whole, or else a snippet.
 //
-// Score is the best passage's. Matches are pairs of beginning and end in the snippet, counted in runes.
+// Score is the best passage's. Matches are start and end offsets in the snippet, in runes.
 type foundDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
 	Title    string  `json:"title"`
 	Score    float64 `json:"score"`
-	// Similarity is that of the best passage, where it is known. It is for programs: models go by Score.
+	// Similarity is that of the best passage, if known. It is for API clients; models use Score.
 	Similarity *float64       `json:"similarity_score,omitempty"`
 	Snippet    string         `json:"snippet"`
-	BlockID    string         `json:"block_id,omitempty"` // that the snippet stands in
-	Page       int            `json:"page,omitempty"`     // likewise
-	Matches    [][2]int       `json:"matches,omitempty"`  // rune ranges in the snippet, for the page
+	BlockID    string         `json:"block_id,omitempty"` // block of the snippet
+	Page       int            `json:"page,omitempty"`     // page of the snippet
+	Matches    [][2]int       `json:"matches,omitempty"`  // offsets in the snippet in runes, for the page
 	Passages   []ShownPassage `json:"passages"`
 }
 
-// searchDocumentsOutput is what was found, best document first.
+// searchDocumentsOutput holds the results, best document first.
 //
-// TotalFound is how many documents are in the list. Notes say what was not searched, or not in the way that was asked.
+// TotalFound is the number of documents in the list. Notes report parts of the library that were not searched, and
+// fallbacks to another search mode.
 type searchDocumentsOutput struct {
 	Documents  []foundDocument `json:"documents"`
 	TotalFound int             `json:"total_found"`
 	Notes      []string        `json:"notes"`
 }
 
-// ForModel leaves out what the passages already say.
+// ForModel omits fields that repeat the passages or are for the page only.
 func (o searchDocumentsOutput) ForModel() any {
 	docs := make([]foundDocument, len(o.Documents))
 	for i, doc := range o.Documents {
@@ -77,10 +78,10 @@ func (o searchDocumentsOutput) ForModel() any {
 	return searchDocumentsOutput{Documents: docs, TotalFound: o.TotalFound, Notes: o.Notes}
 }
 
-// searchDocuments is the search tool of the default toolset. It groups passages by document and shows as many whole as
-// the request's top_k says; documents behind those come with a snippet. It asks for twice as many passages as
-// documents, since several may be of one. Numbers are given to whole passages only, so what a model has seen of a
-// snippet it can't cite: it reads the document for that. A search of which a part did not answer is transient.
+// searchDocuments returns the search tool of the default toolset. It groups passages by document and shows as many
+// whole passages as the request's top_k; further documents have a snippet. It requests twice as many passages as
+// documents, since a document may have several. Only whole passages get numbers, so a model has to read a document
+// to cite a snippet. A partial search is transient and not cached.
 func searchDocuments() (*Tool, error) {
 	return definition[searchDocumentsInput]{
 		name: "search_documents", action: chat.ActionSearching, capability: chat.CapabilitySearch, retrieval: true,
@@ -91,7 +92,7 @@ func searchDocuments() (*Tool, error) {
 		describe: func(_ *Context, in searchDocumentsInput) string { return searchingFor(in.Query) },
 		run: func(ctx context.Context, d *Context, in searchDocumentsInput) (Result, error) {
 			found, err := d.searchInReach(ctx, corpus.Query{
-				// Fifty is the most that a search gives.
+				// 50 is the maximum of one search.
 				Text: in.Query, Limit: min(50, max(d.TopK, 2*in.MaxResults)),
 			})
 			if err != nil {
@@ -129,10 +130,8 @@ func searchDocuments() (*Tool, error) {
 	}.buildTool()
 }
 
-// foundIn describes one document's hits, whole passages while some are left to show. left is shared by all documents of
-// one output and counts down.
-//
-// The documents come best first, so the best passages of all are those that are shown whole.
+// foundIn converts the hits of one document, with whole passages while left is above 0. left is shared by all
+// documents of one output and counts down. Since documents are ordered by score, the best passages are shown whole.
 func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	doc := hits[0].Document
 	out := foundDocument{
@@ -149,7 +148,7 @@ func foundIn(number Numberer, hits []corpus.Result, left *int) foundDocument {
 	return out
 }
 
-// stepHits are the document and its passages, for the step's result.
+// stepHits returns the document and its passages as hits of the step's result.
 func (f foundDocument) stepHits(doc corpus.Document) []chat.Hit {
 	hit := documentHit(doc)
 	hit.Score, hit.Similarity, hit.Snippet, hit.Matches = &f.Score, f.Similarity, f.Snippet, f.Matches
@@ -157,8 +156,8 @@ func (f foundDocument) stepHits(doc corpus.Document) []chat.Hit {
 	return withPassages(hit, doc, f.Passages)
 }
 
-// groupByDocument puts hits of one document together, documents by their best hit, at most limit documents. Hits of
-// documents beyond the limit are dropped; those of the others stay in the order of the search.
+// groupByDocument groups hits by document, ordered by the best hit, at most limit documents. Hits of further
+// documents are dropped. Hits of one document keep the order of the search.
 func groupByDocument(hits []corpus.Result, limit int) [][]corpus.Result {
 	var groups [][]corpus.Result
 	at := map[string]int{}
@@ -180,8 +179,8 @@ func groupByDocument(hits []corpus.Result, limit int) [][]corpus.Result {
 //go:embed semantic_search.md
 var semanticSearchDoc string
 
-// semanticSearchSchema has a lowest score of 0.7 by default; byMeaning says how near the best came when
-// that leaves nothing.
+// semanticSearchSchema has a minimum score of 0.7 by default. If no passage reaches it, byMeaning reports the best
+// score.
 const semanticSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -194,17 +193,18 @@ const semanticSearchSchema = `{
 	}
 }`
 
-// semanticSearchInput are the arguments of semantic_search; min_score is 0–1.
+// semanticSearchInput holds the arguments of semantic_search; min_score is 0–1.
 //
-// 0.7 is the default that clients of this toolset know; what a score means depends on the embedding model.
+// The default of 0.7 is kept for compatibility with clients of this toolset. The scale of scores depends on the
+// embedding model.
 type semanticSearchInput struct {
 	Query    string  `json:"query"`
 	TopK     int     `json:"top_k"`
 	MinScore float64 `json:"min_score"`
 }
 
-// semanticSearch is the tool that searches by meaning alone. It stands in after hybrid_search and retrieve (preference
-// 3).
+// semanticSearch returns the tool for semantic search alone. It is the fallback after hybrid_search and retrieve
+// (preference 3).
 func semanticSearch() (*Tool, error) {
 	return definition[semanticSearchInput]{
 		name: "semantic_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 3,
@@ -223,12 +223,10 @@ func semanticSearch() (*Tool, error) {
 	}.buildTool()
 }
 
-// byMeaning searches by meaning, or by words when that does not answer. When a threshold leaves nothing, a note says
-// how near the best passage came. An embedder that does not answer is replaced by words, with a note; the result is
-// marked partial, so it is not cached.
+// byMeaning runs a semantic search. If the embedder is unavailable, it falls back to a lexical search, with a note
+// and a partial result, which is not cached. If no passage reaches the threshold, a note reports the best score.
 //
-// The best score is cut to three digits and never rounded up: a search with the number in the note has to find that
-// passage.
+// The best score is rounded down to three digits, so that a search with the score of the note finds that passage.
 func (d *Context) byMeaning(ctx context.Context, query string, limit int, least float64) (corpus.Results, error) {
 	found, err := d.searchInReach(ctx, corpus.Query{
 		Text: query, Limit: limit, Mode: corpus.ModeSemantic, MinScore: least,
@@ -253,7 +251,7 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 	return found, nil
 }
 
-// byWords stands in for a search by meaning that does not answer.
+// byWords is the lexical fallback for an unavailable semantic search.
 func (d *Context) byWords(ctx context.Context, query string, limit int) (corpus.Results, error) {
 	found, err := d.searchInReach(ctx, corpus.Query{Text: query, Limit: limit, Mode: corpus.ModeLexical})
 	found.Partial = true
@@ -267,7 +265,7 @@ func (d *Context) byWords(ctx context.Context, query string, limit int) (corpus.
 //go:embed hybrid_search.md
 var hybridSearchDoc string
 
-// hybridSearchSchema is that of the other searches for passages: a query and how many are wanted, 5 by default.
+// hybridSearchSchema accepts a query and the number of passages, 5 by default.
 const hybridSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -278,9 +276,9 @@ const hybridSearchSchema = `{
 	}
 }`
 
-// hybridSearch is the tool that searches by words and meaning at once and returns passages; without an embedder by
-// words alone. The results of both searches are fused in corpus/search. Of the tools that search it stands in first for
-// others (preference 1).
+// hybridSearch returns the tool that combines lexical and semantic search and returns passages; without an embedder
+// it is lexical. corpus/search fuses the two result lists. It is the first fallback for other search tools
+// (preference 1).
 func hybridSearch() (*Tool, error) {
 	return definition[retrieveInput]{
 		name: "hybrid_search", action: chat.ActionSearching, capability: chat.CapabilitySearch, preference: 1,
@@ -302,20 +300,20 @@ func hybridSearch() (*Tool, error) {
 //go:embed metadata_search.md
 var metadataSearchDoc string
 
-// metadataSearchSchema asks for filters, unlike list_documents: a search without any would be a list.
+// metadataSearchSchema requires filters, unlike list_documents.
 var metadataSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["filters"],
 	"properties": {"filters": ` + filtersSchema + `}
 }`
 
-// metadataSearchInput are the arguments of metadata_search.
+// metadataSearchInput holds the arguments of metadata_search.
 type metadataSearchInput struct {
 	Filters map[string]any `json:"filters"`
 }
 
-// metadataSearch is the tool that finds documents by what is known about them: author, date, type, tags. It looks into
-// no text. An empty result is noted as a search that found nothing, for the coverage of the answer. It shows listPage
-// documents at most and says when there are more. It stands in for list_documents (preference 1).
+// metadataSearch returns the tool that filters documents by metadata: author, date, type, tags. It searches no text.
+// An empty result counts as an empty search in the answer's coverage. It returns at most listPage documents and a
+// note if there are more. It is the first fallback for list_documents (preference 1).
 func metadataSearch() (*Tool, error) {
 	return definition[metadataSearchInput]{
 		name: "metadata_search", action: chat.ActionSearching, capability: chat.CapabilityList, preference: 1,
@@ -371,7 +369,7 @@ func metadataSearch() (*Tool, error) {
 //go:embed rerank_documents.md
 var rerankDocumentsDoc string
 
-// rerankDocumentsSchema takes up to 50 documents, as many as one search returns passages.
+// rerankDocumentsSchema accepts up to 50 documents, the maximum number of passages of one search.
 const rerankDocumentsSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["doc_ids", "query"],
 	"properties": {
@@ -381,15 +379,15 @@ const rerankDocumentsSchema = `{
 	}
 }`
 
-// rerankDocumentsInput are the arguments of rerank_documents.
+// rerankDocumentsInput holds the arguments of rerank_documents.
 type rerankDocumentsInput struct {
 	DocIDs []string `json:"doc_ids"`
 	Query  string   `json:"query"`
 }
 
-// rankedDocument is a document in the order asked for; one in which nothing was found has the score 0.
+// rankedDocument is a document with its rank score, 0 if the search had no hit in it.
 //
-// Score is the search's own and only says something beside the others of the same call.
+// Scores are comparable only within one call.
 type rankedDocument struct {
 	DocID    string  `json:"doc_id"`
 	Filename string  `json:"filename"`
@@ -398,10 +396,10 @@ type rankedDocument struct {
 	Snippet  string  `json:"snippet,omitempty"`
 }
 
-// rerankDocuments is the tool that puts known documents in order by a query. It returns snippets without numbers: they
-// can't be cited. Documents without a hit come last, in the order in which they were named. It is one search over these
-// documents alone, grouped by document, so the score of a document is that of its best passage. It has no capability:
-// nothing stands in for it.
+// rerankDocuments returns the tool that ranks given documents by a query. It returns snippets without numbers, which
+// can't be cited. Documents without a hit come last, in the order of the call. It runs one search over these
+// documents and groups the hits by document, so a document's score is that of its best passage. It has no
+// capability, so it has no fallback.
 func rerankDocuments() (*Tool, error) {
 	return definition[rerankDocumentsInput]{
 		name: "rerank_documents", action: chat.ActionAnalysing, retrieval: true, cached: true,
@@ -427,7 +425,7 @@ func rerankDocuments() (*Tool, error) {
 				return Result{}, fmt.Errorf("search: %w", err)
 			}
 			ranked := make([]rankedDocument, 0, len(docs))
-			// A copy, so that the notes of a kept search are not written to.
+			// A copy, so that the notes of a cached search are not modified.
 			result := chat.StepResult{Query: in.Query, Notes: append(append([]string{}, notes...), found.Notes...)}
 			rank := func(doc corpus.Document, score float64, snippet string) {
 				ranked = append(ranked, rankedDocument{
@@ -444,7 +442,7 @@ func rerankDocuments() (*Tool, error) {
 				hit[doc.ID] = true
 				rank(doc, g[0].Score, g[0].Snippet.Text)
 			}
-			// They keep the order in which the model named them.
+			// Documents without a hit keep the order of the call.
 			for _, doc := range docs {
 				if !hit[doc.ID] {
 					rank(doc, 0, "")

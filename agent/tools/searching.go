@@ -7,8 +7,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// searchInReach finds passages among the documents in reach, in the order that the request wants. All tools that search
-// go through it, so that none can leave the documents that a question was narrowed to.
+// searchInReach searches the documents in reach, with reranking if the request has it on. All searches of the
+// library by query use it, except rerank_documents, so that a question limited to some documents stays limited to
+// them.
 func (d *Context) searchInReach(ctx context.Context, q corpus.Query) (corpus.Results, error) {
 	q.Documents, q.Rerank = d.DocumentIDs, d.Rerank
 	found, err := d.Library.Search(ctx, d.Scope, q)

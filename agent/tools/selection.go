@@ -5,20 +5,18 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Selection says who chooses a run's first tools.
+// Selection is the way a run's first tools are selected.
 type Selection string
 
-// The ways to choose. With auto rules choose for simple questions, and what the model chose for a similar question
-// before is used again.
-//
-// With model the model chooses, and with rules the program does.
+// The values of Selection. With model, the model selects. With rules, the program's rules do. With auto, rules
+// select for simple questions, and a model's selection for a similar earlier question is reused.
 const (
 	SelectModel Selection = "model"
 	SelectRules Selection = "rules"
 	SelectAuto  Selection = "auto"
 )
 
-// Check says what is wrong with it, as an error with CodeInvalid. Empty is right: somebody else chooses.
+// Check validates the value and returns an error with CodeInvalid. Empty is valid and means the default.
 func (s Selection) Check() error {
 	switch s {
 	case "", SelectModel, SelectRules, SelectAuto:

@@ -1,18 +1,20 @@
-// Package tools is what a model can do: search, read, list, calculate, open. Each tool is one file with the text for
-// the model beside it, and is declared with the Go type of its arguments. A Registry builds them once for all runs and
-// groups them into toolsets; a Context is what the calls of one run work on. Tools write no events and call no model.
+// Package tools has the tools that a model calls: search, read, list, calculate, open. Each tool is one file with
+// its description for the model beside it, and is declared with the Go type of its arguments. A Registry builds them
+// once for all runs and groups them into toolsets; a Context is the state of one run. Tools write no events and call
+// no model.
 //
-// What comes in are a model's arguments, as JSON that may be wrong in every way; what goes out is a Result, which makes
-// an output for the model and programs, and a chat.StepResult for the page, the log and recovery. tool.go says what a
-// tool is, table.go which toolsets have it, set.go what a toolset is, context.go what they work on; coerce_args.go
-// mends arguments, clip.go and encode.go bound and write outputs, step_result.go and shown_passage.go are shared by
-// outputs. Every other file is a tool, or a part of one. A tool never writes to the log and never gives out numbers
-// while it runs: calls of a turn run at the same time, and numbers are given when outputs are made, in the order of the
-// calls.
+// The input of a call is the model's arguments, JSON that may be invalid. Its result is a Result, which builds an
+// output for the model and API clients, and a chat.StepResult for the page, the log and resumed runs. tool.go
+// defines a tool, table.go lists the tools with their toolsets, set.go defines a toolset, context.go the state of a
+// run. coerce_args.go normalises arguments, clip.go and encode.go truncate and encode outputs, step_result.go and
+// shown_passage.go are shared by outputs. Every other file is a tool, or a part of one.
 //
-// To add a tool, add its row with its toolsets to agent/tools/table.go and write the tool, agent/tools/*.go, and what
-// the model is told of it, agent/tools/*.md. Requests to models, the setting agent.tools and the field enabled_tools
-// then have it.
+// A tool never writes to the log or assigns passage numbers while it runs, since the calls of a turn run
+// concurrently. Numbers are assigned when outputs are made, in the order of the calls.
+//
+// To add a tool, add its row with its toolsets to agent/tools/table.go and write the tool, agent/tools/*.go, and its
+// description for the model, agent/tools/*.md. Requests to models, the setting agent.tools and the field
+// enabled_tools then have it.
 package tools
 
 import (
@@ -28,62 +30,60 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// DefaultToolset is the one that a request without a toolset gets.
+// DefaultToolset is the toolset of requests that name none.
 const DefaultToolset = "cursor"
 
-// Set is a set of tools with the limits they are made for. It is copied before it is changed: sets are shared by all
-// runs.
+// Set is a toolset: tools with limits. Sets are shared by all runs, so a set is copied before it is changed.
 //
-// Absent names tools that the set would have if the program were set up for them, such as web_search without a
-// provider; the model is told why.
+// Absent lists tools that the set lacks because of the configuration, such as web_search without a provider. The
+// model gets the reason.
 type Set struct {
 	Name               string
 	Budget             chat.Budget
-	MaxQuestions       int     // questions of a session
-	MaxTemperature     float64 // the highest temperature
-	DefaultTemperature float64 // the temperature of requests without one
-	// Selection is who chooses the first tools, unless a request or the settings say it.
+	MaxQuestions       int     // maximum number of questions in a session
+	MaxTemperature     float64 // maximum temperature
+	DefaultTemperature float64 // temperature of requests without one
+	// Selection is the default for requests and settings that do not set it.
 	Selection Selection
-	// Reflective: the model plans questions that are not simple and judges its answers, unless a request says
-	// otherwise.
+	// Reflective is the default of planning and of judging answers by the model, for questions that are not simple.
 	Reflective bool
-	// Thorough: query decomposition and self-evaluation are on, unless a request says otherwise.
+	// Thorough is the default of query decomposition and self-evaluation.
 	Thorough  bool
 	Tools     []*Tool
 	Absent    []absence
-	OpenToMCP bool                       // has the tools of other servers too
-	MCPTools  []string                   // of those, the ones that were named
-	known     map[string]chat.Capability // of all tools that others may stand in for, by name
+	OpenToMCP bool                       // also has the tools of all MCP servers
+	MCPTools  []string                   // names of MCP tools in the set
+	known     map[string]chat.Capability // capabilities of all tools that have fallbacks, by name
 }
 
-// absence is a tool that a set should have and why it has not.
+// absence is a tool that a set lacks, with the reason.
 type absence struct{ Name, Why string }
 
-// Registry is every toolset by name, and every tool.
+// Registry holds all toolsets by name, and all tools.
 //
-// It is made once at the start and is not changed, so all runs may read it.
+// It is built once at the start and immutable, so it is safe for concurrent use.
 type Registry struct {
 	Toolsets map[string]Set
 	Tools    []*Tool
-	absent   []absence // known tools that can't work as the program is set up: left out of what is offered
+	absent   []absence // tools that can't work in this configuration, with the reason
 	mcp      *mcp.Client
 }
 
-// Config is what tools need beside the documents.
+// Config holds the dependencies of tools.
 type Config struct {
-	Web        *web.Web    // nil: there is no web_search
-	MCP        *mcp.Client // nil: there are no tools of other servers
-	ApproveWeb bool        // a person allows each search of the web
+	Web        *web.Web    // nil: no web_search
+	MCP        *mcp.Client // nil: no MCP tools
+	ApproveWeb bool        // a user approves each web search
 }
 
-// NewRegistry builds every toolset, and gives each the tools that table.go says. This is the table of defaults: each
-// row is a toolset with its budget. The columns are steps (turns of the model) and calls (of tools that search or read)
-// that a run may use, questions of a conversation, the highest temperature, and the usual one. All runs have 300 s and
+// NewRegistry builds all tools and toolsets; table.go assigns tools to toolsets. Each row below is a toolset with
+// its defaults. steps are the model's turns, and calls are calls of tools that search or read, in a run. turns are
+// questions of a conversation, warm is the maximum temperature and usual the default one. All runs have 300 s and
 // 200,000 tokens.
 //
-// cursor is the general set, with documents as results; react has passages and decomposes questions (Thorough);
-// strategy chooses its first tools by rules where it can; documentation answers from one collection with two tools.
-// The budgets are choices.
+// cursor is the general set, whose search returns documents. react returns passages and decomposes questions
+// (Thorough). strategy selects its first tools by rules where it can. documentation answers from one collection with
+// two tools. The budgets were not measured.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	known := map[string]chat.Capability{}
@@ -138,7 +138,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 	return box, nil
 }
 
-// Toolset returns a toolset. The text says which ones there are, if there is none of that name.
+// Toolset returns a toolset by name. The text is a refusal with the existing names, empty if the toolset exists.
 func (b Registry) Toolset(name string) (Set, string) {
 	if set, ok := b.Toolsets[name]; ok {
 		return set, ""
@@ -147,10 +147,10 @@ func (b Registry) Toolset(name string) (Set, string) {
 		strings.Join(slices.Sorted(maps.Keys(b.Toolsets)), ", ") + "."
 }
 
-// Find returns the tool of that name, of any toolset or none; nil for no such tool.
+// Find returns the tool with a name, in any toolset or none, or nil.
 func (b Registry) Find(name string) *Tool { return Set{Tools: b.Tools}.Find(name) }
 
-// Check names the setting that is wrong: the toolset's name, or the tools instead of its own.
+// Check validates the settings of the toolset's name and of its tools. Its error names the setting.
 func (b Registry) Check(name string, tools []string) error {
 	set, why := b.Toolset(cmp.Or(name, DefaultToolset))
 	if why != "" {
@@ -162,13 +162,12 @@ func (b Registry) Check(name string, tools []string) error {
 	return nil
 }
 
-// Pick gives a set the named tools instead of its own, from all there are, in the order in which they are named; none
-// named leaves it whole. The text says which name is unknown. Tools of other servers are kept by name, because their
-// server may be reached later: see WithMCPTools. The budget and the temperature stay the set's own. An empty text means
-// that all names are known. A name twice counts once.
+// Pick replaces a set's tools with the named ones, in the order of the names; without names the set is unchanged.
+// The text is a refusal that contains the unknown name, empty if all are known. Names are deduplicated. The budget
+// and the temperature stay those of the set. MCP tools are kept by name, because their server may be reached later:
+// see WithMCPTools.
 //
-// A tool that can't work as the program is set up is refused with the reason, and not silently left out: whoever named
-// it should know.
+// A tool that can't work in this configuration is refused with the reason, not omitted.
 func (b Registry) Pick(s Set, names []string) (Set, string) {
 	if len(names) == 0 {
 		return s, ""
@@ -197,7 +196,7 @@ func (b Registry) Pick(s Set, names []string) (Set, string) {
 	return s, ""
 }
 
-// Find is the tool of that name; nil if the set has none.
+// Find returns the tool with a name, or nil if the set lacks it.
 func (s Set) Find(name string) *Tool {
 	for _, t := range s.Tools {
 		if t.Name == name {
@@ -207,7 +206,7 @@ func (s Set) Find(name string) *Tool {
 	return nil
 }
 
-// HasAll reports whether every one of some tools is the set's own.
+// HasAll reports whether the set has all named tools.
 func (s Set) HasAll(names []string) bool {
 	for _, name := range names {
 		if s.Find(name) == nil {
@@ -217,13 +216,13 @@ func (s Set) HasAll(names []string) bool {
 	return true
 }
 
-// HasSideEffects reports whether a call of a tool may change something elsewhere.
+// HasSideEffects reports whether a tool of the set has side effects on other systems.
 func (s Set) HasSideEffects(name string) bool {
 	t := s.Find(name)
 	return t != nil && t.HasSideEffects
 }
 
-// Names are those of its tools, in order.
+// Names returns the names of the set's tools, in order.
 func (s Set) Names() []string {
 	out := make([]string, len(s.Tools))
 	for i, t := range s.Tools {
@@ -232,7 +231,7 @@ func (s Set) Names() []string {
 	return out
 }
 
-// MaxTopK is the highest top_k that a tool of the set takes; 0 if none has one.
+// MaxTopK returns the highest top_k that a tool of the set accepts, 0 if no tool has it.
 func (s Set) MaxTopK() int {
 	most := 0
 	for _, t := range s.Tools {
@@ -241,12 +240,10 @@ func (s Set) MaxTopK() int {
 	return most
 }
 
-// Available returns the named tools of the set. For one that it does not have, the set's own tool of the same
-// capability stands in, and what the set can't do is left out. It is how plans and rules name tools of the default
-// toolset and get those of any other. The order is that of the names. A stand-in that was there already is not named
-// twice.
-//
-// So a plan that says search_documents works with retrieve in another set.
+// Available resolves names of tools to tools of the set. A tool that the set lacks is replaced by the set's tool of
+// the same capability, and omitted if there is no such tool. Plans and rules name tools of the default toolset and
+// resolve them for any other set: a plan with search_documents uses retrieve in another set. The order is that of
+// the names, deduplicated.
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {
@@ -261,8 +258,7 @@ func (s Set) Available(names []string) []string {
 	return out
 }
 
-// standIn is the tool of the set that does best what tools of a capability do; nil if none does. A lower Preference
-// stands in first; 0 never does.
+// standIn returns the set's best fallback for a capability, or nil. The lowest Preference above 0 is best.
 func (s Set) standIn(c chat.Capability) *Tool {
 	var best *Tool
 	for _, t := range s.Tools {
@@ -273,7 +269,7 @@ func (s Set) standIn(c chat.Capability) *Tool {
 	return best
 }
 
-// SearchTool is the tool of the set that finds passages by a query; nil if it has none.
+// SearchTool returns the set's tool that finds passages by a query, or nil.
 func (s Set) SearchTool() *Tool {
 	for _, name := range s.Available([]string{"search_documents"}) {
 		return s.Find(name)
@@ -281,10 +277,9 @@ func (s Set) SearchTool() *Tool {
 	return nil
 }
 
-// AbsenceNote tells the model what it can't do, and why.
+// AbsenceNote returns the lines of the prompt about absent tools and the reasons, empty if no tool is absent.
 //
-// Without it, models call tools that they know from elsewhere and that are not there. It is empty when nothing is
-// missing.
+// Without them, models call tools that they know from elsewhere.
 func (s Set) AbsenceNote() string {
 	var b strings.Builder
 	for _, a := range s.Absent {

@@ -7,22 +7,22 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// ShownPassage is a passage in a tool's output. ChunkID is for the page and for programs; models do without it.
+// ShownPassage is a passage in a tool's output. ChunkID is for the page and API clients and omitted for models.
 //
-// N is the number under which it is cited, 1 or more. Page counts from 1; 0 is a document without pages.
+// N is its citation number, 1 or more. Page counts from 1; 0 means a document without pages.
 type ShownPassage struct {
 	N         int    `json:"n"`
-	BlockID   string `json:"block_id"`                // that its text begins in
-	LastBlock string `json:"last_block_id,omitempty"` // that it ends in, if that is another one
+	BlockID   string `json:"block_id"`                // first block of its text
+	LastBlock string `json:"last_block_id,omitempty"` // last block, if different
 	Page      int    `json:"page,omitempty"`
-	LastPage  int    `json:"last_page,omitempty"` // likewise
+	LastPage  int    `json:"last_page,omitempty"` // last page, if different
 	Section   string `json:"section,omitempty"`
 	Text      string `json:"text"`
 	ChunkID   string `json:"chunk_id,omitempty"`
 }
 
-// showPassage numbers a passage and says where it stands. It is called when the output is made, in the order of the
-// calls, so that numbers are the same each time a run is made from its log.
+// showPassage assigns a number to a passage and converts it. It is called when the output is made, in the order of
+// the calls, so that a resumed run gets the same numbers.
 func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPassage {
 	s := ShownPassage{
 		N: number(p, doc), BlockID: p.FirstBlock, Page: p.Page, Section: p.Section, Text: p.Text, ChunkID: p.ID,
@@ -36,9 +36,9 @@ func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) ShownPa
 	return s
 }
 
-// placeLabel names the blocks and pages of a passage: "b3–b5, p. 2–3". Block ids are what models name places by.
+// placeLabel formats the blocks and pages of a passage: "b3–b5, p. 2–3". Models use block ids as locations.
 //
-// A page or block at the end is only named when it is another one.
+// The last block or page is omitted if it equals the first.
 func (s ShownPassage) placeLabel() string {
 	at := s.BlockID
 	if s.LastBlock != "" {
@@ -53,7 +53,7 @@ func (s ShownPassage) placeLabel() string {
 	return at
 }
 
-// withoutChunks are passages as models get them, without their ids. The list is a copy: outputs are shared.
+// withoutChunks returns a copy of passages without their ids. It copies, since outputs are shared.
 func withoutChunks(ps []ShownPassage) []ShownPassage {
 	out := make([]ShownPassage, len(ps))
 	for i, p := range ps {
@@ -63,7 +63,7 @@ func withoutChunks(ps []ShownPassage) []ShownPassage {
 	return out
 }
 
-// joinPassages writes passages as one text, each under its number and block.
+// joinPassages joins passages to one text, each under its number and block.
 func joinPassages(ps []ShownPassage) string {
 	var b strings.Builder
 	for i, p := range ps {

@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// documentHit is a document that a call found or read, for its chat.StepResult. The file's name stands there only if it
-// is not the title, and the type only where the name does not tell it.
+// documentHit returns the hit of a document for a chat.StepResult. The file name is set if it differs from the
+// title, the MIME type if the name has no extension.
 func documentHit(doc corpus.Document) chat.Hit {
 	hit := chat.Hit{DocumentID: doc.ID, Title: doc.DisplayTitle()}
 	if name := doc.DisplayName(); name != hit.Title {
@@ -21,7 +21,7 @@ func documentHit(doc corpus.Document) chat.Hit {
 	return hit
 }
 
-// documentHits are documents of a list.
+// documentHits returns the hits of a list of documents.
 func documentHits(docs []corpus.Document) []chat.Hit {
 	out := make([]chat.Hit, len(docs))
 	for i, doc := range docs {
@@ -30,7 +30,7 @@ func documentHits(docs []corpus.Document) []chat.Hit {
 	return out
 }
 
-// passageHits are passages of one document, without its name.
+// passageHits returns the hits of passages of one document, without its title.
 func passageHits(doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	out := make([]chat.Hit, len(passages))
 	for i, p := range passages {
@@ -42,8 +42,8 @@ func passageHits(doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	return out
 }
 
-// withPassages are a document and passages of it: the hit of the document tells of the first one too. The further
-// passages are marked as belonging to the first hit (Sub), so that pages draw one document with several places.
+// withPassages merges the hit of a document with its first passage and appends the other passages. The latter are
+// marked as parts of the first hit (Sub), so that the page shows one document with several passages.
 func withPassages(document chat.Hit, doc corpus.Document, passages []ShownPassage) []chat.Hit {
 	hits := passageHits(doc, passages)
 	if len(hits) == 0 {
@@ -64,13 +64,13 @@ func withPassages(document chat.Hit, doc corpus.Document, passages []ShownPassag
 	return hits
 }
 
-// filtersAsked are the filters of a call, as JSON; nothing without any.
+// filtersAsked encodes the filters of a call as JSON, empty without filters.
 func filtersAsked(filters map[string]any) string {
 	if len(filters) == 0 {
 		return ""
 	}
 	b, err := json.Marshal(filters)
-	if err != nil { // they came from JSON
+	if err != nil { // not reached: the filters were decoded from JSON
 		return ""
 	}
 	return string(b)

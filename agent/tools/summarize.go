@@ -22,7 +22,7 @@ var (
 	summarizeOrder string
 )
 
-// summarizeSchema takes texts or numbers of passages; of up to 50 the first maxSummarised are used.
+// summarizeSchema accepts texts or passage numbers; the first maxSummarised of up to 50 are used.
 const summarizeSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["texts"],
 	"properties": {
@@ -32,27 +32,27 @@ const summarizeSchema = `{
 	}
 }`
 
-// maxSummarised is how many texts a summary is made of; further ones are left out, and a note says so.
+// maxSummarised is the maximum number of texts in a summary; a note reports that further texts were omitted.
 const maxSummarised = 10
 
-// summarizeInput are the arguments of summarize: texts, or numbers of passages.
+// summarizeInput holds the arguments of summarize: texts, or passage numbers.
 type summarizeInput struct {
 	Texts []string `json:"texts"`
 	Focus string   `json:"focus"`
 }
 
-// summarizeOutput is a summary by a language model, else key sentences of the texts themselves, word for word.
+// summarizeOutput is a summary by a language model, or else key sentences of the texts, word for word.
 //
-// A sentence without a number is one that the model handed over itself: no document stands behind it.
+// A sentence without a number is from a text of the model's own, which no document supports.
 type summarizeOutput struct {
-	Summary string   `json:"summary"` // each sentence with its passage's number if it has one
+	Summary string   `json:"summary"` // each sentence with its passage number, if any
 	Focus   string   `json:"focus,omitempty"`
 	Notes   []string `json:"notes"`
 }
 
-// summarize is the tool that shortens texts which the model hands over. It has a language model write the summary;
-// without one it picks sentences, like documentSummary. Not cached: its texts are whatever the model wrote. It reads
-// nothing from the library.
+// summarize returns the tool that summarises texts of the call. A language model writes the summary; the fallback is
+// to pick key sentences, as documentSummary does. Results are not cached, since the texts are the model's own. It
+// reads nothing from the library.
 func summarize() (*Tool, error) {
 	return definition[summarizeInput]{
 		name: "summarize", action: chat.ActionSummarising, capability: chat.CapabilitySummarise, preference: 1,
@@ -122,7 +122,7 @@ func summarize() (*Tool, error) {
 	}.buildTool()
 }
 
-// summaryResult is the result of summarize.
+// summaryResult builds the result of summarize.
 func summaryResult(out summarizeOutput, passages int, summary string) Result {
 	return Result{
 		Message: "Summarised " + english.Count(passages, "passage"), Summary: summary,
@@ -138,7 +138,7 @@ func summaryResult(out summarizeOutput, passages int, summary string) Result {
 
 var numberInText = regexp.MustCompile(`\s*\[(\d{1,3})\]`)
 
-// onlyNumbersOf leaves out of a text the numbers of passages that it was not made from.
+// onlyNumbersOf removes from a text the numbers of passages that are not among its sources.
 func onlyNumbersOf(said string, from []*cite.Source) string {
 	return numberInText.ReplaceAllStringFunc(said, func(mark string) string {
 		n, _ := strconv.Atoi(numberInText.FindStringSubmatch(mark)[1]) // three digits at most
@@ -149,14 +149,14 @@ func onlyNumbersOf(said string, from []*cite.Source) string {
 	})
 }
 
-// passageNumber is how models write the number of a passage: 3, [3], n=3, [Source 3].
+// passageNumber matches the notations of a passage number: 3, [3], n=3, [Source 3].
 var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
-// givenPassages makes passages of texts that a model hands over: words, or the numbers of passages it was shown. from
-// holds the source of each, nil for words of its own. The last result is a refusal, empty if all were understood. A
-// text that stands in a passage that was shown gets that passage's number, so that its sentences can be cited.
+// givenPassages converts texts of a call to passages: words, or numbers of shown passages. from has the source of
+// each, nil for the model's own words. why is a refusal, empty if all were valid. A text that a shown passage
+// contains gets that passage as its source, so that its sentences can be cited.
 //
-// A number that was never shown is refused, since the model then makes up what it summarises.
+// A number that was never shown is refused, since the model would make up the text.
 func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from []*cite.Source, why string) {
 	known := d.Sources.All()
 	for _, given := range texts {

@@ -1,15 +1,13 @@
 package tools
 
-// row is a tool and the toolsets that have it.
+// row is a tool and its toolsets.
 type row struct {
 	build func() (*Tool, error)
-	sets  string // names of toolsets, with spaces between them
+	sets  string // names of toolsets, separated by spaces
 }
 
-// tableOf is every tool. To add one, write its entry here, and its own file with the text for models beside it. Models
-// see the tools of a toolset in this order.
-//
-// The order is also that of the tools in each request to a model.
+// tableOf returns all tools with their toolsets. To add one, write its entry here, and its own file with the text
+// for models beside it. Requests to a model list the tools of a toolset in this order.
 func tableOf(cfg Config) []row {
 	return []row{
 		{searchDocuments, "cursor"},

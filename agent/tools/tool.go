@@ -18,102 +18,102 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Numberer gives a passage its number in the run's sources: the one it has, or the next free one.
+// Numberer returns a passage's number in the run's sources, and assigns the next free one to a new passage.
 //
-// It is only called while outputs are made, one call after the other, so the same log gives the same numbers.
+// It is called only while outputs are made, sequentially, so the same log gives the same numbers.
 type Numberer func(corpus.Passage, corpus.Document) int
 
-// Result is what a tool call came to. A tool has two ways to fail: a refused result, which the model can mend, and an
-// error, which it can't. A result may be kept and used by later calls and other runs, so it holds nothing of its own
-// run. It may be kept in a cache and used by other runs of the same user at the same time, so nothing may be changed in
-// it. Exactly one of Output and WhyRefused is set.
+// Result is the result of a tool call. A call fails in one of two ways: with a refusal, which the model can correct,
+// or with an error, which it can't. Exactly one of Output and WhyRefused is set. With Check, WhyRefused is the
+// fallback without a model.
 //
-// Message and Summary are sentences for a page and are stored with the step. Transient keeps a result out of the
+// A result may be cached and used concurrently by other runs of the same user. So it is immutable and holds no state
+// of its run.
+//
+// Message and Summary are sentences for the page and are stored with the step. Transient keeps a result out of the
 // cache.
 type Result struct {
-	// Output makes the output, an object, and what it comes to. It is called once in each run, in the order of the
+	// Output builds the output, an object, and the step's result. It is called once in each run, in the order of the
 	// calls.
 	Output        func(Numberer) (output any, result chat.StepResult)
 	Message       string // for people: "Found 3 documents"
 	Summary       string // for people: "5 passages in 3 documents"
 	Details       map[string]any
 	SourceChanges SourceChanges
-	Rewrite       *Rewrite // a language model makes a better output; nil: none is wanted
-	Check         *Check   // a language model judges texts; nil: none are to be judged
-	Transient     bool     // something did not answer: the same call may give more in a moment; it is not kept
-	WhyRefused    string   // why nothing was done, for the model; empty when it was
+	Rewrite       *Rewrite // request to a language model for a better output; nil: none
+	Check         *Check   // texts for a language model to judge; nil: none
+	Transient     bool     // partial result: a retry may return more; not cached
+	WhyRefused    string   // reason of a refusal, for the model; empty if the call succeeded
 }
 
-// Rewrite is what a run asks its language model for, to make a better output of a result. Without a model, or when it
-// fails, the result is kept.
+// Rewrite is a request to the run's language model for a better output of a result. The original result is the
+// fallback without a model or if the request fails.
 type Rewrite struct {
-	Order   string // what the model is to do with the data
+	Order   string // instruction for the model
 	Data    string
-	Written func(said string) Result // the result with what the model wrote
-	Noted   func(note string) Result // the result with a note
+	Written func(said string) Result // builds the result from the model's text
+	Noted   func(note string) Result // builds the result with a note
 }
 
-// SourceChanges are what a call changes in its run's sources beside what its chat.StepResult says. What it changes
-// elsewhere, in another server, are side effects: see Tool.HasSideEffects.
+// SourceChanges are a call's changes to its run's sources beyond its chat.StepResult. Changes to other systems are
+// side effects: see Tool.HasSideEffects.
 type SourceChanges struct {
-	Documents   []corpus.Document // that the run knows of from now on
-	Hits        []corpus.Result   // passages that a search found
-	EmptySearch string            // the words of a search of the library's list that found nothing
+	Documents   []corpus.Document // added to the run's sources
+	Hits        []corpus.Result   // passages of a search
+	EmptySearch string            // query of a metadata search without results
 }
 
-// refusedResult answers the model with what to do otherwise. The run goes on after it: the model reads the sentence as
-// the call's result.
+// refusedResult returns a refusal. The run continues: the model reads the sentence as the call's result.
 func refusedResult(format string, args ...any) (Result, error) {
 	return Result{WhyRefused: fmt.Sprintf(format, args...)}, nil
 }
 
-// ModelView is an output that tells the model less than it shows to people and programs. It reads the stored output, so
-// that a run which is carried on tells the model the same again.
+// ModelView is an output that omits fields for the model. It is decoded from the stored output, so that a resumed
+// run gives the model the same output again.
 type ModelView interface{ ForModel() any }
 
-// Tool is one thing a model can do, as runs use it: its arguments are JSON. buildTool makes it of a definition, which
-// has the Go type of the arguments; mcpTool makes it of a tool of another server. It is immutable and shared by all
-// runs.
+// Tool is a tool as runs use it, with JSON arguments. buildTool builds it from a definition, which has the Go type
+// of the arguments; mcpTool builds it from a tool of an MCP server. It is immutable and shared by all runs.
 //
-// Its functions get arguments that Normalise has returned and may be called by many runs at once.
+// Its functions get arguments that Normalise has returned. They are safe for concurrent use.
 type Tool struct {
 	Name       string          // as models call it; stored with each call
-	Action     chat.Action     // the kind of step that its calls are, for people
-	Capability chat.Capability // what it can do, so that another tool can stand in for it; empty: nothing like others
-	Label      *chat.Label     // how pages name its calls; nil: its messages say it
-	// among tools of a capability, one with a lower number stands in first; 0: it stands in for no other
+	Action     chat.Action     // kind of its steps, for the page
+	Capability chat.Capability // groups tools that can replace each other; empty: none
+	Label      *chat.Label     // label of its calls on the page; nil: the messages are shown
+	// order of fallbacks within a capability, lowest first; 0: never a fallback
 	Preference      int
-	Unique          bool // no other tool stands in for it
-	Resumable       bool // retrieve_more goes on with its query
+	Unique          bool // has no fallback
+	Resumable       bool // retrieve_more continues its query
 	Retrieval       bool // counts against the budget of retrieval calls
-	Cached          bool // the same call gives the same result until the library changes
-	WithoutPassages bool // its results are no passages: an answer from them alone needs no footnotes
-	Continues       bool // the same call goes on where the one before ended, so it may be made again
-	EndsRun         bool // its argument is the answer: the run ends with it
+	Cached          bool // results are cached until the library changes
+	WithoutPassages bool // results have no passages: an answer from them alone needs no footnotes
+	Continues       bool // the same call returns the next results, so it may be repeated
+	EndsRun         bool // its argument is the answer, which ends the run
 	AnswersNext     bool // the next turn is the answer
-	Approve         bool // a person has to allow each call
-	// it may change something elsewhere: that it begins is stored before it does, so that nobody makes the call again
+	Approve         bool // a user has to approve each call
+	// it may change other systems: the start of a call is stored first, so that it is never repeated
 	HasSideEffects bool
-	missing        string        // why it can't work as the program is set up; empty: it can
-	Verbatim       bool          // its arguments are passed on as the model wrote them
-	Timeout        time.Duration // of one call; 0: that of all tools
-	MaxTopK        int           // the most its argument top_k may be; 0: it has none
-	EchoedArg      string        // the argument that comes back with a failure: {"error": …, "query": …}; empty: none
-	Spec           llm.ToolSpec  // what models are told of it
+	missing        string        // why it can't work in this configuration; empty: it can
+	Verbatim       bool          // arguments are passed on unchanged
+	Timeout        time.Duration // timeout of one call; 0: the default of all tools
+	MaxTopK        int           // maximum of its argument top_k; 0: it has none
+	EchoedArg      string        // argument that an error echoes: {"error": …, "query": …}; empty: none
+	Spec           llm.ToolSpec  // its description for models
 	Schema         *jsonschema.Resolved
-	aliases        map[string]string // other names of arguments that models use, to those of the schema
-	// why arguments that fit can only fail, as far as can be told beforehand
+	aliases        map[string]string // aliases of arguments, to the names in the schema
+	// why valid arguments can only fail, if known before the call
 	WhyImpossible func(json.RawMessage) error
-	Describe      func(*Context, json.RawMessage) string // what a call is about to do, for people: "Reading Survey.pdf"
-	// makes a call. Its arguments are those that Normalise returned; an error is one that the model can't mend
+	Describe      func(*Context, json.RawMessage) string // progress message: "Reading Survey.pdf"
+	// runs a call with arguments from Normalise; an error is one that the model can't correct
 	Run        func(context.Context, *Context, json.RawMessage) (Result, error)
-	modelView  func(json.RawMessage) (ModelView, error) // reads a stored output; nil: the model is told all of it
+	modelView  func(json.RawMessage) (ModelView, error) // decodes a stored output; nil: the model gets all of it
 	vocabulary func(json.RawMessage) string             // see definition.vocabulary; nil: none
 	computed   func(json.RawMessage) json.RawMessage    // see definition.computed; nil: it computes nothing
 }
 
-// definition declares a tool with the Go type In of its arguments; buildTool makes the Tool of it. Each field without a
-// comment is the field of Tool with that name. Its functions get arguments that fit the schema.
+// definition declares a tool with the Go type In of its arguments; buildTool builds the Tool. Fields without a
+// comment are the fields of Tool with that name. Its functions get arguments that are valid for the schema.
 type definition[In any] struct {
 	name            string
 	action          chat.Action
@@ -129,23 +129,23 @@ type definition[In any] struct {
 	endsRun         bool
 	answersNext     bool
 	maxTopK         int
-	echoedArg       string            // the argument that comes back with an error: {"error": …, "query": …}
-	doc             string            // what the model is told
+	echoedArg       string            // argument that an error echoes: {"error": …, "query": …}
+	doc             string            // description for the model
 	schema          string            // JSON Schema of the arguments
-	aliases         map[string]string // other names of arguments that models use
-	whyImpossible   func(In) error    // why a call can only fail; nil: that can't be told beforehand
+	aliases         map[string]string // aliases of arguments that models use
+	whyImpossible   func(In) error    // why a call can only fail; nil: not known before the call
 	describe        func(*Context, In) string
 	run             func(context.Context, *Context, In) (Result, error)
-	modelView       func(json.RawMessage) (ModelView, error) // viewOf its output; nil: the model is told all of it
-	// words with which answers speak of a result without passages, beside those that it holds; nil: none
+	modelView       func(json.RawMessage) (ModelView, error) // viewOf its output; nil: the model gets all of it
+	// words that answers use for a result without passages, beside its own; nil: none
 	vocabulary func(In) string
-	// what of an output was computed, so that an answer may say it as the result of a calculation; nil: nothing
+	// values of an output that were computed, which an answer may state without a footnote; nil: none
 	computed func(output json.RawMessage) json.RawMessage
 }
 
-// buildTool checks the declaration and makes the tool. It fails for a schema that can't be read or whose defaults do
-// not fit it: a mistake in the program, found when it starts. The schema is compacted, as every request to a model has
-// it. Arguments that do not fit In after they passed the schema are refused, not an error: the model wrote them.
+// buildTool validates the declaration and builds the tool. It fails if the schema can't be parsed or its defaults
+// are invalid, a programming error found at the start. The schema is compacted, as every request to a model contains
+// it. Arguments that pass the schema but can't be decoded into In are refused, since the model wrote them.
 func (k definition[In]) buildTool() (*Tool, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
@@ -202,18 +202,17 @@ func (k definition[In]) buildTool() (*Tool, error) {
 	return t, nil
 }
 
-// MarkStep notes on a step what the call is, for whoever shows it.
+// MarkStep sets the action, capability and label of a step for the page.
 func (t *Tool) MarkStep(s *chat.Step) {
 	s.ActionType, s.Capability, s.Label = t.Action, t.Capability, t.Label
 }
 
-// Normalise checks arguments against the schema and returns them in one form: known names, no nulls, trimmed strings,
-// defaults filled in, keys in order. A topK that is given takes the place of the tool's own default. Its error says in
-// plain words what does not fit. Equal calls are then equal as bytes, by which repeated calls and cached results are
-// known. Order of the steps: nulls and spaces, other names, the request's top_k, the schema, defaults. An alias beside
-// its proper name is dropped. Verbatim arguments are only checked.
+// Normalise validates arguments against the schema and returns them in a canonical form, so that equal calls are
+// equal bytes. Repeated calls and cached results are recognised by these bytes. The steps are: drop nulls, trim
+// strings, resolve aliases, set the request's top_k, validate, apply defaults. An alias is dropped if its proper
+// name is given. Arguments of Verbatim tools get no aliases. Its error names the invalid argument for the model.
 //
-// args may be empty, as some models send nothing for a tool that needs nothing.
+// args may be empty, as some models send nothing for a tool without arguments.
 func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, error) {
 	in := map[string]any{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -251,14 +250,14 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	return json.Marshal(in)
 }
 
-// NeedsNoFootnote reports whether something in the output of a call that ended so may be said without a passage behind
-// it: a result of a tool that shows none, what was computed of passages, or what another server says of its failure.
+// NeedsNoFootnote reports whether an answer may state parts of a call's output without a footnote. That holds for a
+// completed call of a tool without passages or with computed values, and for the error of an MCP tool.
 func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
 	return (t.WithoutPassages || t.computed != nil) && status == chat.StatusComplete ||
 		t.Verbatim && status == chat.StatusError
 }
 
-// Returned is what a call came to, for the check of an answer that says it without a footnote: see NeedsNoFootnote.
+// Returned converts a call to the form in which answers are checked against it: see NeedsNoFootnote.
 func (t *Tool) Returned(input, output json.RawMessage, message string) cite.Returned {
 	r := cite.Returned{
 		Tool: t.Name, Verbatim: t.Verbatim, Computed: t.computed != nil, Input: input, Output: output, Message: message,
@@ -272,9 +271,9 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) cite.Retu
 	return r
 }
 
-// NoteResult notes in the sources of a run what a call of the tool came to: when the call is over, and again when the
-// run is carried on after a restart. The documents that were opened must be known. It reads the stored result and
-// nothing else, so a run that is taken over comes to the same sources.
+// NoteResult updates a run's sources from a call's stored result, after the call and again when the run is resumed.
+// The opened documents must be in the sources. It reads nothing but the stored result, so a resumed run has the same
+// sources.
 func (t *Tool) NoteResult(s *cite.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)
@@ -303,9 +302,8 @@ func (t *Tool) NoteResult(s *cite.Sources, r chat.StepResult) {
 	}
 }
 
-// NoteOutcome notes what a call of the tool changed, when it is over.
-//
-// It is for a call that was made just now: it has the hits themselves, which a stored result does not.
+// NoteOutcome updates the sources after a call in this process. It also records the hits, which a stored result
+// lacks.
 func (t *Tool) NoteOutcome(s *cite.Sources, e SourceChanges, r chat.StepResult) {
 	s.AddDocuments(e.Documents...)
 	for _, hit := range e.Hits {
@@ -321,7 +319,7 @@ func (t *Tool) NoteOutcome(s *cite.Sources, e SourceChanges, r chat.StepResult) 
 	t.NoteResult(s, r)
 }
 
-// ModelOutput is what the model was told of a stored output.
+// ModelOutput decodes a stored output to the form that the model gets.
 func (t *Tool) ModelOutput(stored json.RawMessage) (any, error) {
 	if t.modelView == nil {
 		var v any
@@ -331,7 +329,7 @@ func (t *Tool) ModelOutput(stored json.RawMessage) (any, error) {
 	return t.modelView(stored)
 }
 
-// viewOf reads a stored output of the type Out.
+// viewOf decodes a stored output of type Out.
 func viewOf[Out ModelView](stored json.RawMessage) (ModelView, error) {
 	var out Out
 	err := json.Unmarshal(stored, &out)

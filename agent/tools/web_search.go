@@ -19,7 +19,7 @@ import (
 //go:embed web_search.md
 var webSearchDoc string
 
-// webSearchSchema bounds a query to 400 characters, the most that Brave's search takes.
+// webSearchSchema limits a query to 400 characters, the maximum of Brave's search.
 const webSearchSchema = `{
 	"type": "object", "additionalProperties": false, "required": ["query"],
 	"properties": {
@@ -29,21 +29,21 @@ const webSearchSchema = `{
 	}
 }`
 
-// Both are choices: each page read takes a request, and its passages take room in the model's turn.
+// Neither value was measured. Each page costs a request, and its passages take tokens of the model's context.
 const (
 	webSearchName = "web_search"
 
-	pagesRead = 3 // of those found; the others are named
+	pagesRead = 3 // number of pages that are fetched; further ones are only listed
 	pageHits  = 4 // passages shown of each page, on average
 )
 
-// webSearchInput are the arguments of web_search.
+// webSearchInput holds the arguments of web_search.
 type webSearchInput struct {
 	Query      string `json:"query"`
 	MaxResults int    `json:"max_results"`
 }
 
-// webPage is a page that was read and kept with the run; its passages are cited like those of documents.
+// webPage is a page that was fetched and stored with the run; its passages are cited like those of documents.
 type webPage struct {
 	DocID     string         `json:"doc_id"`
 	URL       string         `json:"url"`
@@ -52,7 +52,7 @@ type webPage struct {
 	Passages  []ShownPassage `json:"passages"`
 }
 
-// unreadPage is a page that was found and not read. Its snippet is the provider's, so it can't be cited.
+// unreadPage is a search result that was not fetched. Its snippet is the provider's and can't be cited.
 type unreadPage struct {
 	URL     string `json:"url"`
 	Title   string `json:"title"`
@@ -60,9 +60,9 @@ type unreadPage struct {
 	Why     string `json:"why"`
 }
 
-// webSearchOutput is what the provider found, read or not.
+// webSearchOutput holds the provider's results.
 //
-// Pages were read and can be cited; Unread are those that were only found, each with why. Total counts both.
+// Pages were fetched and can be cited. Unread were not fetched, each with the reason. Total counts both.
 type webSearchOutput struct {
 	Query  string       `json:"query"`
 	Pages  []webPage    `json:"pages"`
@@ -70,7 +70,7 @@ type webSearchOutput struct {
 	Total  int          `json:"total_results"`
 }
 
-// ForModel leaves out the ids of passages.
+// ForModel omits the passage ids.
 func (o webSearchOutput) ForModel() any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
@@ -81,7 +81,7 @@ func (o webSearchOutput) ForModel() any {
 	return o
 }
 
-// clipTo shortens passages and snippets and keeps every address.
+// clipTo truncates passages and snippets and keeps every URL.
 func (o webSearchOutput) clipTo(limit int) any {
 	pages := make([]webPage, len(o.Pages))
 	for i, p := range o.Pages {
@@ -97,8 +97,8 @@ func (o webSearchOutput) clipTo(limit int) any {
 	return o
 }
 
-// webSearch is the tool for the web; without one that is set up (nil) it is missing. It is unique: no search of the
-// documents stands in for the web. It is not cached, as the web has no version.
+// webSearch returns the builder of the web search tool. Without a provider (nil) the tool is missing. It is unique:
+// no search of the library is a fallback for it. It is not cached, as the web has no version.
 func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	return func() (*Tool, error) {
 		t, err := definition[webSearchInput]{
@@ -129,9 +129,9 @@ func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
 	}
 }
 
-// readWeb reads the best of the pages found, keeps them with the run, and shows what in them bears on the query. A page
-// that can't be read is listed with the reason; only a full disk and the end of ctx fail the call. The pages are read
-// at the same time, each with its own reason for failing.
+// readWeb fetches the first pagesRead pages concurrently, stores them with the run, and returns the passages that
+// match the query. A page that can't be fetched is listed with the reason. Only a full disk, a failed search and the
+// cancellation of ctx fail the call.
 func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found []web.Found) (Result, error) {
 	docs := make([]corpus.Document, len(found))
 	why := make([]error, len(found))
@@ -196,8 +196,8 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	}, nil
 }
 
-// capturePage reads a page and keeps it. A page becomes a document of the run's hidden namespace, so its words are
-// quoted and opened like any other's. Its meta keeps the address and when it was read.
+// capturePage fetches a page and stores it as a document of the run's hidden namespace, so that it is cited and
+// opened like any other. Its metadata has the URL and the time of the fetch.
 func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (corpus.Document, error) {
 	page, err := w.Fetch(ctx, f.URL)
 	if err != nil {
@@ -210,8 +210,8 @@ func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (cor
 	})
 }
 
-// bearingOn returns the passages of each page that fit the query best, its first one where none does. The search is by
-// words alone: captured pages have no vectors (corpus.SemanticOff).
+// bearingOn returns the passages of each page that match the query best, or its first passage if none match. The
+// search is lexical, since captured pages have no embeddings (corpus.SemanticOff).
 func (d *Context) bearingOn(
 	ctx context.Context, query string, pages []corpus.Document,
 ) (map[string][]corpus.Passage, error) {

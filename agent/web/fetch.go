@@ -17,21 +17,20 @@ import (
 	"github.com/footnote/footnote/corpus/webtext"
 )
 
-// Limits of reading a page.
+// Limits of fetching a page.
 const (
-	MaxPage      = 5 << 20 // bytes, as sent and as unpacked
+	MaxPage      = 5 << 20 // bytes, compressed and decompressed
 	fetchTime    = 10 * time.Second
 	maxRedirects = 5
 	maxURL       = 2000
 )
 
-// fetcher reads pages. It keeps no cookies and no connections, and uses no proxy: all it sends is the address and who
-// it is.
+// fetcher fetches pages. It has no cookies, no connection pool and no proxy; a request contains only the URL and the
+// User-Agent.
 type fetcher struct{ client *http.Client }
 
-// newFetcher makes a fetcher that dials only what allowed lets through. Connections are not kept: each page is one
-// request, and a kept connection would skip the check. Compression is asked for by hand, as the transport would unpack
-// without a bound.
+// newFetcher returns a fetcher that dials only addresses that allowed accepts. Keep-alive is off, since a reused
+// connection would skip the check. Decompression by the transport is off, since it has no limit.
 func newFetcher(allowed control, resolver *net.Resolver) *fetcher {
 	dialer := &net.Dialer{Timeout: fetchTime, Control: allowed, Resolver: resolver}
 	return &fetcher{client: &http.Client{
@@ -50,7 +49,7 @@ func newFetcher(allowed control, resolver *net.Resolver) *fetcher {
 	}}
 }
 
-// checkURL refuses what is no plain address of a web page. Where its name leads to is seen when it is dialled.
+// checkURL validates the URL of a web page. The resolved address is checked when it is dialled.
 func checkURL(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
@@ -64,8 +63,8 @@ func checkURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// fetchPage reads one page. The type decides before the body is read; its length is checked as announced, as sent, and
-// as unpacked.
+// fetchPage fetches one page. The content type is checked before the body is read, the length as announced, as
+// received and as decompressed.
 func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	u, err := checkURL(address)
 	if err != nil {
@@ -116,8 +115,8 @@ func (f *fetcher) fetchPage(ctx context.Context, address string) (Page, error) {
 	return page, nil
 }
 
-// readUnpacked reads a body within its limits, both before and after decompression. A small file can unpack to
-// gigabytes, hence both bounds.
+// readUnpacked reads a body within its limits, before and after decompression, since a small file can decompress to
+// gigabytes.
 func readUnpacked(resp *http.Response) ([]byte, error) {
 	sent := io.Reader(&io.LimitedReader{R: resp.Body, N: MaxPage + 1})
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
@@ -138,7 +137,7 @@ func readUnpacked(resp *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// explainError turns what went wrong into a sentence that names no address of the inside.
+// explainError converts an error to a message for the user without internal addresses.
 func (f *fetcher) explainError(err error) error {
 	var told *chat.Error
 	var timeout net.Error
@@ -158,7 +157,7 @@ func (f *fetcher) explainError(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The page could not be read.", Err: err}
 }
 
-// pageFilename names a page by its host and the end of its path.
+// pageFilename returns a file name made of the host and the last element of the path.
 func pageFilename(u *url.URL, extension string) string {
 	name := u.Hostname()
 	if last := path.Base(u.Path); last != "/" && last != "." {

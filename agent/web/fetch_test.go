@@ -137,7 +137,7 @@ func TestAPageThatNeverEndsIsGivenUp(t *testing.T) {
 
 const key = "canary-key-7f3a"
 
-// services answer as the providers do, and refuse what the providers would.
+// services returns a server that imitates the providers, including their validation.
 func services(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	hit := func(text string) []map[string]string {

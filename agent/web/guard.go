@@ -9,15 +9,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// errNotPublic is why a connection was not made.
+// errNotPublic is the error for a refused connection.
 var errNotPublic = errors.New("the address is not on the public internet")
 
-// control is asked about each address that is about to be dialled, after names were resolved. It sees the address that
-// is really dialled: a check of the URL would miss names that answer differently a second time (DNS rebinding).
+// control checks each address before it is dialled, after DNS resolution. A check of the URL would miss names that
+// resolve differently a second time (DNS rebinding).
 type control func(network, address string, c syscall.RawConn) error
 
-// metadata lists the addresses at which clouds give a machine its credentials and user data. Each comment names the
-// vendor's documentation. Most IPv4 addresses are also in a range of reserved; isMetadata needs them one by one.
+// metadata lists the addresses of cloud metadata services, which serve a machine's credentials and user data. Each
+// comment names the vendor's documentation. Most IPv4 addresses are also in a range of reserved; isMetadata needs
+// them one by one.
 var metadata = []netip.Prefix{
 	// The address that most vendors share. AWS, “Access instance metadata for an EC2 instance”; Google Cloud, “About
 	// VM metadata”; Azure, “Azure Instance Metadata Service for virtual machines”; Oracle Cloud, “Getting Instance
@@ -47,8 +48,8 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("192.80.8.124/32"),
 }
 
-// reserved lists ranges without servers for anyone: link-local, “this network”, protocol assignments, multicast and
-// reserved, and the IPv6 ranges that carry IPv4 addresses (NAT64, 6to4, Teredo).
+// reserved lists ranges without public servers: link-local, “this network”, protocol assignments, multicast and
+// reserved, and the IPv6 ranges that embed IPv4 addresses (NAT64, 6to4, Teredo).
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"),
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("::/128"),
@@ -56,8 +57,8 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("ff00::/8"), netip.MustParsePrefix("240.0.0.0/4"),
 }
 
-// isMetadata reports whether an address leads to a metadata service. The last four bytes of an IPv6 address count too:
-// NAT64 with a prefix of the network's own (RFC 6052) and ISATAP (RFC 5214) take them for an IPv4 address.
+// isMetadata reports whether an address leads to a metadata service. The last four bytes of an IPv6 address are
+// checked too: NAT64 with a network-specific prefix (RFC 6052) and ISATAP (RFC 5214) embed an IPv4 address there.
 func isMetadata(ip netip.Addr) bool {
 	if contains(metadata, ip) {
 		return true
@@ -71,8 +72,9 @@ func contains(list []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// guard returns the check that every connection to an address of a user, a page or a model passes. It allows the
-// public internet and what allow accepts. No caller can allow metadata services or reserved ranges. Refusals wrap why.
+// guard returns the check for all connections to addresses of a user, a page or a model. It allows the public
+// internet and the addresses that allow accepts, but never metadata services or reserved ranges. Its errors wrap
+// why.
 func guard(why error, allow func(netip.AddrPort) bool, options ...ssrf.Option) control {
 	public := ssrf.New(options...)
 	return func(network, address string, c syscall.RawConn) error {

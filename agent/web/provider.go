@@ -17,17 +17,17 @@ import (
 
 const (
 	searchTime = 10 * time.Second
-	maxAnswer  = 2 << 20 // bytes of a provider's answer
+	maxAnswer  = 2 << 20 // maximum bytes of a provider's response
 )
 
-// api is a search service's JSON API.
+// api is the JSON API of a search service.
 type api struct {
 	base, key string
 	client    *http.Client
 }
 
-// askJSON sends a request and decodes the answer. The sentence of its error names the status, never the key. Errors are
-// chat.Errors for the user: what a service wrote is not repeated, as it may hold the key.
+// askJSON sends a request and decodes the response. Its errors are chat.Errors with the status; the response's text
+// is omitted, as it may contain the key.
 func (a api) askJSON(ctx context.Context, method, address string, header map[string]string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -72,7 +72,7 @@ func (a api) askJSON(ctx context.Context, method, address string, header map[str
 	return nil
 }
 
-// reach asks for the server's first page. Whatever it says of that page, it is there.
+// reach requests the server's root. Any status below 500 counts as reachable.
 func (a api) reach(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/", nil)
 	if err != nil {
@@ -88,15 +88,15 @@ func (a api) reach(ctx context.Context) error {
 	return errors.Join(err, resp.Body.Close())
 }
 
-// unreachable is the error for a service that does not answer.
+// unreachable returns the error for a service that can't be reached.
 func unreachable(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service can't be reached.", Err: err}
 }
 
-// searxng is a SearXNG server; "json" has to be among its search.formats.
+// searxng is a SearXNG server; its search.formats must include "json".
 type searxng struct{ api }
 
-// search asks for the first page of results, whose length is the server's.
+// search requests the first page of results, whose length the server determines.
 func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, error) {
 	var out struct {
 		Results []struct{ URL, Title, Content string }
@@ -115,10 +115,10 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 	return found, err
 }
 
-// tavily is the service at tavily.com.
+// tavily is the API of tavily.com.
 type tavily struct{ api }
 
-// search asks Tavily's POST /search, with the key as a bearer token.
+// search calls Tavily's POST /search, with the key as a bearer token.
 func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error) {
 	in := map[string]any{"query": query, "max_results": n}
 	var out struct {
@@ -136,7 +136,7 @@ func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error
 // brave is Brave's search API.
 type brave struct{ api }
 
-// search asks Brave's web search. Without text_decorations no marks of HTML stand in the snippets.
+// search calls Brave's web search. text_decorations=false removes HTML markup from the snippets.
 func (p brave) search(ctx context.Context, query string, n int) ([]Found, error) {
 	var out struct {
 		Web struct {

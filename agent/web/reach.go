@@ -15,36 +15,37 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Reach says which addresses may be reached for somebody. The zero Reach is the public internet. It is for addresses
-// that a person of this server set up, such as places and webhooks, unlike Web, whose addresses come from anywhere.
+// Reach is a policy of the addresses that may be dialled. The zero Reach allows the public internet. It is for
+// addresses that a user of this server configured, such as places and webhooks, unlike Web, whose URLs come from
+// anywhere.
 type Reach struct {
-	// Own adds the networks that this machine is in, and itself.
+	// Own allows this machine and its private networks.
 	Own bool
-	// Hosts adds servers, wherever their names lead: "nas.lan" or "nas.lan:5001".
+	// Hosts allows servers, wherever their names resolve to: "nas.lan" or "nas.lan:5001".
 	Hosts []string
-	// Resolver looks names up; nil: the system's.
+	// Resolver resolves names; nil: the system's.
 	Resolver *net.Resolver
 }
 
 const (
-	reachTime    = 20 * time.Second // to connect
-	replyTime    = 30 * time.Second // to begin a reply
-	maxHops      = 10               // redirects
-	maxReachIdle = 4                // connections that wait
+	reachTime    = 20 * time.Second // timeout of a connection
+	replyTime    = 30 * time.Second // timeout of the response header
+	maxHops      = 10               // maximum redirects
+	maxReachIdle = 4                // maximum idle connections of a host
 )
 
-// shared is the network behind a provider's or a private network's translation of addresses. It is RFC 6598's; private
-// networks of several vendors use it too.
+// shared is the address range for carrier-grade NAT, RFC 6598; private networks of several vendors use it too.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// errReach is why a connection was not made.
+// errReach is the error for a refused connection.
 var errReach = &chat.Error{
 	Code: chat.CodeForbidden,
 	Message: "This address is not on the public internet, and this server may not reach it. Whoever runs the server " +
 		"can allow it (FOOTNOTE_PLACES_ALLOW). On a server without keys, enter it again on the server's own machine.",
 }
 
-// control checks addresses before they are dialed. With private, the networks of this machine are allowed too.
+// control returns the check of addresses before they are dialled. With private, private networks and this machine
+// are allowed.
 func (r Reach) control(private bool) control {
 	return guard(errReach, func(at netip.AddrPort) bool {
 		ip := at.Addr()
@@ -61,7 +62,7 @@ func (r Reach) listed(address string) bool {
 	})
 }
 
-// Dial connects to a host and port that may be reached; else it fails with chat.CodeForbidden.
+// Dial connects to a host and port, or returns chat.CodeForbidden for an address that is not allowed.
 func (r Reach) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{
 		Timeout: reachTime, Control: r.control(r.Own || r.listed(address)), Resolver: r.Resolver,
@@ -73,8 +74,9 @@ func (r Reach) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return conn, err
 }
 
-// Client speaks HTTP by Dial alone: it uses no proxy and keeps no cookies. Each redirect is dialled by Dial again, so
-// it is checked as the first address was. From https to http nothing goes that has an Authorization header.
+// Client returns an HTTP client that connects by Dial, without a proxy and cookies. Each redirect is dialled by Dial
+// again, so it is checked like the first address. A request with an Authorization header is not redirected from
+// https to http.
 func (r Reach) Client() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -90,7 +92,7 @@ func (r Reach) Client() *http.Client {
 				return errReach
 			case next.URL.Scheme == "http" && before[0].URL.Scheme == "https" &&
 				before[0].Header.Get("Authorization") != "":
-				return errReach // a password would be sent in the open
+				return errReach // the password would be sent in plain text
 			}
 			next.Header.Del("Referer")
 			return nil

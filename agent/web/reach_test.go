@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// wantRefused fails the test unless an error says that an address may not be reached.
+// wantRefused fails the test unless an error is CodeForbidden.
 func wantRefused(t *testing.T, what string, err error) {
 	t.Helper()
 	if chat.CodeOf(err) != chat.CodeForbidden || err == nil {
@@ -29,7 +29,7 @@ func wantRefused(t *testing.T, what string, err error) {
 	}
 }
 
-// dialled asks a reach about an address as it would be dialled, without connecting.
+// dialled checks an address with a reach, without connecting.
 func dialled(r Reach, private bool, ip string) error {
 	network := "tcp4"
 	if strings.Contains(ip, ":") {
@@ -56,7 +56,7 @@ func TestReachRefusesWhatIsInside(t *testing.T) {
 	}
 }
 
-// The own network is this machine and the networks it is in, but never what tells secrets of a machine of a cloud.
+// Own allows this machine and its networks, but never cloud metadata services.
 func TestTheOwnNetworkHasNoSecretsOfClouds(t *testing.T) {
 	t.Parallel()
 	for _, ip := range []string{
@@ -112,7 +112,7 @@ func TestReachRefusesNamesAndRedirectsToMetadata(t *testing.T) {
 	}
 }
 
-// A name is refused by where it leads, each time it is looked up; so is every spelling of an address.
+// A name is checked by its resolved address, at each lookup, and so is every spelling of an address.
 func TestReachLooksAtWhereNamesLead(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
@@ -158,7 +158,7 @@ func TestListedServersAreThoseAlone(t *testing.T) {
 	}
 }
 
-// hops is a server that sends on to the address in its query.
+// hops returns a server that redirects to the URL in its query.
 func hops(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +212,7 @@ func TestARedirectReachesNoMoreThanItsFirstRequest(t *testing.T) {
 	}
 }
 
-// A password that was sent over TLS is not sent in the open.
+// A password that was sent over TLS is not sent in plain text.
 func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
 	t.Parallel()
 	client := Reach{Own: true}.Client()
@@ -231,7 +231,7 @@ func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
 	wantRefused(t, "with a password", client.CheckRedirect(next, []*http.Request{first}))
 }
 
-// Proxies of the environment would connect wherever they are asked to.
+// Proxies of the environment would connect to any address.
 func TestReachUsesNoProxy(t *testing.T) {
 	t.Parallel()
 	transport, ok := Reach{}.Client().Transport.(*http.Transport)
@@ -240,7 +240,7 @@ func TestReachUsesNoProxy(t *testing.T) {
 	}
 }
 
-// What refuses a connection is told as one sentence, whatever it is wrapped in.
+// The error of a refused connection is one sentence, however it is wrapped.
 func TestARefusalIsASentence(t *testing.T) {
 	t.Parallel()
 	_, err := Reach{}.Dial(t.Context(), "tcp", "127.0.0.1:1")
@@ -251,7 +251,7 @@ func TestARefusalIsASentence(t *testing.T) {
 	}
 }
 
-// inside are addresses that no page may be read from.
+// inside lists addresses that pages must not be fetched from.
 var inside = []string{
 	"127.0.0.1", "127.0.0.53", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1",
 	"169.254.169.254", "169.254.170.2",
@@ -263,11 +263,11 @@ var inside6 = []string{
 	"::1", "::", "::127.0.0.1", "::7f00:1", "fe80::1", "fe80::1%25lo", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1",
 	"64:ff9b:1::7f00:1", "100::1",
 	"2001:db8::1", "2001::7f00:1", "2002:7f00:1::1", "3fff::1", "::ffff:0:127.0.0.1",
-	// A translator of the provider, or ISATAP, makes the last four bytes an IPv4 address.
+	// NAT64 or ISATAP embeds an IPv4 address in the last four bytes.
 	"2606:4700::a9fe:a9fe", "2606:4700::5efe:168.63.129.16", "2606:4700::168.63.129.16",
 }
 
-// clouds are the addresses of metadata services, as their vendors document them.
+// clouds lists the addresses of metadata services, as their vendors document them.
 var clouds = []string{
 	"169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.42.42", "169.254.0.23", "169.254.10.10",
 	"168.63.129.16", "100.100.100.200", "192.0.0.192", "192.80.8.124",
@@ -275,7 +275,7 @@ var clouds = []string{
 	"fd00:100::100:200", "fe80::a9fe:a9fe",
 }
 
-// embeddings are the IPv6 addresses that carry an IPv4 address to whatever translates them.
+// embeddings returns the IPv6 addresses that embed an IPv4 address.
 func embeddings(ip string) []string {
 	a := netip.MustParseAddr(ip).As4()
 	hex := fmt.Sprintf("%02x%02x:%02x%02x", a[0], a[1], a[2], a[3])
@@ -286,7 +286,8 @@ func embeddings(ip string) []string {
 	}
 }
 
-// spellings are ways to write an IPv4 address as the host of a URL, many of which are host names to a URL parser.
+// spellings returns notations of an IPv4 address as the host of a URL, many of which a URL parser takes for host
+// names.
 func spellings(ip string) []string {
 	a := netip.MustParseAddr(ip).As4()
 	n := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
@@ -305,8 +306,8 @@ func spellings(ip string) []string {
 	}
 }
 
-// watched is a guard on any port that counts what it lets through, but for one address that stands for the public
-// internet.
+// watched is a guard on any port that counts the connections it allows, except to one address that simulates the
+// public internet.
 type watched struct {
 	guard   control
 	public  netip.AddrPort
@@ -327,10 +328,10 @@ func (w *watched) control(network, address string, c syscall.RawConn) error {
 		return err
 	}
 	w.through.Add(1)
-	return errNotPublic // counted; the test itself connects to nobody
+	return errNotPublic // counted; the test itself never connects
 }
 
-// secret is a server of the inside that counts who comes.
+// secret returns an internal server that counts its requests.
 func secret(t *testing.T) (port string, visits *atomic.Int64) {
 	t.Helper()
 	visits = &atomic.Int64{}
@@ -464,7 +465,7 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 
 func errorOf(_ Page, err error) error { return err }
 
-// names is a name server on loopback that gives every name the same addresses.
+// names is a DNS server on loopback that resolves every name to the same addresses.
 type names struct {
 	conn      net.PacketConn
 	addresses atomic.Pointer[[]netip.Addr]

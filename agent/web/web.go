@@ -1,11 +1,11 @@
-// Package web searches the web through a provider (SearXNG, Tavily or Brave) and reads pages of it. Whatever address it
-// is given, it reads only from the public internet, checked at the moment of connecting: never from this machine, the
-// network around it, or a cloud's metadata service. Sizes and times are bounded. Nothing is kept here: agent/tools
-// captures pages into the library.
+// Package web searches the web through a provider (SearXNG, Tavily or Brave) and fetches pages. Whatever URL it
+// gets, it connects only to the public internet, checked at the moment of connecting. It never connects to this
+// machine, the network around it, or a cloud's metadata service. Sizes and times are limited. The package stores
+// nothing: agent/tools captures pages into the library.
 //
-// web.go has the types and the settings, provider.go the search services, fetch.go reads pages, guard.go decides what
-// may be dialled for them, reach.go does so for what a person set up. Why addresses are judged in the dialer:
-// docs/decisions/sources.md.
+// web.go has the types and the configuration, provider.go the search services, fetch.go fetches pages. guard.go
+// checks addresses that are dialled for them, reach.go those that users configured. The reasons for checks in the
+// dialer are in docs/decisions/sources.md.
 package web
 
 import (
@@ -23,25 +23,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Providers are the names of the search services that are understood.
+// Providers are the names of the supported search services.
 var Providers = []string{"searxng", "tavily", "brave"}
 
-// bases are where the services are that have an address of their own.
+// bases are the default URLs of hosted services.
 var bases = map[string]string{"tavily": "https://api.tavily.com", "brave": "https://api.search.brave.com"}
 
-// Config names the search provider. URL is required for searxng; the others have their own.
+// Config configures the search provider. URL is required for searxng and optional for the others.
 type Config struct {
 	Provider string // one of Providers
 	URL      string // http or https, without a path beyond the service's own
 	APIKey   Secret // required for tavily and brave
-	// Allow lists addresses that pages may be read from although they are private or on another port than 80 and 443.
+	// Allow lists addresses that may be fetched although they are private or on a port other than 80 and 443.
 	Allow []netip.AddrPort
 }
 
-// Secret is a key that never prints.
+// Secret is a key that is redacted when printed.
 type Secret string
 
-// String returns "[set]", or nothing when it is empty.
+// String returns "[set]", or an empty string for an empty secret.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -49,13 +49,13 @@ func (s Secret) String() string {
 	return "[set]"
 }
 
-// GoString is String for %#v.
+// GoString implements fmt.GoStringer for %#v, redacted.
 func (s Secret) GoString() string { return s.String() }
 
-// LogValue is String for slog.
+// LogValue implements slog.LogValuer, redacted.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Found is a page that a search names.
+// Found is a search result.
 type Found struct {
 	URL     string // http or https
 	Title   string
@@ -67,7 +67,7 @@ type provider interface {
 	search(ctx context.Context, query string, n int) ([]Found, error)
 }
 
-// Web searches and reads. It is safe for concurrent use.
+// Web searches and fetches. It is safe for concurrent use.
 type Web struct {
 	name     string
 	provider provider
@@ -75,7 +75,7 @@ type Web struct {
 	fetcher  *fetcher
 }
 
-// Check says what is wrong with the settings of a provider; nil if nothing is.
+// Check validates the configuration of a provider.
 func (c Config) Check() error {
 	if !slices.Contains(Providers, c.Provider) {
 		return fmt.Errorf(
@@ -96,8 +96,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// New checks the settings. It connects to nothing. The client for the provider has no guard: its address is a setting
-// and may be on this machine.
+// New validates the configuration. It does not connect. The provider's client has no guard, since its URL is a
+// setting and may be on this machine.
 func New(cfg Config) (*Web, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func New(cfg Config) (*Web, error) {
 	base := strings.TrimRight(cmp.Or(cfg.URL, bases[cfg.Provider]), "/")
 	api := api{key: string(cfg.APIKey), base: base, client: &http.Client{
 		Timeout: searchTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { // a key goes nowhere else
+		CheckRedirect: func(*http.Request, []*http.Request) error { // a redirect would send the key to another server
 			return http.ErrUseLastResponse
 		},
 	}}
@@ -121,15 +121,15 @@ func New(cfg Config) (*Web, error) {
 	return w, nil
 }
 
-// Reach fails when the provider's server does not answer. It searches for nothing, so it costs nothing, and finds no
-// fault with the key.
+// Reach returns an error if the provider's server does not respond. It sends no search, so it costs nothing and does
+// not validate the key.
 func (w *Web) Reach(ctx context.Context) error { return w.api.reach(ctx) }
 
-// Name is the provider's name.
+// Name returns the provider's name.
 func (w *Web) Name() string { return w.name }
 
-// Search returns up to n pages, best first, each address once. It fails with a chat.Error that says what happened.
-// Addresses without their fragments tell pages apart. What is no plain address of a page is left out.
+// Search returns up to n pages, best first, deduplicated by URL without the fragment. Results with an invalid URL
+// are skipped. Its errors wrap a chat.Error.
 func (w *Web) Search(ctx context.Context, query string, n int) ([]Found, error) {
 	found, err := w.provider.search(ctx, query, n)
 	if err != nil {
@@ -151,28 +151,28 @@ func (w *Web) Search(ctx context.Context, query string, n int) ([]Found, error) 
 	return out, nil
 }
 
-// Page is what was read from an address.
+// Page is a fetched page.
 type Page struct {
 	URL       string // after all redirects
-	Filename  string // with the extension of its kind
+	Filename  string // with the extension of its type
 	Body      []byte // text in UTF-8 with a byte order mark, or a PDF
 	FetchedAt time.Time
 }
 
-// Fetch reads a page: HTML, plain text or PDF, at most MaxPage bytes, in at most ten seconds. It fails with
+// Fetch fetches a page: HTML, plain text or PDF, at most MaxPage bytes, in at most ten seconds. It returns
 // chat.CodeForbidden for an address that is not public, chat.CodeTooLarge, chat.CodeUnsupported, chat.CodeTimeout or
 // chat.CodeUnavailable.
 func (w *Web) Fetch(ctx context.Context, address string) (Page, error) {
 	return w.fetcher.fetchPage(ctx, address)
 }
 
-// plainLine makes one line of at most limit runes of what a provider says.
+// plainLine normalises a provider's text to one line of at most limit runes.
 func plainLine(s string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " "))
 	return string(runes[:min(limit, len(runes))])
 }
 
-// failedWith is an error with a sentence for the user.
+// failedWith returns an error with a message for the user.
 func failedWith(code chat.Code, format string, args ...any) error {
 	return &chat.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// played is what a consumer gets from a stream.
+// played is the output of a stream for a consumer.
 type played struct {
 	Text, Reasoning, Signature string
 	Dropped                    string
@@ -141,7 +141,7 @@ func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 	wg.Wait()
 }
 
-// The request holds everything, results and what is said with them are one message, and thinking goes back with its
+// The request is complete, results and the text with them are one message, and thinking is sent back with its
 // signature.
 func TestSendsTheWholeRequest(t *testing.T) {
 	t.Parallel()
@@ -271,7 +271,7 @@ func TestReachSaysWhetherTheServerTakesTheKey(t *testing.T) {
 	}
 }
 
-// TestReadsWholeReply reads replies of a server that ignores “stream” and answers with one JSON document.
+// TestReadsWholeReply covers a server that ignores “stream” and responds with one JSON document.
 func TestReadsWholeReply(t *testing.T) {
 	t.Parallel()
 	const whole = `{"id":"m","type":"message","role":"assistant","model":"claude","content":[` +

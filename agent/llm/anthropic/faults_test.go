@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// wire is a transport that answers with bytes.
+// wire is a transport that responds with bytes.
 type wire struct {
 	body string
 	kind string
@@ -215,8 +215,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Whatever bytes come: no panic, and no reply that counts as complete unless its bytes hold an event with a reason to
-// stop.
+// Fuzzing streams: no panic, and a reply is complete only if its bytes contain an event with a stop reason.
 func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
 	start := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"
 	block := func(b, delta string) string {
@@ -272,7 +271,7 @@ func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
 	})
 }
 
-// proved reads an event stream the plain way and reports whether one of its events has a reason to stop.
+// proved parses an event stream independently and reports whether an event has a stop reason.
 func proved(wire []byte) bool {
 	var data []byte
 	for line := range bytes.SplitSeq(wire, []byte("\n")) {

@@ -1,11 +1,11 @@
-// Package anthropic speaks to Anthropic's models with their own tool use and thinking. A reply's thinking is kept with
-// its signature and sent back in the next turn of the same question, because the provider refuses to think on without
-// it. Retries, failures and silence are httpllm's. New makes a Model, which satisfies llm.Model; Probe has it call a
-// tool.
+// Package anthropic is a client of Anthropic's models with native tool calls and thinking. A reply's thinking is
+// stored with its signature and sent back in the next turn of the same question. The provider refuses to continue
+// thinking without it. Retries, errors and timeouts are in httpllm. New returns a Model, which implements llm.Model;
+// Probe has it call a tool.
 //
-// A request goes through request.go (history to content blocks) and stream.go (events to parts); model.go has the
-// settings and what is learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply
-// counts as complete only with a stop reason (docs/decisions/model-servers.md).
+// request.go converts the history to content blocks, stream.go events to parts; model.go has the configuration and
+// the features learnt from refusals. The SDK decodes the events, since the protocol has one server, and a reply is
+// complete only with a stop reason (docs/decisions/model-servers.md).
 package anthropic
 
 import (
@@ -34,24 +34,24 @@ import (
 
 const (
 	defaultBaseURL   = "https://api.anthropic.com/"
-	defaultMaxTokens = 8192 // the provider wants a limit
+	defaultMaxTokens = 8192 // the provider requires a limit
 )
 
-// Config says which model to use. Zero durations take the defaults.
+// Config configures the model. Zero durations take the defaults.
 type Config struct {
 	APIKey     string // never printed
-	BaseURL    string // empty: Anthropic
+	BaseURL    string // empty: Anthropic's API
 	Model      string
-	Thinking   int          // tokens a reply may think, at least 1,024; 0: it does not
-	HTTPClient *http.Client // nil: a client of our own
+	Thinking   int          // token budget of thinking, at least 1,024; 0: disabled
+	HTTPClient *http.Client // nil: httpllm.NewHTTPClient
 	Log        *slog.Logger // nil: slog.Default()
 
-	FirstToken time.Duration // 120 s: the longest wait for the first piece of a reply
-	Idle       time.Duration // 60 s: the longest silence after it
-	RetryFor   time.Duration // 30 s: no further try begins after this
+	FirstToken time.Duration // 120 s: timeout of the first chunk of a reply
+	Idle       time.Duration // 60 s: timeout between bytes after it
+	RetryFor   time.Duration // 30 s: no further try starts after this time
 }
 
-// Model is one of Anthropic's models. It satisfies llm.Model.
+// Model is one of Anthropic's models. It implements llm.Model.
 type Model struct {
 	name     string
 	thinking int
@@ -62,10 +62,10 @@ type Model struct {
 	server   *httpllm.Server
 	models   sdk.ModelService
 
-	noTemperature atomic.Bool // the model refused one
+	noTemperature atomic.Bool // the model refuses the parameter
 }
 
-// New returns a model. It does not speak to the server yet.
+// New validates the configuration. It sends no request.
 func New(c Config) (*Model, error) {
 	var errs []error
 	if c.Model == "" {
@@ -98,7 +98,7 @@ func New(c Config) (*Model, error) {
 		Name: c.Model, Key: c.APIKey, KeySetting: "ANTHROPIC_API_KEY", ModelSetting: "ANTHROPIC_MODEL",
 		AddressSetting: "ANTHROPIC_BASE_URL", Log: m.log, RetryFor: cmp.Or(c.RetryFor, 30*time.Second),
 	}
-	// The service is made without the SDK's defaults, which would read keys and addresses from the environment.
+	// The service is built without the SDK's defaults, which would read keys and URLs from the environment.
 	m.messages = sdk.NewMessageService(option.WithBaseURL(base), option.WithAPIKey(c.APIKey), option.WithHTTPClient(
 		m.http,
 	),
@@ -108,14 +108,14 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// Name is the model's name.
+// Name returns the model's name.
 func (m *Model) Name() string { return m.name }
 
-// Close lets go of idle connections. The model can be used again after it.
+// Close closes idle connections. The model can be used again after it.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
-// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three
-// times; a rate limit goes to the caller, who can tell people.
+// Stream sends a request. See llm.Model. A request that failed before a part was yielded is tried up to three times;
+// a rate limit is returned to the caller, who can inform users.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		err := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
@@ -130,7 +130,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				if !params.Temperature.Valid() || !refusesTemperature(e) {
 					return more, e
 				}
-				m.noTemperature.Store(true) // so the next one has none
+				m.noTemperature.Store(true) // so the next request has none
 			}
 		})
 		if err != nil {
@@ -139,24 +139,24 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// refusesTemperature reports whether a request was refused because of its temperature, which some models do not take.
-// All later ones go without, for the life of the process.
+// refusesTemperature reports whether a request was refused because of its temperature, which some models do not
+// support. All later requests of the process omit it.
 func refusesTemperature(e *llm.Error) bool {
 	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "temperature")
 }
 
-// watched is a body that a watchdog reads.
+// watched is a body that is read through a watchdog.
 type watched struct {
 	io.Reader
 	io.Closer
 }
 
-// dogKey finds the watchdog of a request in its context: the SDK gives the middleware nothing else of ours.
+// dogKey is the context key of a request's watchdog, since the SDK passes nothing else to the middleware.
 type dogKey struct{}
 
-// interceptResponse turns a reply in one JSON document into a stream and other documents into errors, and has the
-// watchdog read the body. It runs inside the SDK's call, before the SDK looks at the body: a page of a proxy, or an
-// error with status 200, would end there as a stream without events.
+// interceptResponse converts a reply in one JSON document to a stream and other documents to errors, and has the
+// watchdog read the body. It runs before the SDK reads the body, which would treat a proxy's page, or an error with
+// status 200, as a stream without events.
 func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := m.server.Respond(req, next)
 	if err != nil {
@@ -195,7 +195,8 @@ func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext)
 // maxDocument is the maximum size of a reply in one document, in bytes.
 const maxDocument = 8 << 20
 
-// documentEvents rewrites a reply in one JSON document as the events of a stream, nil if the document is no reply.
+// documentEvents encodes a reply in one JSON document as the events of a stream. It returns nil if the document is
+// not a reply.
 func documentEvents(document []byte) []byte {
 	var reply struct {
 		Type       string            `json:"type"`
@@ -216,7 +217,7 @@ func documentEvents(document []byte) []byte {
 	write("message_start", map[string]any{"message": json.RawMessage(document)})
 	for i, content := range reply.Content {
 		var block struct{ Input json.RawMessage }
-		_ = json.Unmarshal(content, &block) // a block that is no object has no input
+		_ = json.Unmarshal(content, &block) // a block that is not an object has no input
 		write("content_block_start", map[string]any{"index": i, "content_block": content})
 		write("content_block_delta", map[string]any{"index": i, "delta": map[string]any{
 			"type": "input_json_delta", "partial_json": string(block.Input),

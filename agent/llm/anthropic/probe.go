@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	afterStop    = 3 * time.Second // the end may take after the reply's last piece
+	afterStop    = 3 * time.Second // timeout of the end of the stream after the stop reason
 	probeTimeout = 30 * time.Second
 )
 
-// Health is what a probe found.
+// Health is the result of a probe.
 type Health struct {
-	Tools bool // the model called the tool that it was told to call
+	Tools bool // the model called the requested tool
 	Took  time.Duration
-	Err   error // an *llm.Error; nil if the model answers
+	Err   error // an *llm.Error; nil if the model replied
 }
 
-// Probe asks the model for one small tool call. It takes at most 30 s. A model that answers in words instead of calling
-// the tool is no failure: Tools is false then, and Err nil.
+// Probe requests one small tool call from the model. Its timeout is 30 s. If the model replies without the call,
+// Tools is false and Err nil.
 func (m *Model) Probe(ctx context.Context) (h Health) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

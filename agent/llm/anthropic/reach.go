@@ -10,16 +10,16 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Reach reports whether the server answers and takes the key. It asks for the list of models, which costs no tokens,
-// at most every ten seconds, and is safe for concurrent use. The error is an *llm.Error.
+// Reach reports whether the server responds and accepts the key. It requests the list of models, which costs no
+// tokens, at most every ten seconds. It is safe for concurrent use. The error is an *llm.Error.
 func (m *Model) Reach(ctx context.Context) error {
 	return m.server.Reach.Ask(ctx, time.Now(), func(ctx context.Context) error {
-		var raw []byte // not decoded: that it came is enough
+		var raw []byte // not decoded: a response is enough
 		_, err := m.models.List(ctx, sdk.ModelListParams{}, option.WithResponseBodyInto(&raw))
 		if err == nil {
 			return nil
 		}
-		// servers without a list answer all the same
+		// a server without a list of models is reachable as well
 		if e := m.server.Transport(ctx, err); e.Status == 0 || e.Kind == llm.KindAuth {
 			return e
 		}

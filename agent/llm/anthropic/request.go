@@ -11,17 +11,17 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// thought is a block of thinking as it is kept in a message's Signature and sent back. A block has either the first two
-// or Redacted. The provider checks the signature against the thinking, so both go back as they came.
+// thought is a block of thinking, encoded in a message's Signature and sent back. A block has either the first two
+// fields or Redacted. The provider verifies the signature of the thinking, so both are sent unchanged.
 type thought struct {
 	Thinking  string `json:"thinking,omitempty"`
 	Signature string `json:"signature,omitempty"`
-	Redacted  string `json:"redacted,omitempty"` // a block that only the provider can read
+	Redacted  string `json:"redacted,omitempty"` // an encrypted block
 }
 
-// requestParams writes a request. The provider's own rules are kept here: system messages stand apart from the others;
-// two messages of one role in a row become one, so that all results of a turn are in a single message; the limit of
-// tokens counts the thinking, so its budget is added; and with thinking there is no temperature.
+// requestParams encodes a request by the provider's rules: system messages are separate; consecutive messages of one
+// role are merged, so that all results of a turn are in one message; the token limit includes the thinking, so its
+// budget is added; and with thinking the temperature is omitted.
 func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(req.MaxTokens)}
 	if p.MaxTokens == 0 {
@@ -33,7 +33,7 @@ func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.thinking))
 		p.MaxTokens += int64(m.thinking)
 	} else if req.Temperature != nil && !m.noTemperature.Load() {
-		p.Temperature = sdk.Float(min(*req.Temperature, 1)) // its scale ends there
+		p.Temperature = sdk.Float(min(*req.Temperature, 1)) // the provider's maximum
 	}
 	for _, msg := range history {
 		if msg.Role == llm.RoleSystem {
@@ -51,7 +51,7 @@ func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 		if msg.Role == llm.RoleAssistant {
 			role = sdk.MessageParamRoleAssistant
 		}
-		// results and what is said with them are one message
+		// results and the text with them are one message
 		if n := len(p.Messages); n > 0 && p.Messages[n-1].Role == role {
 			p.Messages[n-1].Content = append(p.Messages[n-1].Content, blocks...)
 		} else {
@@ -71,7 +71,7 @@ func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 	return p, nil
 }
 
-// leftOut says what a request asked for and the provider does not take.
+// leftOut returns notices about options of a request that the provider does not support.
 func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil {
 		notices = append(
@@ -90,9 +90,9 @@ func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
 	return notices
 }
 
-// canThink reports whether the calls since the last question all have the thinking they came from: the provider refuses
-// to think on without it. Only a question begins anew: an aside of the program (llm.Message.Aside) is no question. A
-// run that lost its signatures by a restart goes on without thinking.
+// canThink reports whether all calls since the last question have the thinking that led to them, without which the
+// provider refuses to think. An aside of the program (llm.Message.Aside) is not a question. A run that lost its
+// signatures in a restart continues without thinking.
 func canThink(history []llm.Message) bool {
 	fine := true
 	for _, msg := range history {
@@ -106,9 +106,9 @@ func canThink(history []llm.Message) bool {
 	return fine
 }
 
-// blocksOf writes a message as content blocks; none for one without content. It fails for a signature that this adapter
-// did not write. The thinking comes first, as the provider wants it. Arguments that are no object go out as an empty
-// one: the model is told what was wrong by the call's result, and the provider would refuse the request otherwise.
+// blocksOf encodes a message as content blocks, none if it is empty. It returns an error for an invalid signature.
+// The thinking comes first, as the provider requires. Malformed arguments are sent as an empty object, which the
+// provider accepts; the call's result has the error for the model.
 func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error) {
 	var blocks []sdk.ContentBlockParamUnion
 	if msg.Role == llm.RoleTool {
@@ -140,7 +140,7 @@ func blocksOf(msg llm.Message, thinks bool) ([]sdk.ContentBlockParamUnion, error
 	return blocks, nil
 }
 
-// toolOf writes a tool. It fails for a schema that is no JSON.
+// toolOf encodes a tool. It returns an error for a schema that is not valid JSON.
 func toolOf(spec llm.ToolSpec) (sdk.ToolUnionParam, error) {
 	schema := map[string]any{}
 	if len(spec.Schema) > 0 {
@@ -148,7 +148,7 @@ func toolOf(spec llm.ToolSpec) (sdk.ToolUnionParam, error) {
 			return sdk.ToolUnionParam{}, fmt.Errorf("the schema of %s: %w", spec.Name, err)
 		}
 	}
-	delete(schema, "type") // always an object
+	delete(schema, "type") // implied by the SDK
 	tool := sdk.ToolUnionParamOfTool(sdk.ToolInputSchemaParam{ExtraFields: schema}, spec.Name)
 	tool.OfTool.Description = sdk.String(spec.Description)
 	return tool, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// Neither is a limit of the provider: they bound the memory that a server which does not stop may take.
+// These are not limits of the provider: they bound the memory for a server that does not stop.
 const (
 	maxBlocks    = 256 // of one reply
 	maxArguments = 1 << 20
 )
 
-// block is a piece of a reply that is still coming.
+// block is a content block that is being streamed.
 type block struct {
 	kind      string
 	id, name  string
@@ -25,9 +25,9 @@ type block struct {
 	thought   thought
 }
 
-// reply turns the events of one stream into parts. Blocks are told apart by the index that the server gives them, and
-// kept in the order in which they began. text and yielded differ: thinking was yielded too, and after it nothing is
-// tried again, but a caller may still show another reply in its place.
+// reply converts the events of one stream to parts. Blocks are identified by the server's index, and kept in the
+// order of their start. text and yielded differ: after yielded thinking there is no retry, but the caller may still
+// show another reply.
 type reply struct {
 	m       *Model
 	req     llm.Request
@@ -43,9 +43,9 @@ type reply struct {
 	stopped bool
 }
 
-// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
-// nothing may be tried again. A connection that breaks after the stop reason is no failure: what follows it holds
-// nothing of the reply.
+// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part was yielded: after
+// that there must be no retry. A connection that breaks after the stop reason is not an error, since the reply is
+// complete.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, params sdk.MessageNewParams, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -74,7 +74,7 @@ func (m *Model) streamOnce(
 	return r.yielded, failed
 }
 
-// classifyBreak classifies a stream that failed. An error of the API in the stream says what it is.
+// classifyBreak converts the error of a stream. An API error in the stream is classified by its content.
 func (m *Model) classifyBreak(ctx context.Context, err error, began bool) *llm.Error {
 	if said, ok := errors.AsType[*sdk.Error](err); ok {
 		return m.server.Classify(0, []byte(said.RawJSON()), nil)
@@ -89,7 +89,7 @@ func (m *Model) classifyBreak(ctx context.Context, err error, began bool) *llm.E
 	return e
 }
 
-// yieldPart hands a part on, unless the consumer has left.
+// yieldPart yields a part, unless the consumer has stopped.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
@@ -98,10 +98,10 @@ func (r *reply) yieldPart(p llm.Part) {
 	r.stopped = !r.yield(p, nil)
 }
 
-// handleEvent takes one event: blocks begin, grow by deltas, and end with the message. A delta of a block that did not
-// begin is an error of the protocol. The prompt's tokens come with message_start and count what was read from the cache
-// and written to it; those of the reply come with message_delta, which also says why it stopped. From then on the rest
-// of the stream gets a few seconds only (afterStop). Events of other kinds, such as pings, are left out.
+// handleEvent handles one event: blocks start, grow by deltas, and end with the message. A delta without a block is
+// a protocol error. The prompt's tokens come with message_start and include cache reads and writes. Those of the
+// reply come with message_delta, which also has the stop reason. From then on the rest of the stream has a timeout
+// of a few seconds (afterStop). Other events, such as pings, are ignored.
 func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	switch e.Type {
 	case "message_start":
@@ -147,10 +147,10 @@ func (r *reply) yieldPieces(b *block, text, thinking string) {
 	}
 }
 
-// endReply checks that the reply is complete and yields its calls and its end. The order matters: a reply that was cut
-// at its token limit marks its calls before they are yielded; calls against the caller's word are dropped; then the
-// finish is brought into line with whether there are calls, as servers disagree; an empty reply is an error; and the
-// signature comes before the calls, so that a caller that stops at the first call has it.
+// endReply validates that the reply is complete and yields its calls and its end. The order matters: the calls of a
+// reply that was cut off at its token limit are marked before they are yielded; unwanted calls are dropped; the
+// finish is corrected by whether there are calls, as servers disagree; an empty reply is an error; and the signature
+// comes before the calls, so that a caller that stops at the first call has it.
 func (r *reply) endReply() *llm.Error {
 	if r.stop == "" {
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
@@ -205,7 +205,7 @@ func (r *reply) endReply() *llm.Error {
 	return nil
 }
 
-// reportedUsage is what the server said that the reply used, nil if it did not.
+// reportedUsage returns the usage that the server reported, nil if none.
 func (r *reply) reportedUsage() *llm.Usage {
 	if !r.counted {
 		return nil
@@ -213,8 +213,8 @@ func (r *reply) reportedUsage() *llm.Usage {
 	return &r.usage
 }
 
-// finishOf is why the reply ended, in the words of llm. An unknown word is FinishOther, which is no failure: providers
-// add words.
+// finishOf maps a stop reason to llm.Finish. An unknown one is FinishOther, which is not an error, since providers
+// add values.
 func finishOf(stop string) llm.Finish {
 	switch stop {
 	case "end_turn", "stop_sequence":

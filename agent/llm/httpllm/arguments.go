@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-const maxPreview = 800 // runes of malformed arguments that are shown
+const maxPreview = 800 // runes of malformed arguments in a message
 
-// Arguments returns arguments as a JSON object, or an empty one and what is wrong. A string that holds an object is
-// unwrapped once. No arguments are an empty object: tools without parameters are called so. What is returned is a copy,
-// since readers use their buffers again.
+// Arguments validates arguments as a JSON object. For invalid ones it returns an empty object and the validation
+// error. A string that contains an object is unwrapped once. Empty arguments become an empty object, for tools
+// without parameters. The result is a copy, since readers reuse their buffers.
 func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	trimmed := bytes.TrimSpace(raw)
 	if len(trimmed) == 0 {
@@ -32,7 +32,7 @@ func Arguments(raw []byte) (object json.RawMessage, malformed string) {
 	return json.RawMessage("{}"), why + ": " + previewText(trimmed)
 }
 
-// previewText is the beginning of malformed arguments, at most maxPreview runes, for the model and the log.
+// previewText returns the beginning of malformed arguments, at most maxPreview runes, for the model and the log.
 func previewText(b []byte) string {
 	text := strings.ToValidUTF8(string(b), "")
 	if utf8.RuneCountInString(text) <= maxPreview {
@@ -41,7 +41,7 @@ func previewText(b []byte) string {
 	return string([]rune(text)[:maxPreview]) + "…"
 }
 
-// IsObject reports whether b is a whole JSON object.
+// IsObject reports whether b is a complete JSON object.
 func IsObject(b []byte) bool {
 	b = bytes.TrimSpace(b)
 	return len(b) > 1 && b[0] == '{' && b[len(b)-1] == '}' && json.Valid(b)

@@ -21,7 +21,7 @@ func newServer() *Server {
 	}
 }
 
-// Row 47: providers say in many ways that the history does not fit.
+// Row 47: providers report a context overflow in many ways.
 func TestContextTooLongIsKnownByItsWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -129,7 +129,7 @@ func TestContextTooLongIsKnownByItsWords(t *testing.T) {
 	}
 }
 
-// Row 44: how long to wait is said in many forms.
+// Row 44: the delay of a retry has many formats.
 func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -172,7 +172,7 @@ func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 	}
 }
 
-// What is wrong with a model of one's own is said with what to do next.
+// Errors of a self-hosted model are distinguished and name the next step.
 func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
 	t.Parallel()
 	s := newServer()
@@ -243,7 +243,7 @@ func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
 	}
 }
 
-// Row 46: a server that failed five times in a row is left alone, then tried by one request.
+// Row 46: the circuit breaker opens after five consecutive failures, then one request tries the server.
 func TestADeadServerIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newServer(), failing{err: llm.Error{Kind: llm.KindServer, Status: 500}}
@@ -272,7 +272,7 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 	})
 }
 
-// What says nothing about the server's health does not count.
+// Errors that are unrelated to the server's health do not count.
 func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, e := range []llm.Error{
@@ -340,7 +340,7 @@ func TestReachForgetsWhatItFoundForACallerWhoHasGone(t *testing.T) {
 	}
 }
 
-// pings is a body of comments, one every pause.
+// pings is a body of comments with a pause before each.
 type pings struct{ pause time.Duration }
 
 func (p pings) Read(b []byte) (int, error) {
@@ -348,7 +348,7 @@ func (p pings) Read(b []byte) (int, error) {
 	return copy(b, ":\n"), nil
 }
 
-// A server that is alive gets longer for its first piece, and one that falls silent does not.
+// A server that sends comments gets more time for its first chunk, and one that falls silent does not.
 func TestSignsOfLifeProlongTheWaitForTheFirstPiece(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

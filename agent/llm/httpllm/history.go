@@ -2,13 +2,13 @@ package httpllm
 
 import "github.com/footnote/footnote/agent/llm"
 
-// NoResult stands in for the result of a call that has none.
+// NoResult is the placeholder for a missing result of a call.
 const NoResult = `{"error":"there is no result: the call was interrupted"}`
 
-// Repair returns a history that providers accept: each call has one result right after it, and each result a call.
-// Missing results are said to be missing, results without a call and empty assistant messages are left out. A history
-// is not whole after a run was stopped in the middle of its tools, or was read back from a store. What is whole is
-// returned as it is, not copied; messages are never changed in place.
+// Repair returns a history that providers accept: each call is followed by one result, and each result belongs to a
+// call. Missing results get NoResult; results without a call and empty assistant messages are removed. A history is
+// invalid after a run was stopped during its tools, or was read back from a store. A valid history is returned
+// without a copy; messages are never modified.
 func Repair(history []llm.Message) []llm.Message {
 	if isWhole(history) {
 		return history
@@ -28,8 +28,7 @@ func Repair(history []llm.Message) []llm.Message {
 	return out
 }
 
-// isWhole reports whether nothing has to be repaired. Results have to stand in the order of their calls: others are put
-// into it.
+// isWhole reports whether a history is valid. Results must be in the order of their calls.
 func isWhole(history []llm.Message) bool {
 	var open []llm.Call
 	for _, msg := range history {
@@ -48,7 +47,7 @@ func isWhole(history []llm.Message) bool {
 	return len(open) == 0
 }
 
-// resultOf finds a call's result: the first one, before the id is used for another call.
+// resultOf returns a call's result: the first one, before the id is reused by another call.
 func resultOf(id string, later []llm.Message) llm.Message {
 	for _, msg := range later {
 		if msg.Role == llm.RoleTool && msg.CallID == id {

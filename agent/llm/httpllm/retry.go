@@ -16,46 +16,46 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Bounds of retries and of the circuit breaker: docs/decisions/model-servers.md. No measurement is recorded.
+// Limits of retries and of the circuit breaker: docs/decisions/model-servers.md. They were not measured.
 const (
 	maxTries = 3
 
-	// A server that failed so often in a row is left alone for so long. Then one request tries it.
+	// The circuit breaker opens after so many consecutive failures, for this time. Then one request tries the
+	// server.
 	openAfter = 5
 	openFor   = 15 * time.Second
 )
 
-// CodeLeftAlone is the code of the error for requests that were not sent because the server failed too often.
+// CodeLeftAlone is the error code of requests that were not sent because the circuit breaker was open.
 const CodeLeftAlone = "left_alone"
 
-// pace waits longer after each failure, and at least as long as the server asked for.
+// pace is an exponential backoff, and at least the server's Retry-After.
 type pace struct {
 	backoff.ExponentialBackOff
 	last *llm.Error
 }
 
-// newPace waits 0.4 s before the second try and three times as long before each further one, 8 s at most. The library
-// spreads each wait at random around its length (its default, ±50 %), so that many runs do not come back at the same
-// moment.
+// newPace returns a backoff of 0.4 s before the second try, tripled before each further one, 8 s at most. The
+// library adds jitter (±50 % by default), so that retries of many runs are spread.
 func newPace() *pace {
 	p := &pace{ExponentialBackOff: *backoff.NewExponentialBackOff()}
 	p.InitialInterval, p.Multiplier, p.MaxInterval = 400*time.Millisecond, 3, 8*time.Second
 	return p
 }
 
-// NextBackOff returns the wait before the next try.
+// NextBackOff returns the delay before the next try.
 func (p *pace) NextBackOff() time.Duration {
 	wait := p.ExponentialBackOff.NextBackOff()
 	if p.last.RetryAfter > wait {
-		return p.last.RetryAfter + wait/8 // a little apart from others who were told the same
+		return p.last.RetryAfter + wait/8 // some jitter, since other clients got the same delay
 	}
 	return wait
 }
 
-// Retry calls try until it succeeds, fails for good, or three tries or the time are spent. try reports whether it
-// yielded anything: after that nothing is tried again. A rate limit goes to the caller at once, who waits and says
-// so, unless patient is set: nothing is tried again in two places. A server that failed five times in a row is not
-// asked for a while.
+// Retry calls try until it succeeds, fails permanently, or has used three tries or the time. try reports whether it
+// yielded a part: after that there is no retry. A rate limit is returned at once, since the caller waits and reports
+// it, unless patient is set. So there is only one place that retries. After five consecutive failures the circuit
+// breaker rejects requests for a while.
 func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
 	pace := newPace()
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
@@ -82,9 +82,9 @@ func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bo
 	return s.Transport(ctx, err)
 }
 
-// tryGuarded calls try unless the server is left alone. The circuit breaker has two steps because a try may take
-// minutes: a request is let in first, and its end told later. Each one that is let in must tell its end, else the
-// breaker would wait for it for ever; hence the deferred call.
+// tryGuarded calls try through the circuit breaker. The breaker has two steps, since a try may take minutes: a
+// request is admitted first, and its result reported later. Each admitted request must report a result, or the
+// breaker would wait forever; hence the deferred call.
 func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) (yielded bool, err *llm.Error) {
 	s.once.Do(func() {
 		s.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
@@ -103,7 +103,7 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 				"in a moment."}
 	}
 	ended := false
-	defer func() { // try may panic, or be left by the consumer
+	defer func() { // try may panic, or be stopped by the consumer
 		if !ended {
 			done(nil)
 		}
@@ -114,7 +114,7 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	case err == nil:
 		done(nil)
 		s.Reach.Learn(time.Now(), nil)
-	// A request that its caller stopped says nothing of the server.
+	// A request that its caller cancelled is no evidence about the server.
 	case ctx.Err() == nil && isDown(err):
 		done(err)
 		s.Reach.Learn(time.Now(), err)
@@ -127,30 +127,28 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	return yielded, err
 }
 
-// isDown reports whether a failure says that the server is down, rather than that it did not like a request. Timeouts
-// do not count: a model that thinks for long is slow, and others wait for it with reason.
+// isDown reports whether a failure means that the server is down, not that it refused a request. Timeouts do not
+// count, since a reasoning model may just be slow.
 func isDown(e *llm.Error) bool {
 	return e.Kind == llm.KindUnreachable || e.Kind == llm.KindServer && e.Status >= http.StatusInternalServerError
 }
 
-// reachFor is how long the answer of a look is kept, so that a health check asked often does not load the model's
-// server.
+// reachFor is the time for which a result of Reach is cached, so that frequent health checks do not load the server.
 const reachFor = 10 * time.Second
 
-// Reach remembers what was last found of a model's server, by a look at it or by a request. The zero value is ready,
-// and it is safe for concurrent use.
+// Reach caches whether a model's server is reachable, from a check or a request. The zero value is ready. It is safe
+// for concurrent use.
 type Reach struct {
-	looking sync.Mutex // one look at a time
+	looking sync.Mutex // serialises checks
 
 	mu    sync.Mutex
 	until time.Time
 	err   error
 }
 
-// Ask returns what look finds, or was found in the ten seconds before now. What it finds for a caller who has gone says
-// nothing of the server and is not kept. Callers that come while a look is under way wait for it and share its answer.
-// A look for a caller whose time ran out is kept, as a server that does not answer in time is a finding; one for a
-// caller who left is not.
+// Ask returns the cached result of the last ten seconds, or calls look. Concurrent callers wait for a running check
+// and share its result. A check whose deadline expired is cached, since a slow server is a result. One whose caller
+// cancelled is not.
 func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
 	r.looking.Lock()
 	defer r.looking.Unlock()
@@ -164,28 +162,27 @@ func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Contex
 	return err
 }
 
-// knownResult returns what was found last; known is false when that is too long ago.
+// knownResult returns the cached result; known is false if it has expired.
 func (r *Reach) knownResult(now time.Time) (err error, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err, !now.After(r.until)
 }
 
-// Learn keeps what a request found: that the server can't be used, or nil.
+// Learn caches the result of a request: the error, or nil for a usable server.
 func (r *Reach) Learn(now time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err, r.until = err, now.Add(reachFor)
 }
 
-// longest is the most that a server is believed.
+// longest is the maximum delay that is accepted from a server.
 const longest = 24 * time.Hour
 
-// RetryAfter reads how long to wait from the headers; 0 means that they do not say, or nothing sensible. It takes
-// seconds, milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, and believes a day at most. Seconds
-// and dates are those of RFC 9110, section 10.2.3; the others are what providers send instead. A date is compared with
-// the server's own Date header, so that a wrong clock here does not matter. Where a header makes no sense the next is
-// read.
+// RetryAfter parses the delay of a retry from the headers, 0 if there is no valid one. It accepts seconds,
+// milliseconds in Retry-After-Ms, durations such as "1m30s", and dates, at most a day. Seconds and dates are those
+// of RFC 9110, section 10.2.3; the others are providers' extensions. A date is compared with the server's Date
+// header, so that a wrong local clock does not matter. An invalid header is skipped.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	for _, unit := range []struct {
 		header string
@@ -206,7 +203,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 		}
 		if at, err := parseTime(value); err == nil {
 			if sent, err := http.ParseTime(h.Get("Date")); err == nil {
-				now = sent // both by the server's clock
+				now = sent // both in the server's time
 			}
 			return min(max(at.Sub(now), 0), longest)
 		}
@@ -214,7 +211,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// parseTime reads the forms of HTTP, and the one of RFC 3339.
+// parseTime parses the date formats of HTTP, and RFC 3339.
 func parseTime(value string) (time.Time, error) {
 	if at, err := http.ParseTime(value); err == nil {
 		return at, nil

@@ -1,6 +1,6 @@
-// Package httpllm holds what the clients of model servers share: reading refusals (Server.Classify), trying again and
-// leaving a dead server alone (Server.Retry), ending a reply that falls silent (Watchdog), remembering whether a server
-// can be reached (Reach) and mending histories that providers would refuse (Repair). It knows the forms of several
+// Package httpllm has the shared code of clients of model servers: parsing errors (Server.Classify), retries and a
+// circuit breaker (Server.Retry), and timeouts of streams (Watchdog). It also caches whether a server is reachable
+// (Reach) and repairs histories that providers would refuse (Repair). It parses the error formats of several
 // providers, and none of their protocols.
 package httpllm
 
@@ -25,26 +25,26 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Server is what a client knows of the server it speaks to. The names of settings stand in the sentences of errors.
-// Key, the names, Log and RetryFor are set before its first use; after that it is safe for concurrent use.
+// Server is the state of a client about its server. The names of settings are used in error messages. Key, the
+// names, Log and RetryFor are set before its first use; after that it is safe for concurrent use.
 type Server struct {
-	Name           string // of the model, for the log
+	Name           string // name of the model, for the log
 	Key            string // never printed; empty for none
 	KeySetting     string // like OPENAI_API_KEY
 	ModelSetting   string
 	AddressSetting string
 	Log            *slog.Logger
-	RetryFor       time.Duration // no further try begins after this
-	Reach          Reach         // requests tell it what they find
+	RetryFor       time.Duration // no further try starts after this time
+	Reach          Reach         // updated by requests
 
 	once    sync.Once
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 }
 
-// NewHTTPClient returns a client that keeps connections for many runs at once and leaves streams uncompressed, so that
-// no piece waits in a buffer. It has no time limit of its own: a Watchdog ends what takes too long. The proxy comes
-// from the environment, as everywhere in Go. Many idle connections to one host are kept, because all runs speak to one
-// model server, and a handshake for each would be felt before the first token.
+// NewHTTPClient returns a client with a large connection pool and without compression of streams, so that no chunk
+// waits in a buffer. It has no timeout; a Watchdog cancels requests. The proxy comes from the environment. Many idle
+// connections to one host are kept, because all runs use one model server, and a handshake for each would delay the
+// first token.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
@@ -54,8 +54,8 @@ func NewHTTPClient() *http.Client {
 	}}
 }
 
-// Redact takes the key out of a text that goes to the log. Providers repeat the key that they refuse, at least in part;
-// a part is not found by this.
+// Redact removes the key from a text for the log. Providers repeat the key that they refuse, at least in part; a
+// partial key is not redacted.
 func (s *Server) Redact(text string) string {
 	if s.Key == "" {
 		return text
@@ -64,19 +64,19 @@ func (s *Server) Redact(text string) string {
 }
 
 const (
-	// MaxErrorBody is how many bytes of an error are read.
+	// MaxErrorBody is the maximum number of bytes of an error that are read.
 	MaxErrorBody = 64 << 10
-	maxBody      = 32 << 20 // of an answer that is not a stream
+	maxBody      = 32 << 20 // of a response that is not a stream
 	maxList      = 4 << 20  // of a list of models
 )
 
-// Causes with which a Watchdog ends a request. The patterns were gathered from what providers and servers write; no
-// standard has codes for these failures.
+// Causes of a request's cancellation by a Watchdog. The patterns below were collected from the messages of providers
+// and servers, since no standard has codes for these failures.
 var (
 	ErrNoFirstToken = errors.New("no first token came in time")
 	ErrSilence      = errors.New("the stream fell silent")
 
-	// ErrEventTooLong is what reading a stream fails with when one event of it is larger than a client takes.
+	// ErrEventTooLong is the error for a stream with an event that exceeds the client's limit.
 	ErrEventTooLong = errors.New("an event of the stream is longer than 8 MiB")
 )
 
@@ -102,7 +102,7 @@ var (
 	)
 )
 
-// fault is an error as providers write it, in a body or in a stream.
+// fault is an error object of a provider, in a body or in a stream.
 type fault struct {
 	Message string          `json:"message"`
 	Type    string          `json:"type"`
@@ -110,10 +110,9 @@ type fault struct {
 	Status  json.RawMessage `json:"status"`
 }
 
-// ReadFault understands an error object, an object or a list that holds one, and a bare string. All is empty if there
-// is none.
-// Servers made with FastAPI put it under detail. The status inside the body is for streams, whose HTTP status was 200.
-// A body longer than MaxErrorBody is no error, which bounds the nesting.
+// ReadFault parses an error: an error object, an object or a list that contains one, or a string. All results are
+// empty if there is none. Servers made with FastAPI put it under detail. The status in the body is for streams,
+// whose HTTP status was 200. A body longer than MaxErrorBody is ignored, which limits the nesting.
 func ReadFault(raw []byte) (message, code string, status int) {
 	if len(raw) > MaxErrorBody {
 		return "", "", 0
@@ -153,11 +152,11 @@ func ReadFault(raw []byte) (message, code string, status int) {
 	return f.Message, code, status
 }
 
-// Classify makes an error of what a provider said. A status of 0 means that the error came inside a stream. The order
-// of the cases matters: a context that is too long comes with 400, 413 or 500, a spent quota with 402, 403 or 429. What
-// the provider said is kept as the cause, without the key. A limit of output tokens has much in common with a prompt
-// that is too long, and is told apart by maxOnly: it is the request that has to change, not the conversation. Sentences
-// name the setting to look at; nothing of the provider's own words stands in Message.
+// Classify converts a provider's response to an Error. A status of 0 means that the error came inside a stream. The
+// order of the cases matters: a context overflow comes with 400, 413 or 500, an exhausted quota with 402, 403 or
+// 429. The provider's text is the cause, with the key redacted, and never part of Message. An output token limit
+// that is too high has a similar text as a prompt that is too long; maxOnly separates it, since the request has to
+// change, not the conversation. Messages name the setting to check.
 func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error {
 	message, code, said := ReadFault(raw)
 	if status == 0 {
@@ -204,7 +203,7 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 	return e
 }
 
-// usualEnd is what is mostly missing from an address of OpenAI's protocol.
+// usualEnd returns a hint about the part that is often missing from a base URL of OpenAI's protocol.
 func (s *Server) usualEnd() string {
 	if s.AddressSetting == "OPENAI_BASE_URL" {
 		return ", which usually ends with /v1"
@@ -212,14 +211,14 @@ func (s *Server) usualEnd() string {
 	return ""
 }
 
-// limited is a body of which only so much is read.
+// limited is a body with a size limit.
 type limited struct {
 	io.Reader
 	io.Closer
 }
 
-// Respond is a middleware for SDKs that turns a response that is an error into one, before the SDK reads its body
-// without a limit. Streams are not limited as a whole: their events are, and the watchdog ends them.
+// Respond is a middleware for SDKs that converts an error response before the SDK reads its body without a limit. It
+// limits the bodies of other responses, except streams: their events are limited, and the watchdog cancels them.
 func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
@@ -235,14 +234,13 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 		}
 		return res, nil
 	}
-	body, _ := io.ReadAll(io.LimitReader(res.Body, MaxErrorBody)) // what was read of it is good enough
+	body, _ := io.ReadAll(io.LimitReader(res.Body, MaxErrorBody)) // a partly read body is enough
 	_ = res.Body.Close()
 	return nil, s.Classify(res.StatusCode, body, res.Header)
 }
 
-// Transport makes an error of a request or a read that failed. A context that ended tells why: by a Watchdog it is a
-// timeout, by anybody else a cancellation. The context's cause is looked at first: closing a connection makes errors of
-// every kind, and the cause alone tells who closed it.
+// Transport converts an error of a request or a read to an *llm.Error. It checks the context's cause first, since a
+// closed connection causes errors of every kind: a Watchdog's cause is a timeout, any other a cancellation.
 func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
@@ -266,7 +264,7 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	}
 }
 
-// Clip shortens a text to n bytes, between runes.
+// Clip truncates a text to n bytes, at a rune boundary.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

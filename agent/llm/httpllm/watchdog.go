@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Patience says how long a reply may take: until its first piece, between bytes after it, and between pieces of it. A
-// server that shows a sign of life before the first piece gets up to aliveFactor times as long for it.
+// Patience holds the timeouts of a reply: until its first chunk, between bytes after it, and between chunks of it.
+// If a server sends bytes before the first chunk, its timeout is extended up to aliveFactor times.
 type Patience struct{ FirstToken, Idle, IdleText time.Duration }
 
-// aliveFactor is how many times Patience.FirstToken a server gets that shows a sign of life, such as comments. A model
-// that is being loaded, or a queue before it, sends comments for minutes; for ever is no answer either.
+// aliveFactor limits the extension of Patience.FirstToken for a server that sends keep-alives such as comments. A
+// server that loads a model, or queues the request, sends comments for minutes.
 const aliveFactor = 5
 
-// Watchdog ends a request whose reply does not come, or stops coming. Only the goroutine that reads uses it. It knows
-// three silences: before the first piece, between bytes, and between pieces while only keep-alives come.
+// Watchdog cancels a request whose reply does not start, or stalls. It is not safe for concurrent use. It has three
+// timeouts: before the first chunk, between bytes, and between chunks while only keep-alives arrive.
 type Watchdog struct {
 	Body     io.Reader // set before the first Read
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
 	first    time.Duration
-	latest   time.Time // when the first piece must have come, whatever else comes
+	latest   time.Time // deadline of the first chunk, including extensions
 	idle     time.Duration
 	idleText time.Duration
-	started  bool      // a piece of the reply came
-	piece    time.Time // when the last one came
-	read     time.Time // when the last bytes came
+	started  bool      // a chunk of the reply arrived
+	piece    time.Time // time of the last chunk
+	read     time.Time // time of the last bytes
 }
 
-// Watch begins the wait for the first piece of a reply. The request must use the context it returns, and Stop must
-// follow.
+// Watch starts the timeout of a reply's first chunk. The request must use the returned context, and Stop must be
+// called.
 func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &Watchdog{cancel: cancel, first: p.FirstToken, idle: p.Idle, idleText: p.IdleText}
@@ -39,12 +39,12 @@ func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
 	return ctx, w
 }
 
-// Read reads the body. Bytes are a sign of life, but pieces of the reply must follow. Before the first piece bytes
-// renew the wait, but never beyond latest; after it they renew the wait for bytes, but never beyond the one for pieces.
-// So keep-alives alone can't hold a run.
+// Read reads the body and resets the timers. Before the first chunk bytes reset the timeout, but never beyond
+// latest. After it they reset the timeout for bytes, but never beyond the one for chunks. So keep-alives alone can't
+// block a run.
 func (w *Watchdog) Read(p []byte) (int, error) {
 	n, err := w.Body.Read(p)
-	// A sign of life before the first piece: the wait begins anew, within latest.
+	// Keep-alives before the first chunk restart the timer, limited by latest.
 	if !w.started && n > 0 {
 		w.timer.Reset(min(w.first, time.Until(w.latest)))
 	}
@@ -55,8 +55,8 @@ func (w *Watchdog) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SawPiece notes that a piece of the reply came with the last bytes. The first piece replaces the timer, as its
-// function gives another cause: ErrSilence instead of ErrNoFirstToken.
+// SawPiece records that the last bytes contained a chunk of the reply. The first chunk replaces the timer, since its
+// cause changes from ErrNoFirstToken to ErrSilence.
 func (w *Watchdog) SawPiece() {
 	if w.started {
 		w.piece = w.read
@@ -68,16 +68,16 @@ func (w *Watchdog) SawPiece() {
 	w.timer = time.AfterFunc(w.idle, func() { w.cancel(ErrSilence) })
 }
 
-// Hurry gives the rest of the stream only this long: what matters of it has come.
+// Hurry limits the rest of the stream to a duration, after the reply is complete.
 func (w *Watchdog) Hurry(d time.Duration) {
 	w.started, w.idle, w.idleText = true, d, 24*time.Hour
-	w.piece = time.Now() // there may have been none
+	w.piece = time.Now() // there may have been no chunk
 	w.timer.Stop()
 	w.timer = time.AfterFunc(d, func() { w.cancel(ErrSilence) })
 }
 
-// Stop ends the watch and the request. It has to run however the request ends: else the context and the timer stay
-// until they fire.
+// Stop stops the timer and cancels the request's context. It must be called however the request ends, or both would
+// leak until they fire.
 func (w *Watchdog) Stop() {
 	w.timer.Stop()
 	w.cancel(nil)

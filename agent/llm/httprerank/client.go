@@ -1,8 +1,7 @@
-// Package httprerank asks a server with a /rerank route how well passages answer a query: Cohere's v2, Jina's, vLLM's
-// and llama.cpp's take the same request, and answer in the same form.
+// Package httprerank is a client of rerankers with a /rerank route, which score how well passages answer a query.
+// Cohere's v2, Jina's, vLLM's and llama.cpp's accept the same request and return the same format.
 //
-// It holds no retries: who reranks goes on without when this fails, as the search's own order is there
-// (corpus/rerank.go).
+// It has no retries: on an error, callers fall back to the search's order (corpus/rerank.go).
 package httprerank
 
 import (
@@ -19,24 +18,24 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// maxAnswer is the longest answer that is read, in bytes.
+// maxAnswer is the maximum size of a response, in bytes.
 const maxAnswer = 4 << 20
 
-// Config says which server is asked.
+// Config configures the server.
 type Config struct {
-	URL   string // of the route itself: http://localhost:8012/v1/rerank
-	Model string // empty: the server has one only
+	URL   string // full URL of the route: http://localhost:8012/v1/rerank
+	Model string // empty: the server has only one
 	Key   string // empty: the server needs none
 }
 
-// Client asks one server. It is safe for concurrent use.
+// Client is a client of one server. It is safe for concurrent use.
 type Client struct {
 	cfg    Config
 	http   *http.Client
 	server httpllm.Server // redacts the key
 }
 
-// New checks the address. Nothing is sent yet.
+// New validates the URL. It sends no request.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -61,9 +60,9 @@ type answer struct {
 	} `json:"results"`
 }
 
-// Scores returns one score for each passage, 0–1. Servers that say logits instead of shares, as llama.cpp does, get the
-// logistic function of them. The scores stand in the order of the passages, whatever order the server has. One request
-// holds all passages; the caller bounds how many there are and how long they may be. Without passages nothing is sent.
+// Scores returns one score for each passage, 0–1, in the order of the passages. Logits, which llama.cpp returns, are
+// normalised by the logistic function. One request contains all passages; the caller limits their number and length.
+// Without passages no request is sent.
 func (c *Client) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
 	if len(passages) == 0 {
 		return []float64{}, nil
@@ -98,8 +97,8 @@ func (c *Client) Scores(ctx context.Context, query string, passages []string) ([
 	return readScores(raw, len(passages))
 }
 
-// Reach fails when the server does not answer, or refuses the key. It sends no passages, so it costs nothing: a route
-// for POST answers a GET with a status of its own.
+// Reach returns an error if the server does not respond, or refuses the key. It sends a GET without passages, which
+// costs nothing: a route for POST responds with a client error.
 func (c *Client) Reach(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.cfg.URL, nil)
 	if err != nil {
@@ -119,9 +118,9 @@ func (c *Client) Reach(ctx context.Context) error {
 	return errors.Join(err, res.Body.Close())
 }
 
-// readScores reads an answer that has to score each of n passages once. One score below 0 or above 1 makes all of them
-// logits: a server has one kind. The logistic function 1/(1+e⁻ˣ) keeps their order, so only thresholds depend on it. An
-// answer that leaves a passage out fails: a missing score would be taken for a low one.
+// readScores decodes a response, which must score each of n passages once. One score below 0 or above 1 means that
+// all are logits. The logistic function 1/(1+e⁻ˣ) keeps their order, so only thresholds depend on it. A missing
+// score is an error, since it would be treated as a low one.
 func readScores(raw []byte, n int) ([]float64, error) {
 	var said answer
 	if err := json.Unmarshal(raw, &said); err != nil {
@@ -147,7 +146,7 @@ func readScores(raw []byte, n int) ([]float64, error) {
 	return out, nil
 }
 
-// Close ends connections that nobody uses.
+// Close closes idle connections.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
 	return nil

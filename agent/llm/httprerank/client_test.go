@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/corpus/corpustest"
 )
 
-// serve answers each request with what answer says of it.
+// serve answers each request by a function.
 func serve(t *testing.T, answer func(request) (status int, body string)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func serve(t *testing.T, answer func(request) (status int, body string)) *Client
 	return c
 }
 
-// logits answers in llama.cpp's form, best first, with a logit that grows with the passage's length.
+// logits responds in llama.cpp's format, best first, with a logit that grows with the passage's length.
 func logits(req request) (int, string) {
 	var results []string
 	for i, d := range req.Documents {

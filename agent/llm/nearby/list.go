@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	mostBytes  = 1 << 20 // of one answer
-	mostModels = 100     // of a server that are listed
-	mostShown  = 20      // of an Ollama that are asked for what they can do
+	mostBytes  = 1 << 20 // of one response
+	mostModels = 100     // maximum number of models of a server
+	mostShown  = 20      // maximum number of Ollama's models whose details are requested
 )
 
-// footnote is what a Footnote calls itself and its model in OpenAI's list: it is no server of models.
+// footnote is the owner and model name in the list of a Footnote server, which is not a model server.
 const footnote = "footnote"
 
-// list lists the models of the server at a port: by the routes of its own that say most, or by OpenAI's. It fails when
-// what listens there is no model server. All three ways are asked at once, since the time is short; the first in this
-// order that answered counts, as Ollama and LM Studio speak OpenAI's route too, but say less there. Models without a
-// name of that form (modelName) are left out.
+// list returns the models of the server at a port. It requests Ollama's, LM Studio's and OpenAI's route
+// concurrently, since the timeout is short. The first successful one in this order is used, as Ollama and LM Studio
+// have OpenAI's route too, but with less metadata. Models with an invalid name (modelName) are excluded. It returns
+// an error if the listener is not a model server.
 func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var errs [3]error
 	var found [3][]Model
@@ -51,11 +51,11 @@ func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	return nil, errors.Join(errs[:]...)
 }
 
-// modelName is the form of models' names, which can stand in a shell's command as they are. Other servers have lists
-// under the same words.
+// modelName matches valid names of models, which need no quoting in a shell. Other kinds of servers have lists in
+// the same format.
 var modelName = regexp.MustCompile(`^[\w.:/@+-]{1,200}$`)
 
-// listOpenAI lists by OpenAI's route, with what llama.cpp and vLLM add.
+// listOpenAI lists models by OpenAI's route, with the extensions of llama.cpp and vLLM.
 func listOpenAI(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var said struct {
 		Object string `json:"object"`
@@ -85,13 +85,13 @@ func listOpenAI(ctx context.Context, client *http.Client, port int) ([]Model, er
 		models = append(models, Model{
 			Name: m.ID, Bytes: max(0, m.Meta.Size), Size: billions(m.Meta.Params),
 			Context: max(0, cmp.Or(m.Meta.Context, m.MaxModelLen, m.Meta.Trained)),
-			Loaded:  m.Meta.Params > 0 || m.MaxModelLen > 0, // such a server has one model, which it has read
+			Loaded:  m.Meta.Params > 0 || m.MaxModelLen > 0, // such a server has one model, which is loaded
 		})
 	}
 	return models, nil
 }
 
-// billions writes a number of parameters as 7.6B.
+// billions formats a number of parameters, like 7.6B.
 func billions(n int64) string {
 	if n <= 0 {
 		return ""
@@ -99,8 +99,7 @@ func billions(n int64) string {
 	return fmt.Sprintf("%.1fB", float64(n)/1e9)
 }
 
-// listOllama lists by Ollama's routes: what there is, and of each what it can do. Models that only make vectors are
-// left out.
+// listOllama lists models by Ollama's routes, with the details of each. Embedding models are excluded.
 func listOllama(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var said struct {
 		Models []struct {
@@ -135,8 +134,8 @@ func listOllama(ctx context.Context, client *http.Client, port int) ([]Model, er
 	return left, nil
 }
 
-// show fills in what an Ollama knows of a model, and reports whether it only makes vectors. What is not known in time
-// stays out. The context's length stands under the name of the model's architecture: “llama.context_length”.
+// show requests a model's details from Ollama, and reports whether it only makes embeddings. Details that time out
+// stay empty. The context length is under the name of the model's architecture: “llama.context_length”.
 func (m *Model) show(ctx context.Context, client *http.Client, port int) (embeds bool) {
 	var said struct {
 		Capabilities []string                   `json:"capabilities"`
@@ -148,7 +147,7 @@ func (m *Model) show(ctx context.Context, client *http.Client, port int) (embeds
 	}
 	for name, value := range said.Info {
 		if strings.HasSuffix(name, ".context_length") {
-			_ = json.Unmarshal(value, &m.Context) // another version may say it otherwise
+			_ = json.Unmarshal(value, &m.Context) // other versions may use another format
 		}
 	}
 	m.Context = max(0, m.Context)
@@ -159,7 +158,7 @@ func (m *Model) show(ctx context.Context, client *http.Client, port int) (embeds
 	return false
 }
 
-// listLMStudio lists by LM Studio's route. Models that only make vectors are left out.
+// listLMStudio lists models by LM Studio's route. Embedding models are excluded.
 func listLMStudio(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	var said struct {
 		Data []struct {
@@ -191,7 +190,7 @@ func listLMStudio(ctx context.Context, client *http.Client, port int) ([]Model, 
 	return models, nil
 }
 
-// short is a word of a server that can be shown; empty if it is none.
+// short returns a value of a server if it is short and safe to show, else an empty string.
 func short(s string) string {
 	if len(s) > 20 || !modelName.MatchString(s) {
 		return ""
@@ -199,7 +198,8 @@ func short(s string) string {
 	return s
 }
 
-// ask reads JSON from a port of this machine. The body is read up to mostBytes; a longer one is no JSON then and fails.
+// ask requests a port of this machine and decodes JSON. A body longer than mostBytes is truncated and fails to
+// decode.
 func ask(
 	ctx context.Context, client *http.Client, method string, port int, path string, body []byte, into any,
 ) error {

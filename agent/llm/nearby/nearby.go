@@ -1,7 +1,7 @@
-// Package nearby finds model servers that run on this machine: it asks the ports that they usually listen on for their
-// lists of models, all at once, and nobody elsewhere. Start with Find.
+// Package nearby discovers model servers on this machine: it requests the lists of models from their usual ports
+// concurrently. The entry point is Find.
 //
-// It must never reach another machine: LoopbackClient dials the loopback address alone, whatever a name stands for.
+// No request may leave the machine: LoopbackClient dials only the loopback address, whatever a name resolves to.
 package nearby
 
 import (
@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// Look is how long a whole look around is meant to take; callers bound it.
+// Look is the recommended timeout of Find, which callers set.
 const Look = 300 * time.Millisecond
 
-// Port is where a model server listens unless it is told otherwise.
+// Port is the default port of a model server.
 type Port struct {
 	Number  int
-	Program string // for people
+	Program string // display name
 }
 
-// Ports are those of the servers that people run themselves.
+// Ports are the default ports of self-hosted model servers.
 var Ports = []Port{
 	{11434, "Ollama"}, {1234, "LM Studio"}, {8081, "llama.cpp"}, {8080, "llama.cpp"}, {8000, "vLLM"}, {1337, "Jan"},
 	{8082, "LocalAI"},
 }
 
-// Server is a model server that answered.
+// Server is a discovered model server.
 type Server struct {
 	Port
-	Models []Model // in the server's order; empty: it has none yet
+	Models []Model // in the server's order; empty: it has no models
 }
 
-// BaseURL is the address of its OpenAI-compatible API.
+// BaseURL returns the URL of its OpenAI-compatible API.
 func (p Port) BaseURL() string { return fmt.Sprintf("http://localhost:%d/v1", p.Number) }
 
 // IsNamed reports whether a base URL is this port of this machine.
@@ -46,7 +46,7 @@ func (p Port) IsNamed(base string) bool {
 	return err == nil && u.Port() == strconv.Itoa(p.Number) && IsHere(base)
 }
 
-// IsHere reports whether a base URL is of this machine.
+// IsHere reports whether a base URL is on this machine.
 func IsHere(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -56,19 +56,18 @@ func IsHere(base string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Model is what a server says of one of its models. Zero fields: nothing.
+// Model is a server's metadata of a model. Zero fields are unknown.
 type Model struct {
 	Name    string
-	Bytes   int64  // of its file
-	Size    string // its parameters, like 8.2B, as the server has it
-	Context int    // tokens that it can read at once
+	Bytes   int64  // size of its file
+	Size    string // number of parameters, like 8.2B, as the server reports it
+	Context int    // context length in tokens
 	Loaded  bool   // it is in memory
-	Tools   *bool  // it can call tools; nil: the server does not say
+	Tools   *bool  // it supports tool calls; nil: unknown
 }
 
-// Find returns the servers that listen on this machine, in the order of ports. It asks all of them at once, until ctx
-// ends: what has not answered by then is left out. What goes wrong is no error: a port on which nothing listens is the
-// usual case.
+// Find returns the model servers on this machine, in the order of ports. It requests all ports concurrently, until
+// ctx is cancelled, and omits those that have not responded. Errors are ignored, since most ports have no listener.
 func Find(ctx context.Context, ports []Port) []Server {
 	client := LoopbackClient()
 	defer client.CloseIdleConnections()
@@ -91,9 +90,9 @@ func Find(ctx context.Context, ports []Port) []Server {
 	return servers
 }
 
-// Best is the model that suits best: one that can call tools before one of which that is not known, then one that is in
-// memory, then the largest. ok is false without models. Of equals the first counts, in the order of servers and of
-// their lists. The size of the file stands for the number of parameters, which few servers tell.
+// Best returns the best model: with support for tool calls before unknown support, then loaded ones, then the
+// largest. ok is false without models. Ties are resolved by the order of servers and of their lists. The file size
+// is a proxy for the number of parameters, which few servers report.
 func Best(servers []Server) (at Port, best Model, ok bool) {
 	for _, s := range servers {
 		for _, m := range s.Models {
@@ -105,7 +104,7 @@ func Best(servers []Server) (at Port, best Model, ok bool) {
 	return at, best, ok
 }
 
-// merits are what models are compared by, the weightiest first.
+// merits are the sort keys of a model, the most important first.
 func (m Model) merits() []int64 {
 	tools, loaded := int64(1), int64(0)
 	if m.Tools != nil {
@@ -120,9 +119,8 @@ func (m Model) merits() []int64 {
 	return []int64{tools, loaded, m.Bytes}
 }
 
-// LoopbackClient reaches this machine and nothing else: whatever the address says it connects to the loopback address
-// of the same port, without a proxy, and follows nobody elsewhere. IPv4 comes first, as most servers listen there only.
-// Redirects are returned as they are.
+// LoopbackClient returns an HTTP client that connects only to this machine: it dials the loopback address with the
+// URL's port, without a proxy. IPv4 is tried first, as most servers listen only there. Redirects are not followed.
 func LoopbackClient() *http.Client {
 	var dialer net.Dialer
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serverAt serves answers by path, "POST /api/show" by the model that the body names, and 404 elsewhere.
+// serverAt serves responses by path, "POST /api/show" by the model in the body, and 404 elsewhere.
 func serverAt(t *testing.T, answers map[string]string) Port {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func serverAt(t *testing.T, answers map[string]string) Port {
 	return Port{port, "a server"}
 }
 
-// What servers say of their models is in the answers of Ollama 0.9, LM Studio 0.3, llama.cpp b5400 and vLLM 0.9.
+// The responses are those of Ollama 0.9, LM Studio 0.3, llama.cpp b5400 and vLLM 0.9.
 func TestWhatServersSayOfTheirModels(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

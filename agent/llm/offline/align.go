@@ -10,17 +10,16 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostPairs is how many rows a comparison has.
+// mostPairs is the maximum number of rows of a comparison.
 const mostPairs = 12
 
-// pair is a unit of the first document and the one of the second that says something of the same; -1: there is none.
+// pair is a unit of the first document and the matching one of the second; -1: no match.
 type pair struct{ a, b int }
 
-// aligned sets two documents side by side. Of changes, the older document stands first and what is the same in both is
-// left out. Where some rows hold the value that is asked for, stand under a heading of the topic or have it themselves,
-// there are no others, if both documents are among them. The three measures are tried in their order, the most exact
-// first; the first that leaves rows of both documents decides. Without any all rows stand there. It may change the
-// order of w.docs, which the head of the table shows. ok is false when nothing is left to show.
+// aligned renders a table of two documents side by side. For changes, the older document comes first and equal rows
+// are omitted. Rows are filtered by three measures. The most exact comes first: a value of the requested kind, a
+// heading of the topic, the topic in the unit. The first measure that leaves rows of both documents is used; without
+// one all rows are shown. It may swap w.docs. ok is false if no row is left.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -31,8 +30,8 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 			return r.a >= 0 && r.b >= 0 && slices.Equal(tokensOf(w.units[r.a].text), tokensOf(w.units[r.b].text))
 		})
 	}
-	// The most exact first: a value of the kind asked for, a heading of the topic, the topic in the unit itself. Rows
-	// of one document alone would be no comparison, so the next measure is tried then.
+	// The most exact measure first. Rows of one document alone are not a comparison, so the next measure is tried
+	// then.
 	for _, worth := range []func(i int) float64{
 		func(i int) float64 {
 			if value.isIn(w.units[i].text) {
@@ -68,7 +67,7 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	return w.answer(head, strings.TrimSuffix(body, "\n")), true
 }
 
-// most is what the better unit of a pair is worth.
+// most returns the higher score of a pair's units.
 func (r pair) most(worth func(i int) float64) (best float64) {
 	for _, i := range []int{r.a, r.b} {
 		if i >= 0 {
@@ -78,7 +77,7 @@ func (r pair) most(worth func(i int) float64) (best float64) {
 	return best
 }
 
-// cell quotes a unit in a cell of a table.
+// cell formats a unit as a quote in a table cell.
 func (w wholes) cell(i int) string {
 	if i < 0 {
 		return ""
@@ -90,10 +89,10 @@ func (w wholes) cell(i int) string {
 	return " " + said + cited(u.text, src.N, matchedWords(u.text, w.words, text.Detect(src.Text)))
 }
 
-// align pairs the units of two documents: those that share most of their words first, of the same section before
-// others. The pairs stand in the order of the first document, and what only the second one has behind them. It is
-// greedy: the pair that is most alike is taken first, and neither of its units again. All units are compared with all,
-// which documents of a few pages (mostPages) bear.
+// align matches the units of two documents by similarity, with a bonus for a common section. The pairs are in the
+// order of the first document, followed by unmatched units of the second. It is greedy: the most similar pair is
+// matched first, and each unit only once. All units are compared with all, which is fast enough for documents of a
+// few pages (mostPages).
 func (w wholes) align() []pair {
 	type match struct {
 		pair
@@ -143,8 +142,8 @@ func (w wholes) align() []pair {
 	return rows
 }
 
-// alike is which share of the words of two units they have in common, and one more for a common section; 0 for too few.
-// A share is 0–1, so that one section puts a pair above every pair of two.
+// alike returns the similarity of two units: the share of common words, plus 1 for a common section; 0 if it is too
+// low. The share is 0–1, so pairs of one section rank above all others.
 func (w wholes) alike(a, b int) float64 {
 	mine, other := w.units[a].terms, w.units[b].terms
 	share := shared(mine, other)
@@ -157,8 +156,8 @@ func (w wholes) alike(a, b int) float64 {
 	return share
 }
 
-// sectionOf is the heading that a unit stands under, plain, so that “3. Fees” of two versions are the same: the line
-// above its block, else the last part of its passage's section.
+// sectionOf returns the normalised heading of a unit, so that “3. Fees” of two versions are equal: the line above
+// its block, else the last part of its passage's section.
 func (w wholes) sectionOf(i int) string {
 	at := strings.Split(w.sources[w.units[i].source].Section, "›")
 	if title := w.titleOf(i); title >= 0 {
@@ -169,9 +168,9 @@ func (w wholes) sectionOf(i int) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// inOrder reports whether the numbers in the name of a document, as of a version or a year, come before another's. The
-// numbers are compared as texts, one after another: right for years and for versions of one digit. Where names have no
-// numbers neither comes first.
+// inOrder reports whether the numbers in a document's name, such as a version or a year, sort before another's.
+// Numbers are compared as strings, which is right for years and for versions of one digit. Names without numbers are
+// equal.
 func inOrder(a, b document) bool {
 	return slices.Compare(digits.FindAllString(a.name(), -1), digits.FindAllString(b.name(), -1)) < 0
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostAsked is how many rows of a table an answer lists.
+// mostAsked is the maximum number of rows in an answer.
 const mostAsked = 10
 
-// tableResult is what a table answered: rows with their numbers, and what was computed of them. Cells are texts, as the
-// table has them; what was computed is shown as the tool rounds it. The shape is query_table's (agent/tools).
+// tableResult is the decoded output of query_table (agent/tools): rows with their numbers, and computed values.
+// Cells are texts as in the table; computed values are rounded by the tool.
 type tableResult struct {
 	Matched int        `json:"rows_matched"`
 	Totals  []computed `json:"totals"`
@@ -31,10 +31,9 @@ type computed struct {
 	Shown string `json:"shown"`
 }
 
-// tableAnswer says what a table answered: its rows as quotes, and a line with what was computed, which cites them. It
-// is not ok when the table was not asked, could not answer, or has no such rows. Where nothing was computed it is the
-// rows. The last result counts. It is sure and likely without a measure, because asksTable only asks what the whole
-// question says. The line of totals has the footnotes of the rows below it, as it is made of them.
+// tableAnswer renders the result of a table query: its rows as quotes, and a line with the computed values. The line
+// has the footnotes of all shown rows. The last result is used. ok is false without a result, after an error, and
+// without rows. It is always certain, because asksTable sends only queries that cover the whole question.
 func (t turn) tableAnswer() (move, bool) {
 	results := t.of(queryTool)
 	if len(results) == 0 {
@@ -50,7 +49,7 @@ func (t turn) tableAnswer() (move, bool) {
 		heads = append(heads, name)
 	}
 	lines := tableLine(heads) + "> |" + strings.Repeat("---|", len(heads)) + "\n"
-	// Each row carries its footnote; all of them stand behind the totals once more, which rest on these rows.
+	// Each row has its footnote; the totals repeat all of them.
 	notes := ""
 	for _, r := range out.Rows[:min(len(out.Rows), mostAsked)] {
 		note := cited(strings.Join(r.Cells, cellJoint), r.N, nil)
@@ -71,7 +70,7 @@ func (t turn) tableAnswer() (move, bool) {
 	return move{text: strings.Join(said, "\n\n"), found: &llm.Found{Sure: 1, Likely: true}}, true
 }
 
-// totals is the line that says what was computed, and of how many rows; empty where nothing was.
+// totals formats the computed values and the number of rows, empty without values.
 func (r tableResult) totals() string {
 	var totals []string
 	for _, c := range r.Totals {

@@ -8,34 +8,34 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// queryTool asks tables.
+// queryTool is the name of the tool that queries tables.
 const queryTool = "query_table"
 
-// mostCellTerms is how many terms a cell has at most that names what a row is about; a longer one is a text.
+// mostCellTerms is the maximum number of terms of a cell that identifies a row; a longer one is prose.
 const mostCellTerms = 5
 
-// filter is what a question says of one column.
+// filter is a condition of a question on one column.
 type filter struct {
 	column string
 	values []string // of cells
-	whole  bool     // the values are whole cells, else parts of them
-	not    bool     // the question says that it is otherwise
+	whole  bool     // the values are whole cells, else substrings
+	not    bool     // the condition is negated
 }
 
-// asking is a question to a table, as far as its words say one.
+// asking is a question that was parsed to a table query.
 type asking struct {
-	function string // of query_table; empty: the rows are asked for
-	word     string // of the question, that asks for it
-	truth    bool   // the question names a column that says yes or no
-	column   int    // of the table, that is computed; -1: none
+	function string // of query_table; empty: rows are requested
+	word     string // words of the question for the function
+	truth    bool   // the question names a boolean column
+	column   int    // index of the computed column; -1: none
 	filters  []filter
 }
 
-// asksTable returns the call that computes what a question asks for of the table that its best quote is a row of. It
-// needs a word that asks for a count, a total, a mean or an extreme, or a word that the words of a row can't answer: a
-// negation, or the name of a column that says yes or no. Every other word of the question must name a column, a cell,
-// or the table itself: of what it can't express nothing is computed. It asks once in a run, and never a table of which
-// the head is uncertain, or of a text that came with the question: docs/decisions/offline.md.
+// asksTable returns the call that queries the table of the best quote. The question must have words for a count, a
+// total, a mean or an extreme, or a condition that quotes can't answer: a negation, or a boolean column. Every other
+// word of the question must match a column, a cell, or the table itself, so that no condition is lost. It sends one
+// query in a run. Tables with an uncertain head, or of a text that came with the question, are not queried:
+// docs/decisions/offline.md.
 func (t turn) asksTable(a answer) (step, bool) {
 	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {
 		return step{}, false
@@ -57,18 +57,18 @@ func (t turn) asksTable(a answer) (step, bool) {
 	return wanted.call(a.pile.sources[best.source], best.row.table.head), true
 }
 
-// readAsking reads a question as one to a table with such rows. around are the terms of the names of the table. Each
-// word is tried in this order: a cell of one column, the name of a column, a word that asks, a small word, the table's
-// name; the first word that is none of them ends it. A column that says yes or no becomes a filter by being named: “is
-// paid” is Paid = yes. What has to be computed decides at the end which column it is computed of.
+// readAsking parses a question to a query on a table with such rows. around are the terms of the table's names. Each
+// word is tried in this order: a cell of one column, a column's name, a word of the function, a stop word, the
+// table's name; an unmatched word ends the parsing. A boolean column that is named becomes a filter: “is paid” is
+// Paid = yes. The computed column is determined at the end.
 func readAsking(question string, words []word, t *table, rows []unit, around map[string]bool) (asking, bool) {
 	tokens := tokensOf(question)
 	a := asking{column: -1}
 	a.function, a.word = functionOf(tokens)
 	asked, small := tokensOf(a.word), text.SmallWords(question)
 	var named []int
-	// The first case that a word fits says what it is for; none ends the reading, as a total that leaves a condition
-	// out would look right.
+	// The first case that a word matches determines its role. An unmatched word ends the parsing, as a total without
+	// one of its conditions would look right.
 	for _, w := range words {
 		if w.borrowed {
 			continue
@@ -113,7 +113,7 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 	return a, a.column >= 0
 }
 
-// leavesOut reports whether a question has a whole cell that is no filter: May is a small word, and a month.
+// leavesOut reports whether a question contains a whole cell without a filter: May is a stop word, and a month.
 func (a asking) leavesOut(tokens []string, rows []unit) bool {
 	for _, r := range rows {
 		for _, cell := range cellsOf(r.text) {
@@ -128,14 +128,14 @@ func (a asking) leavesOut(tokens []string, rows []unit) bool {
 	return false
 }
 
-// foundCells are the cells of one column that have a word.
+// foundCells are the cells of one column that contain a word.
 type foundCells struct {
 	texts []string
 	whole bool
 }
 
-// cellsWith finds the one column whose cells have a word; -1 if there is none, or more than one. The cells are whole
-// values when the question has all of their terms. A word in two columns could mean either, so it means none.
+// cellsWith returns the only column whose cells contain a word, -1 if there is none, or several, which is ambiguous.
+// The cells are whole values if the question has all of their terms.
 func cellsWith(w word, words []word, rows []unit) (column int, cells foundCells) {
 	column = -1
 	for _, r := range rows {
@@ -164,8 +164,8 @@ func cellsWith(w word, words []word, rows []unit) (column int, cells foundCells)
 	return column, cells
 }
 
-// addFilter adds what is said of a column to what was said of it before. Values of one column are alternatives: a
-// question about Berlin and Munich means rows of both.
+// addFilter merges a filter into the others. Values of one column are alternatives: a question about Berlin and
+// Munich means rows of both.
 func addFilter(all []filter, f filter) []filter {
 	i := slices.IndexFunc(all, func(o filter) bool { return o.column == f.column && o.whole == f.whole })
 	if i < 0 {
@@ -178,7 +178,7 @@ func addFilter(all []filter, f filter) []filter {
 	return all
 }
 
-// columnOf is the column that a word names best, -1 if it names none, or more than one as well.
+// columnOf returns the column whose name matches a word best, -1 without a match or with a tie.
 func (t *table) columnOf(w word) int {
 	found, best := -1, 0.0
 	for c, terms := range t.has {
@@ -192,8 +192,8 @@ func (t *table) columnOf(w word) int {
 	return found
 }
 
-// amount is the column that is to be computed: the one with numbers that the question names, else the only one there
-// is; -1 without one.
+// amount returns the column to compute: the numeric one that the question names, else the only numeric one, -1
+// without one.
 func (t *table) amount(rows []unit, named []int) int {
 	for _, c := range named {
 		if numbersIn(rows, c) {
@@ -212,8 +212,7 @@ func (t *table) amount(rows []unit, named []int) int {
 	return found
 }
 
-// numbersIn reports whether the cells of a column are numbers, as far as they are filled: amounts rather than codes,
-// days and years, which nobody adds up. Half of the filled cells or less are no column of numbers.
+// numbersIn reports whether more than half of the filled cells of a column are amounts, not codes, days or years.
 func numbersIn(rows []unit, column int) bool {
 	filled, numbers := 0, 0
 	for _, r := range rows {
@@ -230,9 +229,9 @@ func numbersIn(rows []unit, column int) bool {
 	return 2*numbers > filled
 }
 
-// call is the question as a call of the tool. The sheet is the last part of the section before the column heads, where
-// there is one. The largest and the smallest are asked for as a row too, by order and limit, since the row says more
-// than its number.
+// call encodes the query as a call of the tool. The sheet is the last part of the section before the column heads,
+// if there is one. For min and max it also requests the row, by order and limit, since the row says more than its
+// number.
 func (a asking) call(src source, head []string) step {
 	input := map[string]any{"document": src.document.DocID}
 	if at := strings.Split(src.Section, "›"); len(at) > 0 {
@@ -266,7 +265,7 @@ func (a asking) call(src source, head []string) step {
 	return step{queryTool, input}
 }
 
-// conditions are a filter in the words of the tool.
+// conditions encodes a filter for the tool.
 func (f filter) conditions() (out []any) {
 	if f.whole && !f.not && len(f.values) > 1 {
 		return []any{map[string]any{"column": f.column, "op": "in", "value": f.values}}
@@ -283,28 +282,28 @@ func (f filter) conditions() (out []any) {
 	return out
 }
 
-// tokensOf are the words of a text in plain small letters.
+// tokensOf splits a text into normalised words.
 func tokensOf(s string) []string {
 	return strings.FieldsFunc(text.Fold(s), func(r rune) bool {
 		return strings.ContainsRune(" \t\n.,;:!?¿¡\"“”„«»()'’", r)
 	})
 }
 
-// kind says what a question asks for.
+// kind is the classification of a question.
 type kind int
 
 const (
-	kindFind       kind = iota // what documents say
+	kindFind       kind = iota // facts in documents
 	kindEmpty                  // nothing: it has no letter and no digit
 	kindTalk                   // nothing: a greeting or thanks
 	kindArithmetic             // the value of an expression
-	kindSummary                // what a document is about
-	kindListing                // which documents there are
-	kindOpening                // that a document be shown
-	kindFurther                // more of what was answered before
-	kindItems                  // all that documents hold of a kind
-	kindComparison             // what two documents say, side by side
-	kindChanges                // what differs between two versions
+	kindSummary                // a summary of a document
+	kindListing                // the list of documents
+	kindOpening                // to open a document
+	kindFurther                // continuation of the previous answer
+	kindItems                  // all values of a kind
+	kindComparison             // two documents side by side
+	kindChanges                // differences between two versions
 )
 
 var (
@@ -351,8 +350,8 @@ var (
 	plainRange = lazily(`^\d{4}\s*-\s*\d{4}$`)
 )
 
-// classify says what a question asks for, and of what: the expression, or the document. The order matters: a sum may
-// look like a name, and a name like a request. Each form has to fit the whole question; what none fits is searched for.
+// classify returns a question's kind, and its object: an expression, or a document. The order matters: a sum may
+// look like a name, and a name like a request. Each pattern must match the whole question; the default is a search.
 func classify(q string) (kind, string) {
 	q = strings.Join(strings.Fields(q), " ")
 	if strings.IndexFunc(q, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
@@ -373,29 +372,29 @@ func classify(q string) (kind, string) {
 	if listing().MatchString(q) {
 		return kindListing, ""
 	}
-	// Requests come last: their examples leave much room for what is meant.
+	// Requests come last, since their examples are the least specific.
 	if k, about := readRequest(q); k != kindFind {
 		return k, documentNamed(about)
 	}
 	return kindFind, ""
 }
 
-// goesOn reports whether a question is about nothing by itself.
+// goesOn reports whether a question has no topic of its own.
 func goesOn(q string) bool {
 	k, _ := classify(q)
 	return k == kindFurther || k == kindTalk || k == kindEmpty || k == kindArithmetic || aboutFootnote(q)
 }
 
-// expression returns the sum that a question consists of, or nothing. Words for operations become signs first; then the
-// whole has to be made of numbers, signs and known functions, and have at least one operation. A day and a range of
-// years look like differences and are none.
+// expression returns the arithmetic expression that a question consists of, or an empty string. Words for operations
+// are normalised to signs. The whole must then consist of numbers, signs and known functions, with at least one
+// operation. A date and a range of years are not differences.
 func expression(q string) string {
 	e := strings.TrimRight(
 		sumAside().ReplaceAllString(strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!"), ""), " ?=.!",
 	)
 	e = percentOf().ReplaceAllString(e, "$1 / 100 * $2")
 	e = sumWords.Replace(e)
-	// Twice, as neighbouring groups share a digit and are not found in one pass.
+	// Twice, as neighbouring groups share a digit, which one pass would miss.
 	e = thousands().ReplaceAllString(thousands().ReplaceAllString(e, "$1$2"), "$1$2")
 	if !sumShape().MatchString(e) || !sumNeeds().MatchString(e) || isoDate().MatchString(e) ||
 		plainRange().MatchString(e) && e == q {
@@ -410,7 +409,7 @@ var fillers = lazily(
 		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,
 )
 
-// documentNamed takes the words around a document's name away. Fillers may stand inside one another, hence three times.
+// documentNamed trims the words around a document's name. Fillers may be nested, hence three times.
 func documentNamed(s string) string {
 	for range 3 {
 		s = strings.TrimSpace(fillers().ReplaceAllString(strings.TrimSpace(s), ""))
@@ -418,8 +417,8 @@ func documentNamed(s string) string {
 	return s
 }
 
-// functions are the words that ask for what can be computed of many rows, in the languages that documents are most
-// often in, folded. They are closed: a question with none of them is answered with quotes.
+// functions are the words for functions over many rows, in the most frequent languages of documents, folded. The
+// list is complete by design: a question with none of them is answered with quotes.
 var functions = []struct {
 	name    string
 	phrases string
@@ -440,20 +439,19 @@ var functions = []struct {
 		"quante|quantos|quantas|hoeveel|aantal|ile|liczba|сколько|количество|kac"},
 }
 
-// Words of the same languages that turn what they stand beside around, and what stands in columns that say yes or no.
+// Negations and boolean values in the same languages.
 var (
 	negations = strings.Fields("not n't no without nicht kein keine keinen noch pas non sin nao senza niet geen " +
 		"nie bez не без degil haven hasn didn isn aren wasn weren")
-	// words beside a function that ask how large it is, and say nothing of the rows
+	// words that ask for an amount and are no condition on rows
 	idle = strings.Fields("much large high list show give hoch gross betragt lautet nenne zeige eleve montre cuanto " +
 		"cuanta asciende quanto quanta ammonta bedraagt hoeveel wynosi ile сколько составляет kac kadar")
 	yes = strings.Fields("yes y true x ✓ ✔ ja wahr oui vrai si verdadero vero sim verdadeiro tak да evet")
 	no  = strings.Fields("no n false - – ✗ nein falsch non faux falso nao nee nie нет hayir")
 )
 
-// functionOf is what a question asks to be computed, with the words that ask for it; empty for none. The longest phrase
-// of a function counts, so that “in total” is taken off the question whole. Functions are tried in the order of the
-// list.
+// functionOf returns the function that a question asks for, with its words; empty for none. The longest phrase of a
+// function is used, so that “in total” is matched whole. Functions are tried in the order of the list.
 func functionOf(tokens []string) (name, words string) {
 	said := " " + strings.Join(tokens, " ") + " "
 	for _, f := range functions {
@@ -469,8 +467,8 @@ func functionOf(tokens []string) (name, words string) {
 	return "", ""
 }
 
-// negated reports whether a negation stands right before a word, or one word before that. A word is met by its
-// beginning, as typed words come without their endings here.
+// negated reports whether a negation is one or two words before a word. A word is matched by its prefix, since typed
+// words come without their endings here.
 func negated(tokens []string, word string) bool {
 	at := slices.IndexFunc(tokens, func(t string) bool { return strings.HasPrefix(word, t) })
 	return at >= 0 && slices.ContainsFunc(tokens[max(0, at-2):at], func(t string) bool {
@@ -478,7 +476,7 @@ func negated(tokens []string, word string) bool {
 	})
 }
 
-// truthOf tells which of the cells of a column say yes and which no, each once; ok if all that are filled do.
+// truthOf returns the boolean cells of a column, deduplicated by value; ok if all filled cells are boolean.
 func truthOf(rows []unit, column int) (positive, negative []string, ok bool) {
 	for _, r := range rows {
 		cells := cellsOf(r.text)

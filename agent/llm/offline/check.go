@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// checkTool asks a language model whether quotes answer. It is offered where one is connected.
+// checkTool is the name of the tool that asks a language model whether quotes answer. It is offered if one is
+// connected.
 const checkTool = "check_passages"
 
-// leastChecked is the probability from which a checked quote is called found. With it 1 of 22 questions without an
-// answer was called found, and 35 of 46 with a right quote: docs/quality.md, “Checked passages”.
+// leastChecked is the minimum probability of a checked quote to be called found. With it 1 of 22 questions without
+// an answer was called found, and 35 of 46 with a right quote: docs/quality.md, “Checked passages”.
 const leastChecked = 0.35
 
-// mostChecked is how many quotes are checked at once.
+// mostChecked is the maximum number of quotes in one check.
 const mostChecked = 6
 
-// checked is a quote that was checked. Probability is that of an answer, 0–1; nil where only yes or no is known.
+// checked is the verdict on a quote. Probability is that of an answer, 0–1; nil if only yes or no is known.
 type checked struct {
 	N           int      `json:"n"`
 	Words       string   `json:"words"`
@@ -23,14 +24,14 @@ type checked struct {
 	Probability *float64 `json:"probability"`
 }
 
-// canCheck reports whether a language model can check quotes. After one failure it can't.
+// canCheck reports whether a language model can check quotes, which is false after one failure.
 func (t turn) canCheck() bool {
 	return t.has(checkTool) &&
 		!slices.ContainsFunc(t.of(checkTool), func(r result) bool { return r.out.Error != nil })
 }
 
-// asksCheck is the call that has a language model check the quotes of an answer. ok is false when none is offered, or
-// when all of them were checked, or the check has failed.
+// asksCheck returns the call that has a language model check the quotes of an answer. ok is false without the tool,
+// after a failure, or if all quotes were checked.
 func (t turn) asksCheck(a answer) (step, bool) {
 	if !t.canCheck() {
 		return step{}, false
@@ -48,7 +49,7 @@ func (t turn) asksCheck(a answer) (step, bool) {
 	return step{checkTool, map[string]any{"question": t.question, "quotes": ask}}, true
 }
 
-// verdict is what the check of words of a passage came to. known is false for words that were not checked.
+// verdict returns the verdict on words of a passage. known is false for words that were not checked.
 func (t turn) verdict(n int, words string) (c checked, known bool) {
 	for _, r := range t.of(checkTool) {
 		for _, c := range r.out.Quotes {
@@ -60,9 +61,8 @@ func (t turn) verdict(n int, words string) (c checked, known bool) {
 	return checked{}, false
 }
 
-// checked is an answer after its quotes were checked: quotes that don't answer are dropped where others do, the
-// likeliest stands first, and its probability decides what the quotes are called. An answer of which a quote was not
-// checked stays as it is.
+// checked reranks an answer by the verdicts. Quotes that don't answer are dropped if others do. The most probable
+// quote comes first, and its probability determines the finding. An answer with an unchecked quote is unchanged.
 func (t turn) checked(a answer) answer {
 	type rated struct {
 		quote
@@ -74,7 +74,7 @@ func (t turn) checked(a answer) answer {
 		if !known {
 			return a
 		}
-		if c.Probability == nil { // a word alone: as likely as the rules have it, on its side
+		if c.Probability == nil { // only yes or no: the rules' probability, limited to its side
 			sure := min(a.sure, leastChecked/2)
 			if c.Answers {
 				sure = max(a.sure, leastChecked)

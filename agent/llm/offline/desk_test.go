@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// paper is a document of the test's library: sections, and under each its paragraphs as passages.
+// paper is a document of the test's library: sections with their paragraphs as passages.
 type paper struct {
 	id, file, title string
 	passages        []passage
@@ -219,7 +219,7 @@ func atDesk(t *testing.T, papers []paper, questions ...string) (answer string, d
 	return answer, d
 }
 
-// standsIn reports whether a tool returned the words, as they are.
+// standsIn reports whether a tool returned the words unchanged.
 func standsIn(history []llm.Message, words string) bool {
 	raw, err := json.Marshal(words)
 	return err == nil && slices.ContainsFunc(history, func(m llm.Message) bool {
@@ -263,7 +263,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 	return msg
 }
 
-// bare is an answer as a reader sees it: without what Markdown means by its signs, white space collapsed.
+// bare returns an answer's text without Markdown syntax, with white space normalised.
 func bare(markdown string) string {
 	return strings.Join(
 		strings.Fields(strings.NewReplacer(" |\n> |", " ", "\n> ", " ", "\\", "").Replace(markdown)),
@@ -271,7 +271,7 @@ func bare(markdown string) string {
 	)
 }
 
-// quotesOf are what an answer says first, and its quotes as a reader sees them.
+// quotesOf returns an answer's first line, and its quotes as a reader sees them.
 func quotesOf(answer string) (first string, quotes []string) {
 	first, rest, _ := strings.Cut(answer, "\n\n")
 	for block := range strings.SplitSeq(rest, "\n\n") {
@@ -349,7 +349,7 @@ func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
 func TestWhatNeedsNoQuote(t *testing.T) {
 	for question, want := range map[string]string{
 		"What is 15% of 1,250?": "15 / 100 * 1250 = 187.5",
-		// The calculator of this test knows one result.
+		// The calculator of this test has one result.
 		"What is 15 percent of 27,400 pounds?": "15 / 100 * 27400 = 187.5",
 		"15% of £27,400":                       "15 / 100 * 27400 = 187.5",
 		"Summarise Survey.pdf": keyHead +

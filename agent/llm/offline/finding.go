@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// finding is what an answer says of its quotes. People read the texts; the agent is told the same by llm.Found.
+// finding is an answer's headline about its quotes. Users read the texts; the agent gets the same as llm.Found.
 type finding string
 
 // The findings.
@@ -16,10 +16,10 @@ const (
 	none    finding = ""
 )
 
-// inGiven is said instead of answers over a text that came with the question.
+// inGiven replaces answers for a text that came with the question.
 const inGiven = "Found in the given text:"
 
-// answer is quotes with how sure it is that they answer.
+// answer is a set of quotes with the probability that they answer.
 type answer struct {
 	finding finding
 	sure    float64 // 0–1
@@ -29,9 +29,9 @@ type answer struct {
 	quotes  []quote
 }
 
-// compose finds the quotes that answer a question in what was found and read. The order of the steps: pile, languages,
-// topic, weights of words (which need the pile), scores, choice, sureness. It fails only when comparing meanings was
-// stopped with ctx.
+// compose selects the quotes that answer a question from the search results and readings. The steps are: pile,
+// languages, topic, weights of words (which need the pile), scores, selection, probability. It returns an error only
+// if ctx is cancelled during the comparison of embeddings.
 func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	p := pileOf(t.shown())
 	p.compareLanguages(t.question)
@@ -46,8 +46,8 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 		return a, nil
 	}
 	a.sure = sureness(signsOf(units, words, a.quotes), compared)
-	// The surer of both readings counts: with the words of the question before, and without.
-	if q.names { // it may be meant with the question before it or by itself
+	// The higher probability of both readings: with the words of the previous question, and without.
+	if q.names { // it may belong to the previous question or not
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
 	}
 	if t.canCheck() { // then the check decides whether they are shown
@@ -56,7 +56,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	return a.said(t, leastFound), nil
 }
 
-// said decides by its sureness what an answer says of its quotes, and writes it. They are called found from least on.
+// said determines the finding by the probability and renders the answer. least is the minimum for “found”.
 func (a answer) said(t turn, least float64) answer {
 	switch {
 	case a.sure >= least:
@@ -76,22 +76,22 @@ func (a answer) said(t turn, least float64) answer {
 	return a
 }
 
-// How sure quotes are to be called found, and to be shown at all.
+// The minimum probabilities of quotes to be called found, and to be shown at all.
 const (
 	leastFound = 0.6
 	leastShown = 0.1
 )
 
-// signs are what tells whether quotes answer, each 0–1 (docs/decisions/offline.md).
+// signs are the features that predict whether quotes answer, each 0–1 (docs/decisions/offline.md).
 type signs struct {
 	meaning float64 // the highest cosine of the first units
-	known   float64 // the share of the question's words that anything found has
-	best    float64 // the share of the question's weight that one quote has, with its headings
-	lack    float64 // the share of it that the heaviest word has which that quote lacks
+	known   float64 // share of the question's words that any result has
+	best    float64 // share of the question's weight that one quote has, with its headings
+	lack    float64 // share of the weight of the heaviest word that this quote lacks
 }
 
-// signsOf reads the signs off the first units and the chosen quotes. A guessed word counts as lacking, as it proves
-// nothing.
+// signsOf computes the signs from the first units and the selected quotes. A guessed word counts as missing, as it
+// proves nothing.
 func signsOf(units []scored, words []word, quotes []quote) signs {
 	s := signs{}
 	for _, u := range units[:min(len(units), mostQuotes)] {
@@ -127,14 +127,13 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 	return s
 }
 
-// sureness is the share of answers with such signs whose quotes hold what was asked. Both logistic regressions were
-// fitted to the questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv:
-// docs/quality.md.
+// sureness returns the probability that quotes with such signs answer. Both logistic regressions were fitted to the
+// questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv: docs/quality.md.
 func sureness(s signs, compared bool) float64 {
 	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
 	if compared {
 		z = -5.59 + 3.99*s.meaning + 2.28*s.known + 2.63*s.best
-		if s.lack >= s.best { // to a model that does not know the language, whatever is in it means the same
+		if s.lack >= s.best { // a model that does not know the language finds all its texts similar
 			z = min(z, 0)
 		}
 	}

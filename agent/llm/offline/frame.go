@@ -6,12 +6,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// frameLines is how many lines a block has at most that frames a text.
+// frameLines is the maximum number of lines of a block that frames a text.
 const frameLines = 3
 
-// markFrames marks the units of a source that only frame its text: a salutation, the closing of a letter with the name
-// below it, a title that no style says to be one. They are blocks of a few lines of that form (text.Frames) with which
-// the source begins or ends, or which end with a comma. Where all are, as on a notice, none is.
+// markFrames marks the units of a source that frame its text: a salutation, the closing of a letter with the name,
+// an unstyled title. They are short blocks of that form (text.Frames) at the start or end of the source, or that end
+// with a comma. If all blocks are, as on a notice, none is marked.
 func (p pile) markFrames(units []unit) {
 	blocks := p.blocksOf(units)
 	begin, end := 0, len(blocks)
@@ -32,7 +32,7 @@ func (p pile) markFrames(units []unit) {
 	}
 }
 
-// blocksOf cuts units at blank lines.
+// blocksOf splits units at blank lines.
 func (p pile) blocksOf(units []unit) (blocks [][]unit) {
 	from := 0
 	for to := 1; to <= len(units); to++ {
@@ -43,7 +43,7 @@ func (p pile) blocksOf(units []unit) (blocks [][]unit) {
 	return blocks
 }
 
-// isFrame reports whether a block may only frame a text: it is short, and each of its units has the form of one.
+// isFrame reports whether a block may be a frame: it is short, and each of its units has the form of one.
 func isFrame(block []unit) bool {
 	lines := 0
 	for _, u := range block {
@@ -55,7 +55,7 @@ func isFrame(block []unit) bool {
 	return true
 }
 
-// between is what stands between a unit and the next of its source.
+// between returns the text between a unit and the next one of its source.
 func (p pile) between(before, after unit) []rune {
 	return p.runes[before.source][before.end:after.start]
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// What only frames a text is not quoted: a salutation, a closing, a title.
+// Frames are not quoted: a salutation, a closing, a title.
 func TestFramesAreNoQuotes(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
-		want     []string // what may be quoted
+		want     []string // quotable units
 	}{
 		{"a letter", "Dear Judith,\n\nYour lease ends in June.\n\nKind regards,\nTom Ashdown\n\nAshdown & Sons, Leeds",
 			[]string{"Your lease ends in June."}},
@@ -56,7 +56,7 @@ func TestFramesAreNoQuotes(t *testing.T) {
 	}
 }
 
-// An item of a list is quoted with its number, below what introduces the list.
+// An item of a list is quoted with its number, below the list's lead.
 func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 	lease := []paper{{"d1", "lease.txt", "Lease", []passage{{Section: "Duties", Text: "The Tenant shall:\n\n" +
 		"(a) pay the rent on the first day of each month, without deduction;\n\n" +
@@ -90,7 +90,7 @@ func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 	}
 }
 
-// What introduces a list is said once.
+// The lead of a list is written once.
 func TestALeadIsWrittenOnce(t *testing.T) {
 	p := pileOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
 	quoteOf := func(i int) quote {
@@ -106,7 +106,7 @@ func TestALeadIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A refusal says what was lacking, which headings come nearest, and that a document may be missing.
+// A refusal names the missing words, the nearest headings, and the option to add a document.
 func TestARefusalSaysAWayOn(t *testing.T) {
 	answer, _ := ask(t, "Which helicopter flies to Madagascar?")
 	for _, want := range []string{
@@ -129,7 +129,7 @@ func TestARefusalSaysAWayOn(t *testing.T) {
 	}
 }
 
-// composed is what is put together for a turn.
+// composed returns the composed answer of a turn.
 func composed(t *testing.T, of turn) answer {
 	t.Helper()
 	a, err := compose(t.Context(), of, nil)
@@ -139,7 +139,7 @@ func composed(t *testing.T, of turn) answer {
 	return a
 }
 
-// pileOfText is what a text is cut into when it is the only passage.
+// pileOfText returns the pile of a text as the only passage.
 func pileOfText(s string) pile { return pileOf([]source{{passage: passage{N: 1, Text: s}}}) }
 
 func TestALabelBelongsToWhatItNames(t *testing.T) {
@@ -181,7 +181,7 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 	}
 }
 
-// A record is quoted as a whole, line by line, and by itself.
+// A record is quoted as a whole, line by line, and alone.
 func TestARecordIsOneQuote(t *testing.T) {
 	people := passage{N: 1, Text: "- name: Ben\n  height: 3\n- name: Ada\n  height: 4\n  of: 5\n- name: Eve"}
 	q := turn{question: "How is the height of Ada?", results: []result{{tool: "search_documents", out: output{
@@ -196,7 +196,7 @@ func TestARecordIsOneQuote(t *testing.T) {
 	}
 }
 
-// What stands together in the question stands together in the answer.
+// Neighbouring words of the question score higher if they are neighbours in the text.
 func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
 	p := pileOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
 	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
@@ -210,7 +210,7 @@ func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
 	}
 }
 
-// A comparison of meanings that fails, as one does that takes too long, leaves the answer that there is without one.
+// If the comparison of embeddings fails, for example by a timeout, the lexical scores decide.
 func TestWhatCouldNotBeComparedIsJudgedByItsWords(t *testing.T) {
 	q := turn{question: "When was the boiler installed?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{
@@ -230,12 +230,12 @@ func TestWhatCouldNotBeComparedIsJudgedByItsWords(t *testing.T) {
 	}
 }
 
-// tableOf is a library of one table.
+// tableOf returns a library of one table.
 func tableOf(file, section string, rows ...string) []paper {
 	return []paper{{"t1", file, file, []passage{{Section: section, Text: strings.Join(rows, "\n")}}}}
 }
 
-// A row is found by its cells and by the heads of its columns, and is quoted below the head, without its neighbours.
+// A row is found by its cells and column heads, and is quoted below the head, without its neighbours.
 func TestTheRowThatMatchesIsTheQuote(t *testing.T) {
 	members := tableOf("members.csv", "", "Name | City | Joined | Boat", "Anna Kovács | Budapest | 2014 | Heron",
 		"Béla | Győr | 2019 | Otter", "Chloé Dubois | Lyon | 2021 |", "Dónal Ó Briain | Cork | 2008 | Heron")
@@ -308,7 +308,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// The documents cut a question without spaces into words; what is left of it is a word that nothing has.
+// A question without spaces is segmented by the documents' words; the rest of it is a missing word.
 func TestStretches(t *testing.T) {
 	for _, tt := range []struct {
 		name, found, question string
@@ -379,7 +379,7 @@ func TestRowsInScriptsWithoutSpaces(t *testing.T) {
 	}
 }
 
-// A question says what is asked of a table only as far as each of its words names a column, a cell or the table.
+// A question is parsed to a table query only if each of its words matches a column, a cell or the table.
 func TestQuestionsToTables(t *testing.T) {
 	const bills = "Number | Customer | Town | Amount | Paid\nI-1 | Harrow | York | 12.50 | yes\n" +
 		"I-2 | Öztürk Sons | Leeds | 7 | no\nI-3 | Miller | York | 9 | no"
@@ -406,18 +406,18 @@ func TestQuestionsToTables(t *testing.T) {
 			`{"limit":10,"where":[{"column":"Customer","op":"≠","value":"Harrow"}]}`},
 		{"Nr | Kunde | Stand\n1 | Süß | offen\n2 | Wöhr | bezahlt", "Welche Kunden haben nicht bezahlt?",
 			`{"limit":10,"where":[{"column":"Stand","op":"≠","value":"bezahlt"}]}`},
-		{bills, "Which bills of Harrow are there?", ""},    // the row says it
-		{bills, "Which bills are not paid by cheque?", ""}, // nothing says how
+		{bills, "Which bills of Harrow are there?", ""},    // the row answers it
+		{bills, "Which bills are not paid by cheque?", ""}, // cheque matches nothing
 		{two, "What is the total profit in the North?",
 			`{"compute":[{"column":"Profit","function":"sum"}],"where":[{"column":"Region","op":"=",` +
 				`"value":"North"}]}`},
-		{two, "What is the total of the North?", ""},   // of the cost or of the profit
-		{two, "How many cost of the North?", ""},       // a number stands there
-		{two, "What is the profit of the North?", ""},  // nothing is computed
-		{two, "What is the total profit in June?", ""}, // nothing says June
+		{two, "What is the total of the North?", ""},   // ambiguous: cost or profit
+		{two, "How many cost of the North?", ""},       // a number can't be counted
+		{two, "What is the profit of the North?", ""},  // nothing to compute
+		{two, "What is the total profit in June?", ""}, // June matches nothing
 		{"Month | Cost\nApril | 12\nMay | 14", "What is the total cost in May?", ""},
-		{bills, "What is the total?", ""},               // of nothing that is named
-		{bills, "What is the total of all lemons?", ""}, // of something else
+		{bills, "What is the total?", ""},               // no column is named
+		{bills, "What is the total of all lemons?", ""}, // lemons match nothing
 	} {
 		p := pileOf([]source{{passage: passage{N: 1, Text: tt.rows}, document: document{Title: "Bills"}}})
 		words := topic{question: tt.question, own: text.QueryWords(tt.question, languages(tt.question))}.weigh(p)
@@ -437,7 +437,7 @@ func TestQuestionsToTables(t *testing.T) {
 	}
 }
 
-// plainJSON is an object in the form that Marshal gives it.
+// plainJSON normalises an object to Marshal's format.
 func plainJSON(t *testing.T, s string) string {
 	t.Helper()
 	if s == "" {
@@ -452,7 +452,7 @@ func plainJSON(t *testing.T, s string) string {
 	return string(raw)
 }
 
-// A model that does not know a language finds that whatever is in it means the same. The word that is lacking tells.
+// A model that does not know a language finds all its texts similar, so a missing word lowers the probability.
 func TestWhatLacksTheHeaviestWordIsNotFoundByMeaningAlone(t *testing.T) {
 	q := turn{question: "駐車場は月いくらですか", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{
@@ -537,7 +537,7 @@ func TestARefusalNamesTheLanguageOfWhatWasFound(t *testing.T) {
 	}
 }
 
-// Words that no document of a language has say nothing about it: there meaning counts what they would have counted.
+// Words that no document of a language has are no evidence: the embedding similarity gets their weight.
 func TestMeaningDecidesWhereWordsCannot(t *testing.T) {
 	t.Parallel()
 	const shares = "The rent of the hall is due each month, while the flat roof is much of the trouble for the manager."

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// mostItems is how many items a list quotes.
+// mostItems is the maximum number of quoted items in a list.
 const mostItems = 20
 
-// mostOf is which share of its words a text has that says the same.
+// mostOf is the minimum share of common words of two similar texts.
 const mostOf = 0.5
 
-// items quotes what holds a kind of value, or the word that was asked with; without one what stands under the heading
-// that names the topic. Where a heading names it, only what stands there counts. A row of a table without a name of its
-// own stands alone; another unit that can't be quoted by itself, such as a bare amount, takes the one before it along,
-// which says what it is.
+// items quotes the units with a value of a kind, or with the requested word; without either, the units under the
+// heading that names the topic. If a heading names the topic, only units under it are used. A unit that can't be
+// quoted alone, such as an amount on its own line, is quoted with the unit before it, which describes it. Table rows
+// are quoted alone.
 func (w wholes) items(value valueKind, word string) (move, bool) {
 	asks := func(u unit) bool {
 		return word != "" && slices.Contains(u.sequence, word)
@@ -26,7 +26,7 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 		if value != noValue && !value.isIn(u.text) && !asks(u) || w.isTitle(i) {
 			continue
 		}
-		if !w.holds(i) { // an amount alone in its line: the line before says of what
+		if !w.holds(i) { // an amount on its own line: the line before describes it
 			if value == noValue || u.names || i == 0 || w.units[i-1].source != u.source || u.row != nil {
 				continue
 			}
@@ -55,7 +55,7 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 	return w.answer(head, strings.Join(blocks, "\n\n")), true
 }
 
-// most are those of all that have the most of something, or nearly as much: none where none has any.
+// most returns the entries with at least the share mostOf of the highest score, none if all scores are 0.
 func most[T any](all []T, has func(T) float64) (out []T) {
 	best := 0.0
 	for _, one := range all {

@@ -10,9 +10,10 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// compareLanguages notes the languages of a question and of the documents of a pile: of each that of all of its
-// passages together, for one alone is often too short. Only what is certain counts (text.DetectForCertain): an answer
-// must not say that documents are in another language when they are not. foreign and told hold what it found.
+// compareLanguages detects the languages of a question and of the documents of a pile. A document's language is
+// detected in all of its passages, since one is often too short. It requires a certain detection
+// (text.DetectForCertain), since an answer must not wrongly report another language. The results are in foreign and
+// told.
 func (p *pile) compareLanguages(question string) {
 	said := map[string]*strings.Builder{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }
@@ -22,7 +23,7 @@ func (p *pile) compareLanguages(question string) {
 		}
 		said[of(s)].WriteString(s.Text + "\n")
 	}
-	// A document's language is told by all of its passages at once, and only if every sign agrees.
+	// A document's language is detected in all of its passages together.
 	known := map[string]string{}
 	for document, b := range said {
 		known[document] = text.DetectForCertain(b.String())
@@ -41,8 +42,8 @@ func (p *pile) compareLanguages(question string) {
 	}
 }
 
-// otherLanguages names the languages of the documents that some sources are of, if each of them is in another than the
-// question's. Otherwise it is empty.
+// otherLanguages returns the names of the languages of some sources, if all of them differ from the question's.
+// Otherwise it is empty.
 func (p pile) otherLanguages(sources []int) string {
 	var langs []string
 	for _, i := range sources {
@@ -58,8 +59,8 @@ func (p pile) otherLanguages(sources []int) string {
 	return english.Languages(langs)
 }
 
-// headline is the line above quotes, with the languages of their documents if they are not the question's. It stays one
-// sentence that ends with a colon: it leads to quotes and claims nothing that a footnote had to bear out.
+// headline returns the line above quotes, with the languages of their documents if they differ from the question's.
+// It stays one sentence that ends with a colon, and makes no claim that needs a footnote.
 func (p pile) headline(said string, quotes []quote) string {
 	var sources []int
 	for _, q := range quotes {
@@ -71,7 +72,7 @@ func (p pile) headline(said string, quotes []quote) string {
 	return said
 }
 
-// languageOf is that of a source's document, if it is not the question's.
+// languageOf returns the language of a source's document, empty if it is the question's.
 func (p pile) languageOf(source int) string {
 	if p.foreign == nil {
 		return ""
@@ -79,8 +80,8 @@ func (p pile) languageOf(source int) string {
 	return p.foreign[source]
 }
 
-// untold is, for each language of documents that is not the question's, the share of the question's weight in words
-// that nothing has which was found in that language. Such documents can't be told by these words.
+// untold returns, for each other language of the documents, the share of the question's weight in words that no
+// result in that language has. Such documents can't be ranked by these words.
 func (p pile) untold(words []word) map[string]float64 {
 	out := map[string]float64{}
 	for lang, terms := range p.told {
@@ -95,8 +96,8 @@ func (p pile) untold(words []word) map[string]float64 {
 	return out
 }
 
-// inPlaceOfWords gives to meaning what words count that a unit can't have for its language. Without meaning, the
-// weights of meaning are 0 and so is this: an embedder is what tells another language.
+// inPlaceOfWords gives the weight of words that a unit can't have, because of its language, to the embedding
+// similarity. Without embeddings the weights of meaning and the result are 0.
 func (w weights) inPlaceOfWords(f features) float64 {
 	byMeaning := w.meaning + w.nearest
 	if byMeaning == 0 {
@@ -105,10 +106,9 @@ func (w weights) inPlaceOfWords(f features) float64 {
 	return f.untold * (w.own + w.context + w.pairs) * (w.meaning*f.meaning + w.nearest*f.nearest) / byMeaning
 }
 
-// cognates returns the terms that stand for a word. For one that nothing has which was found these are, in each
-// language that is not the question's, the term nearest to it, if that is more like it than not: “Parität” is “parity”
-// there. It is worth how much alike they are. A word with a digit has none: numbers that are nearly alike are other
-// numbers.
+// cognates returns the matching terms of a word. A word without a match gets, in each other language of the
+// documents, the most similar term with a likeness above 0.5: “Parität” matches “parity”. Its value is the likeness.
+// A word with a digit has no cognates, since similar numbers are different numbers.
 func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64 {
 	if len(found) > 0 || strings.ContainsAny(w.Text, "0123456789") {
 		return found
@@ -129,9 +129,9 @@ func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64
 	return found
 }
 
-// likeness is the share of letter pairs that two words have in common, with their beginnings and ends (Dice's
-// coefficient), 0–1; 0 for words of fewer than four letters, of which many are alike by chance. The measure is Dice's,
-// twice the common pairs over all pairs, each pair counted once for each time it stands there.
+// likeness returns Dice's coefficient of two words' letter pairs, 0–1: twice the common pairs over all pairs,
+// including the start and end of a word. It is 0 for words of fewer than four letters, which are often similar by
+// chance.
 func likeness(a, b string) float64 {
 	if utf8.RuneCountInString(a) < 4 || utf8.RuneCountInString(b) < 4 {
 		return 0
@@ -147,7 +147,7 @@ func likeness(a, b string) float64 {
 	return 2 * float64(both) / float64(all)
 }
 
-// pairsOf are the pairs of neighbouring letters of a word, with a space before the first and behind the last.
+// pairsOf returns the pairs of neighbouring letters of a word, with a space before the first and after the last.
 func pairsOf(word string) [][2]rune {
 	last := ' '
 	var out [][2]rune

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	mostReads = 3    // documents of one turn
-	nearBest  = 0.55 // a document with this share of the best one's score is read too
+	mostReads = 3    // maximum number of documents read in one turn
+	nearBest  = 0.55 // minimum share of the best score of a document that is read too
 )
 
-// move is what to do next: call tools, or say the text. found is what is known of the quotes in it.
+// move is the next action: tool calls, or the answer's text. found is the quality of its quotes.
 type move struct {
 	steps []step
 	text  string
@@ -28,10 +28,10 @@ func say(text string) move { return move{text: text} }
 
 func call(steps ...step) move { return move{steps: steps} }
 
-// next decides what to do. Texts that came with the question are looked at first, then what the question's form says. A
-// request that means no document goes on as a question.
+// next returns the next action. Rules on texts that came with the question come first, then the question's kind. A
+// request that matches no document is treated as a question.
 func (m model) next(ctx context.Context, t turn) (move, error) {
-	// Rules that need no search, by the form of the question; the first that fits answers.
+	// Rules by the form of the question, without a search; the first match answers.
 	for _, rule := range []func(turn) (string, bool){retell, aboutTranscript, ownText, behind} {
 		if said, ok := rule(t); ok {
 			return say(said), nil
@@ -59,15 +59,15 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 	return m.find(ctx, t)
 }
 
-// find searches, reads the best documents, and quotes what answers; it searches once more when that is unlikely to. The
-// order of the steps is that of the calls before it, as each call of Stream sees only the history: search, read, quote,
-// ask a table, search once more.
+// find searches, reads the best documents, and quotes the passages that answer. If these are unlikely to answer, it
+// searches once more. Each call of Stream sees only the history. So the order of the steps is that of the calls:
+// search, read, quote, query a table, check, search again.
 func (m model) find(ctx context.Context, t turn) (move, error) {
 	q := topicOf(t)
 	if len(t.searches()) == 0 && t.canSearch() && len(t.given()) == 0 {
 		return call(t.search(q.query())), nil
 	}
-	// Each search is followed by one reading, so a second search has its documents read as well.
+	// Each search is followed by one reading, so the documents of a second search are read as well.
 	if reads := toRead(t, q.past); len(reads) > 0 && t.readings() < t.rounds() {
 		return call(readAll(t, reads, q.query())...), nil
 	}
@@ -96,10 +96,9 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
 }
 
-// again is a second search, for the words of the question that nothing which was found has; for its rarest when
-// everything was found somewhere. A question that names its own subject is filled up with the one before it. A query
-// that was searched already is not searched again. semantic_search gets no lower bound then: what is far is better than
-// nothing.
+// again returns a second search, for the words of the question that no result has, or else for its rarest words. A
+// follow-up question with its own subject is completed from the previous question. A query is never repeated.
+// semantic_search gets no threshold then.
 func (t turn) again(q topic, p pile) (step, bool) {
 	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
@@ -128,7 +127,7 @@ func (t turn) again(q topic, p pile) (step, bool) {
 
 const mostSearches = 2
 
-// smallTalk answers greetings and thanks, and says what this mode is.
+// smallTalk answers greetings and thanks, and describes the offline mode.
 func smallTalk(q string) string {
 	if gratitude().MatchString(q) {
 		return "You're welcome. Ask another question about your documents whenever you like."
@@ -138,7 +137,7 @@ func smallTalk(q string) string {
 		"each quote with its footnote. Ask a question about your documents."
 }
 
-// calculate has the tool calculate an expression, and says what it returned. The rules never calculate themselves.
+// calculate calls the calculator, and returns its result. The rules never calculate themselves.
 func calculate(t turn, expression string) move {
 	done := t.of("calculate")
 	if len(done) == 0 {
@@ -154,9 +153,9 @@ func calculate(t turn, expression string) move {
 	return say(escape(expression) + " = " + escape(fmt.Sprint(out.Result)))
 }
 
-// toRead returns the best of the found documents that were not read yet, and first the one that the question may go on
-// from. A document is read too when its score is near the best one's (nearBest): scores of one search compare with each
-// other, and with nothing else. What was tried is not tried again, even when reading failed.
+// toRead returns the best results that were not read yet, first the document that the question may refer to. A
+// document is read if its score is near the best one's (nearBest); scores are comparable only within one search. A
+// failed reading is not retried.
 func toRead(t turn, past document) []document {
 	if t.offered(readers()) == "" || len(t.searches()) == 0 {
 		return nil
@@ -181,7 +180,7 @@ func toRead(t turn, past document) []document {
 	return out
 }
 
-// readAll reads documents at once, in one round of calls.
+// readAll returns the calls that read documents in one round.
 func readAll(t turn, docs []document, about string) []step {
 	var steps []step
 	for _, d := range docs {
@@ -190,11 +189,11 @@ func readAll(t turn, docs []document, about string) []step {
 	return steps
 }
 
-// list names the documents of the library.
+// list renders the list of the library's documents.
 func list(t turn, tool string) move {
 	done := t.of(tool)
 	if len(done) == 0 {
-		if tool == "metadata_search" { // without a filter it finds all
+		if tool == "metadata_search" { // an empty filter matches all
 			return call(step{tool, map[string]any{"filters": map[string]any{}}})
 		}
 		return call(step{tool, map[string]any{}})
@@ -214,16 +213,16 @@ func list(t turn, tool string) move {
 	return say(strings.Join(lines, "\n"))
 }
 
-// mostFurther is how many sentences are said of what was not said yet.
+// mostFurther is the maximum number of further sentences.
 const mostFurther = 4
 
-// ofSource are the words that say how something stands in a source; stop words say nothing beside them.
+// ofSource are words about a source; stop words are allowed beside them.
 var ofSource = lazily(
 	`(?i)^(?:behind|comes?|based|rests?|refers?|stands?|open|quote|read|page|supports?|backs?|exactly|wording)$`,
 )
 
-// subject is the turn of the last question that was about something in the documents, and all that was answered
-// since; a turn without a question when there is none.
+// subject returns the turn of the last question with a topic, and the text of all answers since; a turn without a
+// question if there is none.
 func (t turn) subject() (topic turn, said string) {
 	for i := len(t.earlier) - 1; i >= 0; i-- {
 		said = t.earlier[i].answer + "\n" + said
@@ -240,8 +239,8 @@ func (t turn) subject() (topic turn, said string) {
 	return topic, said
 }
 
-// goOn says what the passages of the last answer hold beside what was said: first the rest of those that it came
-// from, then what follows them.
+// goOn renders further text from the passages of the last answer: first the rest of its passages, then the text
+// after them.
 func goOn(t turn) move {
 	topic, said := t.subject()
 	if topic.question == "" {
@@ -256,7 +255,7 @@ func goOn(t turn) move {
 	}
 	p := pileOf(t.shown())
 	left, any := p.unsaid(said)
-	if !any && !strings.Contains(said, english.Refusal) { // the answer was in other words, such as a language model's
+	if !any && !strings.Contains(said, english.Refusal) { // the answer had other words, such as a language model's
 		left = p.best()
 	}
 	switch {
@@ -268,14 +267,13 @@ func goOn(t turn) move {
 	return say(refuse(t))
 }
 
-// unsaid picks the units of passages that the answers so far took some from, in the order in which they did, or that
-// stand next in the same documents. any is false when the answers took none. Answers are compared without white space
-// and signs (plain), since they quote in Markdown. The order is that of the answers, so that what goes on follows on
-// from what was read.
+// unsaid returns the unquoted units of passages that the answers quoted, or else those of the same documents. any is
+// false if the answers quoted none. Answers are compared without white space and Markdown syntax (plain). The order
+// is that of the answers, so that the text continues from there.
 func (p pile) unsaid(said string) (left []unit, any bool) {
 	said = plain(said)
-	from, documents := map[int]int{}, map[string]bool{} // where the answers took from a source first
-	// What was said is known by its words, wherever the answer quoted it from.
+	from, documents := map[int]int{}, map[string]bool{} // the first offset in the answers of each source
+	// Quoted text is identified by its words, whatever source the answer quoted.
 	var others []unit
 	for _, u := range p.units {
 		if !u.quotable() {
@@ -306,7 +304,7 @@ func (p pile) unsaid(said string) (left []unit, any bool) {
 	return left[:min(len(left), mostFurther)], len(from) > 0
 }
 
-// best picks the first units of the passage that fits best.
+// best returns the first units of the best passage.
 func (p pile) best() (units []unit) {
 	for _, u := range p.units {
 		if u.source == 0 && u.quotable() && len(units) < mostFurther {
@@ -316,7 +314,7 @@ func (p pile) best() (units []unit) {
 	return units
 }
 
-// plain is a text without footnotes, white space and the signs that set it as a quotation, a table or an escape.
+// plain normalises a text: without footnotes, white space and Markdown syntax.
 func plain(s string) string {
 	return strings.Join(strings.Fields(setting.Replace(marker().ReplaceAllString(s, ""))), "")
 }
@@ -326,7 +324,7 @@ var (
 	marker  = lazily(`\s*\[(?:Source )?\d+\]`)
 )
 
-// join writes units of passages one after another, each with its footnote.
+// join joins units of passages, each with its footnote.
 func (p pile) join(units []unit) string {
 	var said []string
 	for _, u := range units {
@@ -335,7 +333,7 @@ func (p pile) join(units []unit) string {
 	return strings.Join(said, "\n\n")
 }
 
-// aboutFootnote reports whether a question asks for nothing but what stands behind a footnote.
+// aboutFootnote reports whether a question only asks for the source of a footnote.
 func aboutFootnote(q string) bool {
 	if !text.Footnote.MatchString(q) {
 		return false
@@ -349,7 +347,7 @@ func aboutFootnote(q string) bool {
 	return true
 }
 
-// behind says a footnote's sentence with those that stand around it, from the source that was read for it.
+// behind quotes a footnote's sentence with its neighbours, from the source that was read for it.
 func behind(t turn) (string, bool) {
 	if !aboutFootnote(t.question) {
 		return "", false
@@ -381,7 +379,7 @@ func behind(t turn) (string, bool) {
 	return "", false
 }
 
-// What is asked to be done with a text, and the words that such a request has beside its text.
+// Tasks on a text, and the further words of such a request.
 var (
 	task = lazily(
 		`(?i)^(?:please |can you |could you ` +
@@ -398,10 +396,10 @@ var (
 	)
 )
 
-// unable is said by a model made of rules of what only a language model can do.
+// unable explains that a task needs a language model.
 const unable = "I can't put a text in other words: that needs a language model, and Footnote is in offline mode. "
 
-// given returns the text that came with the question, as its parts.
+// given returns the parts of the text that came with the question.
 func (t turn) given() []passage {
 	if len(t.results) == 0 || t.results[0].input["doc_id"] != llm.GivenDocument {
 		return nil
@@ -409,8 +407,8 @@ func (t turn) given() []passage {
 	return t.results[0].out.Passages
 }
 
-// retell answers what asks for nothing but the given text in other words: with its own sentences, as rules have no
-// others. Units that stand in one line stay in one line.
+// retell answers a request to rewrite the given text: with its own sentences, as rules have no others. Units on one
+// line stay on one line.
 func retell(t turn) (string, bool) {
 	parts := t.given()
 	if len(parts) == 0 || !task().MatchString(t.question) {
@@ -442,7 +440,7 @@ func retell(t turn) (string, bool) {
 	return unable + "This is what it says:\n\n" + text.QuoteMarkdown(lines), true
 }
 
-// ownText answers a question that brings a text of its own to be worked on.
+// ownText answers a question that contains a text to work on.
 func ownText(t turn) (string, bool) {
 	if len(t.given()) > 0 || !text.OwnText.MatchString(t.question) {
 		return "", false

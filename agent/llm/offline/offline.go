@@ -1,12 +1,14 @@
-// Package offline is a model made of rules: it needs no key and no network. It searches and reads with the same tools
-// as any other model, and answers with sentences taken word for word from what it read.
+// Package offline is a rule-based model that needs no key and no network. It searches and reads with the same tools
+// as any other model, and answers with sentences quoted word for word.
 //
-// It is a llm.Model like any other, so the agent's loop, its checks and its logs are the same: next (in next.go) looks
-// at the history and returns either calls or the text. The other files belong to a step each: question, request and
-// open read what is asked; turn and tools read what the tools returned; pile and table cut it into units; words,
-// stretch, language and score weigh them; quotes, finding, items, align and summary choose what is shown; write puts it
-// into Markdown. It must never state what stands in no document: what it says itself is about its search alone
-// (docs/decisions/offline.md). Equal requests get equal replies.
+// It implements llm.Model, so the agent's loop, its checks and its logs are the same. next (in next.go) parses the
+// history and returns either calls or the text. The other files belong to a step each. asking, request, open and
+// topic parse the question. turn and tools parse the tool results; pile, table and frame split them into units.
+// words, stretch, language and score weigh the units. quotes, finding, items, align and whole select the quotes;
+// write renders Markdown.
+//
+// Every statement except those about its own search must be a quote from a document (docs/decisions/offline.md). It
+// is deterministic.
 package offline
 
 import (
@@ -23,17 +25,17 @@ import (
 // Name is the model's name.
 const Name = "offline"
 
-// model keeps nothing between requests, so that equal requests get equal replies.
+// model is stateless, so that equal requests get equal replies.
 type model struct{ similar Similarity }
 
-// New returns the offline model. similar compares meanings; without it, nil, words alone decide.
+// New returns the offline model. similar compares embeddings; nil: scores are lexical only.
 func New(similar Similarity) llm.Model { return model{similar} }
 
 func (model) Name() string { return Name }
 
-// Stream yields the next step: tool calls, or the answer in pieces of a few words. Ids of calls hold the number of
-// messages, so that they differ from those of earlier turns. A footnote is a piece of its own (llm.Quoted); quoteMark
-// stands around each in the text that is being put together.
+// Stream yields the next step: tool calls, or the answer in chunks of a few words. Ids of calls contain the number
+// of messages, so that they differ from those of earlier turns. A footnote is a separate part (llm.Quoted),
+// delimited by quoteMark in the composed text.
 func (m model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		stopped := func() bool {
@@ -98,11 +100,11 @@ func (s step) arguments() json.RawMessage {
 	return raw
 }
 
-// pieceBytes is about how much text comes in one piece.
+// pieceBytes is the approximate size of a chunk of text.
 const pieceBytes = 24
 
-// pieces cuts a text before spaces. Text comes in pieces so that a page draws it as it does that of other models;
-// nothing waits for them.
+// pieces splits a text before spaces, so that it is streamed like that of other models. There is no delay between
+// chunks.
 func pieces(text string) []string {
 	var out []string
 	for len(text) > 0 {

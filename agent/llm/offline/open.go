@@ -1,10 +1,10 @@
 package offline
 
-// aFile is the name of a file.
+// aFile matches the name of a file.
 const aFile = `["“]?([\p{L}\p{N}][^"”?\n]{0,200}?\.[A-Za-z0-9]{1,5})["”]?`
 
-// Questions that ask for what a document holds. A file is known by its ending; what open, read and view are said of
-// is tried as a title.
+// Questions that ask for a document's content. A file is recognised by its extension; the object of open, read and
+// view is tried as a title.
 var (
 	opensFile = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look ` +
 		`(?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does|what are the contents of)(?: ` +
@@ -21,8 +21,8 @@ var (
 	)
 )
 
-// toOpen returns the document that a question asks to be shown, and nothing when it asks for something else. A title
-// with a pronoun in it is none.
+// toOpen returns the document that a question asks to open, or an empty string. A title with a pronoun does not
+// count.
 func toOpen(q string) string {
 	if m := opensFile().FindStringSubmatch(q); m != nil {
 		return m[1]

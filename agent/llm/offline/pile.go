@@ -9,43 +9,44 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// unit is a sentence, a list item, a row of a table or some indented lines in a passage: the least that can be quoted.
+// unit is a sentence, a list item, a table row or some indented lines in a passage: the smallest quotable text.
 type unit struct {
-	source     int // of the pile
-	start, end int // runes in the passage
+	source     int // index in the pile
+	start, end int // rune offsets in the passage
 	text       string
 	terms      map[string]bool
 	sequence   []string // its terms in order
-	names      bool     // it is a heading, a question or a line of a table of contents: it names what is said elsewhere
-	frame      bool     // it only frames the text: see markFrames
-	heading    int      // the nearest unit before it in its passage that names what follows; -1: none
-	row        *row     // of a table; nil: it is none
+	names      bool     // a heading, a question or a line of a table of contents, without a statement
+	frame      bool     // it frames the text: see markFrames
+	heading    int      // index of the nearest heading before it in its passage; -1: none
+	row        *row     // of a table; nil: not a row
 }
 
-// pile is everything that was found and read, cut into units. Units stand in the order of sources and of the text, so
-// that neighbours in the list are neighbours in the passage where their source is the same. All ranges are in runes.
+// pile holds all search results and readings, split into units. Units are in the order of sources and of the text,
+// so that neighbours in the list are neighbours in the passage if their source is the same. All ranges are in runes.
 type pile struct {
 	sources []source
 	runes   [][]rune // of each source
 	around  []map[string]bool
 	units   []unit
-	going   []*table // those that began in another passage: their heads are no units
+	going   []*table // continued tables, whose heads are not units
 	langs   []string
-	said    string // all terms in their order, between spaces, a line for each unit
+	said    string // all terms in order, separated by spaces, one line for each unit
 
-	// of compareLanguages: of each source the language of its document, if that is not the question's, and the terms
-	// that documents have in each of these languages
+	// results of compareLanguages: each source's language if it differs from the question's, and the terms of
+	// documents in each of these languages
 	foreign []string
 	told    map[string]map[string]bool
 }
 
 const (
-	shortest = 8    // runes of a unit that may be quoted
-	longest  = 1200 // runes of the longest that may
+	shortest = 8    // minimum runes of a quotable unit
+	longest  = 1200 // maximum runes
 )
 
-// pileOf cuts passages into units. Each is analysed in its own language, by one analyser for each language. Tables are
-// cut first, and the prose between them into statements; frames are marked when all units of a passage are there.
+// pileOf splits passages into units. Each passage is analysed in its language, with one analyser for each language.
+// Tables are split first, and the prose between them into statements. Frames are marked after all units of a passage
+// are known.
 func pileOf(sources []source) pile {
 	p := pile{sources: sources}
 	var said strings.Builder
@@ -74,7 +75,7 @@ func pileOf(sources []source) pile {
 				p.units = append(p.units, u)
 			}
 		}
-		// Prose and tables take turns: what stands between two tables is cut into statements.
+		// The text between two tables is prose.
 		done := 0
 		for _, rows := range tables(runes, src.Section) {
 			prose(done, rows[0][0])
@@ -84,7 +85,7 @@ func pileOf(sources []source) pile {
 		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
 		p.markFrames(p.units[began:])
-		// A passage's section and its document's names stand around every unit of it.
+		// The context of every unit of a passage: its section and its document's names.
 		around := a.Terms(src.Section + " " + src.document.Title + " " + plainName(src.document.Filename))
 		p.around = append(p.around, setOf(around))
 		said.WriteString(" " + strings.Join(around, " ") + " \n")
@@ -96,14 +97,14 @@ func pileOf(sources []source) pile {
 	return p
 }
 
-// labelWords is how many words a label has at most: a day in a diary, “Rule 3.”
+// labelWords is the maximum number of words of a label: a day in a diary, “Rule 3.”
 const labelWords = 2
 
-// withLabels joins a piece of a few words to the sentence that it stands before in one block: it says what the
-// sentence is about, and nothing by itself.
+// withLabels joins a label of a few words to the next sentence of its block, since it is the sentence's subject and
+// no statement alone.
 func withLabels(runes []rune, spans [][2]int) [][2]int {
 	var out [][2]int
-	label := false // the last span is one
+	label := false // the last span is a label
 	for _, span := range spans {
 		if n := len(out); label && blankLines(runes[out[n-1][1]:span[0]]) == 0 {
 			out[n-1][1] = span[1]
@@ -112,12 +113,12 @@ func withLabels(runes []rune, spans [][2]int) [][2]int {
 		}
 		last := out[len(out)-1]
 		said := string(runes[span[0]:span[1]])
-		label = last == span && countWords(said) <= labelWords && !strings.HasSuffix(said, ",") // a salutation's
+		label = last == span && countWords(said) <= labelWords && !strings.HasSuffix(said, ",") // of a salutation
 	}
 	return out
 }
 
-// countWords is how many words a piece has. Of a script without spaces two signs are about one.
+// countWords returns the number of words. In a script without spaces two characters count as one word.
 func countWords(s string) int {
 	n := len(strings.Fields(s))
 	for _, run := range text.Runs(s) {
@@ -126,7 +127,7 @@ func countWords(s string) int {
 	return n
 }
 
-// blankLines is how many blank lines there are in what stands between two sentences.
+// blankLines returns the number of blank lines in the text between two sentences.
 func blankLines(between []rune) int {
 	breaks := 0
 	for _, r := range between {
@@ -146,7 +147,7 @@ func setOf(terms []string) map[string]bool {
 	return set
 }
 
-// has returns how well a unit has a word: itself or, as a row, the head of a column that it has something in.
+// has returns how well a unit matches a word, 0–1: by its text or, as a row, by the head of a filled column.
 func (u unit) has(w word) float64 {
 	if u.row != nil {
 		return max(w.in(u.terms), u.row.named(w))
@@ -154,8 +155,8 @@ func (u unit) has(w word) float64 {
 	return w.in(u.terms)
 }
 
-// vocabulary is every term that a word of the question can stand for: those of units, of the heads of columns, and of
-// what stands around passages.
+// vocabulary returns all terms that a word of the question may match: those of units, of column heads, and of the
+// passages' context.
 func (p pile) vocabulary() map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units {
@@ -178,9 +179,8 @@ func (p pile) vocabulary() map[string]bool {
 	return all
 }
 
-// names reports whether a line states nothing but names what is said elsewhere: a heading, a question, the title of its
-// document or section, a line of a table of contents. Eight bytes more than the title are let pass for its number or
-// sign.
+// names reports whether a line has no statement: a heading, a question, the title of its document or section, a line
+// of a table of contents. It may be eight bytes longer than the title, for a number or sign.
 func names(line string, src source) bool {
 	line = strings.Join(strings.Fields(line), " ")
 	last, _ := utf8.DecodeLastRuneInString(line)
@@ -196,17 +196,17 @@ func names(line string, src source) bool {
 	})
 }
 
-// quotable reports whether a unit can stand in an answer: it states something, with letters, at a length to read. A row
-// is quotable at any length: its head says what its numbers are.
+// quotable reports whether a unit can be quoted: a statement with letters, of a readable length. A row is quotable
+// at any length, since its head explains its numbers.
 func (u unit) quotable() bool {
-	if u.row != nil { // its head says what its numbers are
+	if u.row != nil { // its head explains its numbers
 		return !u.names && len(u.terms) > 0
 	}
 	n := u.end - u.start
 	return !u.names && !u.frame && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
 }
 
-// isNested reports whether the text of a unit is lines with others indented below them: they stand by themselves.
+// isNested reports whether a unit has indented lines below its first: it is quoted alone.
 func isNested(s string) bool { return strings.Contains(s, "\n ") || strings.Contains(s, "\n\t") }
 
 // plainName returns the words of a file name.

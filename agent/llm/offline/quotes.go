@@ -8,27 +8,26 @@ import (
 
 const (
 	mostQuotes  = 5
-	mostUnits   = 3    // of a quote
-	quoteLength = 600  // runes of a quote of several units
-	leastShare  = 0.4  // of the best quote's score, which a further one has
-	sameShare   = 0.75 // of its terms that a quote has in common with one that says the same
+	mostUnits   = 3    // maximum units of a quote
+	quoteLength = 600  // maximum runes of a quote of several units
+	leastShare  = 0.4  // minimum share of the best quote's score
+	sameShare   = 0.75 // share of common terms of two duplicate quotes
 )
 
-// quote is neighbouring units of a passage as they stand there.
+// quote is a span of neighbouring units of a passage.
 type quote struct {
 	source     int
-	start, end int // runes in the passage
-	first      int // of the pile's units
+	start, end int // rune offsets in the passage
+	first      int // index in the pile's units
 	last       int
 	score      float64
 	best       scored
-	byNumber   bool // the question names the item by its number
+	byNumber   bool // the question has the item's number
 }
 
-// choose takes up to five quotes, strongest first. One that has words of the question which those before it lack is
-// preferred, so that both sides of a comparison are quoted; one that says what was quoted is left out. A unit that
-// passes is extended before it is compared with what is there; one that adjoins an earlier quote is joined with it, in
-// the earlier one's place.
+// choose selects up to five quotes, best first. It prefers a quote with words of the question that the earlier ones
+// lack, so that both sides of a comparison are quoted, and drops duplicates. A selected unit is extended before it
+// is compared with the others. A quote next to an earlier one is merged into it.
 func choose(p pile, units []scored, words []word) []quote {
 	var out []quote
 	covered := make([]float64, len(words))
@@ -45,7 +44,7 @@ func choose(p pile, units []scored, words []word) []quote {
 		}
 		s := left[best]
 		left = slices.Delete(left, best, best+1)
-		// A further quote needs a word of the question itself where the first one has one, and a share of its score.
+		// A further quote needs a word of the question itself if the first one has one, and a share of its score.
 		if len(out) > 0 && (s.place == onlyBorrowed && out[0].best.place > onlyBorrowed ||
 			s.within() < leastShare*out[0].best.within()) {
 			continue
@@ -58,7 +57,7 @@ func choose(p pile, units []scored, words []word) []quote {
 			continue
 		}
 		for k := range words {
-			// From here on the next unit gains by other words.
+			// Further units gain only by other words.
 			covered[k] = max(covered[k], s.has[k])
 		}
 		if i := slices.IndexFunc(out, func(o quote) bool { return p.adjoin(o, q) }); i >= 0 {
@@ -70,8 +69,8 @@ func choose(p pile, units []scored, words []word) []quote {
 	return out
 }
 
-// addsNothing reports whether a row has less of the question than another row of its table, which is quoted, or is the
-// head that stands above that one.
+// addsNothing reports whether a row matches less of the question than a quoted row of its table, or is the head
+// above that row.
 func (p pile) addsNothing(s, o scored) bool {
 	if !p.sameTable(s.unit, o.unit) {
 		return false
@@ -89,10 +88,10 @@ func (p pile) addsNothing(s, o scored) bool {
 	return less
 }
 
-// newShare is what a unit gains by words of the question that no quote has yet.
+// newShare is the weight of words that no quote has yet.
 const newShare = 0.3
 
-// gain is the share of the question's weight that a unit adds to what quotes have.
+// gain returns the share of the question's weight that a unit adds to the quotes.
 func gain(s scored, covered []float64, words []word) float64 {
 	added, total := 0.0, total(words)
 	for k, w := range words {
@@ -104,10 +103,9 @@ func gain(s scored, covered []float64, words []word) float64 {
 	return added / total
 }
 
-// extend makes a quote of a unit and its neighbours: of the spans of up to three units around it the one that is worth
-// most. A heading ends it, and an item that the question names by its number ends where the next one begins. Lines with
-// others below them stand alone. A row stands alone, or with those beside it that have as much of the question. Of the
-// units before and after, the one with the higher score is taken first.
+// extend extends a unit to a quote of up to three neighbouring units, adding the one with the higher score first. It
+// stops at a heading. An item that the question names by its number ends before the next item. Nested lines are
+// quoted alone, a row alone or with equal neighbours.
 func (p pile) extend(s scored, all []scored, words []word) quote {
 	if s.row != nil {
 		return p.extendRow(s, all)
@@ -140,7 +138,7 @@ func (p pile) extend(s scored, all []scored, words []word) quote {
 	return q
 }
 
-// extendRow makes a quote of a row and those around it that the question tells as little from it.
+// extendRow extends a row to neighbouring rows that match the question equally.
 func (p pile) extendRow(s scored, all []scored) quote {
 	alike := map[int]bool{}
 	for _, o := range all {
@@ -163,7 +161,7 @@ func (p pile) extendRow(s scored, all []scored) quote {
 
 var itemStart = regexp.MustCompile(`^\W{0,2}(\d{1,4})[.)]\s`)
 
-// itemNumber is the number that a list's item begins with; "" for other text.
+// itemNumber returns the number of a list item, or an empty string.
 func itemNumber(s string) string {
 	if m := itemStart.FindStringSubmatch(s); m != nil {
 		return m[1]
@@ -171,7 +169,7 @@ func itemNumber(s string) string {
 	return ""
 }
 
-// adjoin reports whether two quotes stand next to each other and can be one.
+// adjoin reports whether two quotes are adjacent and can be merged.
 func (p pile) adjoin(a, b quote) bool {
 	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
 		(a.last+1 == b.first || b.last+1 == a.first)
@@ -179,18 +177,18 @@ func (p pile) adjoin(a, b quote) bool {
 		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
 }
 
-// with is the quote joined with one that it adjoins.
+// with returns the merged quote.
 func (q quote) with(other quote) quote {
 	q.start, q.end = min(q.start, other.start), max(q.end, other.end)
 	q.first, q.last = min(q.first, other.first), max(q.last, other.last)
 	return q
 }
 
-// listItem is how an item of a list begins: with a dash or a dot, a number, a letter or a Roman numeral.
+// listItem matches the start of a list item: a dash or a dot, a number, a letter or a Roman numeral.
 var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?(?:\d{1,4}|\p{L}|[ivxlc]{2,6}|[IVXLC]{2,6})[.)])\s`)
 
-// leadOf is the unit that introduces the list which a unit is an item of: it ends with a colon, and nothing but items
-// stands between, each with what belongs to it; -1 for none.
+// leadOf returns the unit that introduces the list of an item, -1 for none. It ends with a colon, with only items
+// and their text in between.
 func (p pile) leadOf(i int) int {
 	if !listItem.MatchString(p.units[i].text) {
 		return -1
@@ -213,7 +211,7 @@ func (p pile) leadOf(i int) int {
 	return -1
 }
 
-// beginsLine reports whether a unit begins at the left edge of a line.
+// beginsLine reports whether a unit starts at the left edge of a line.
 func (p pile) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
 
 // beside reports whether a unit can be added to a quote.
@@ -226,7 +224,7 @@ func (p pile) beside(i int, q quote) bool {
 		max(q.end, u.end)-min(q.start, u.start) > quoteLength {
 		return false
 	}
-	// a paragraph stands by itself, unless it introduces the next
+	// a paragraph is quoted alone, unless it introduces the next
 	at, before := q.end, u.start
 	if i < q.first {
 		at, before = u.end, q.start
@@ -235,13 +233,13 @@ func (p pile) beside(i int, q quote) bool {
 	return strings.Count(between, "\n") < 2 || strings.HasPrefix(between, ":") || strings.HasPrefix(between, "：")
 }
 
-// same reports whether two quotes overlap, or say the same elsewhere. Terms are compared with the smaller of the two
-// sets, so that a sentence inside a longer one is the same.
+// same reports whether two quotes overlap or are duplicates. Terms are compared with the smaller of the two sets, so
+// that a sentence inside a longer one is a duplicate.
 func (p pile) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
 	}
-	if (a.best.row == nil) != (b.best.row == nil) { // what has the few words of a row says more
+	if (a.best.row == nil) != (b.best.row == nil) { // text with the few words of a row has more to say
 		return false
 	}
 	mine, other := p.terms(a), p.terms(b)
@@ -254,7 +252,7 @@ func (p pile) same(a, b quote) bool {
 	return float64(both) >= sameShare*float64(min(len(mine), len(other)))
 }
 
-// terms are those of all units of a quote.
+// terms returns the terms of all units of a quote.
 func (p pile) terms(q quote) map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units[q.first : q.last+1] {
@@ -265,10 +263,10 @@ func (p pile) terms(q quote) map[string]bool {
 	return all
 }
 
-// words are a quote's words as they stand in the passage.
+// words returns a quote's text as in the passage.
 func (p pile) words(q quote) string { return string(p.runes[q.source][q.start:q.end]) }
 
-// lines are the ranges of a quote's units in it, in runes, joined where they stand in one line.
+// lines returns the rune ranges of a quote's units, merged if they are on one line.
 func (p pile) lines(q quote) [][2]int {
 	var out [][2]int
 	for i := q.first; i <= q.last; i++ {
@@ -282,7 +280,7 @@ func (p pile) lines(q quote) [][2]int {
 	return out
 }
 
-// inOneLine reports whether no line ends between a unit and the next.
+// inOneLine reports whether a unit and the next one are on one line.
 func (p pile) inOneLine(before, u unit) bool {
 	return before.source == u.source && !slices.Contains(p.between(before, u), '\n')
 }

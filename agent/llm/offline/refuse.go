@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// refuse says that nothing was found, and what was searched and read. A search that failed is told as that, and never
-// as one that found nothing.
+// refuse renders a refusal with the queries and the documents that were read. A failed search is reported as failed,
+// not as empty.
 func refuse(t turn) string {
 	var queries, failed, names []string
 	for _, r := range t.searches() {
@@ -44,7 +44,7 @@ func refuse(t turn) string {
 	return said
 }
 
-// joinNames lists names, of more than four the first three and how many more there are.
+// joinNames joins names; of more than four it lists three and the number of the others.
 func joinNames(names []string) string {
 	if len(names) > 4 {
 		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))
@@ -52,12 +52,11 @@ func joinNames(names []string) string {
 	return english.List(names)
 }
 
-// mostNear is how many headings a refusal names.
+// mostNear is the maximum number of headings in a refusal.
 const mostNear = 3
 
-// wayOn says what can be done after a question that nothing answers: which of its words nothing that was found has, the
-// headings that come nearest, and that a file may be missing. a is what was found for it, without a quote. It says
-// nothing where a search failed or the question came with the text that it is about.
+// wayOn renders suggestions after a refusal: the words that no result has, the nearest headings, and that a file may
+// be missing. a is the answer without quotes. It is empty if all searches failed or the question came with its text.
 func wayOn(t turn, a answer) string {
 	if len(t.given()) > 0 || !slices.ContainsFunc(t.searches(), func(r result) bool { return r.out.Error == nil }) {
 		return ""
@@ -85,7 +84,7 @@ func wayOn(t turn, a answer) string {
 	return said + " If the document that says it is missing here, add it and ask again."
 }
 
-// nearestHeadings names the sections of the passages that were found first, with their documents.
+// nearestHeadings returns the sections of the first results, with their documents.
 func (p pile) nearestHeadings() []string {
 	var near []string
 	for _, src := range p.sources {

@@ -11,31 +11,31 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// requestsText holds an example on each line, below the name of what it asks for. The document or the thing that is
-// meant stands at “…”.
+// requestsText has one example on each line, below the name of its kind. “…” is the placeholder of the document or
+// object.
 //
 //go:embed requests.txt
 var requestsText string
 
-// requestForm is an example that requests are recognised by.
+// requestForm is a pattern for a kind of request.
 type requestForm struct {
 	kind kind
 	form *regexp.Regexp
 }
 
-// mostBefore is how many words stand before an example at most, as in “please give me the gist of …”.
+// mostBefore matches up to four words before an example, as in “please give me the gist of …”.
 const mostBefore = `^(?:\S+\s+){0,4}?`
 
-// courtesy may stand behind a request.
+// courtesy matches a polite phrase after a request.
 const courtesy = `(?:,? (?:please|bitte|por favor|s[’']il (?:te|vous) plaît))?`
 
-// requestKinds are the names in requests.txt of what a request asks for.
+// requestKinds maps the names in requests.txt to kinds.
 var requestKinds = map[string]kind{
 	"summary": kindSummary, "list": kindItems, "compare": kindComparison, "changes": kindChanges,
 }
 
-// examples are the forms of requests, and the words for kinds of values. They are read once, at the first question; an
-// example that makes no valid pattern panics there, which every test of a request would show.
+// examples returns the patterns of requests, and the words for kinds of values. They are parsed once, at the first
+// question. An invalid example panics, which every test of a request would show.
 var examples = sync.OnceValues(func() (forms []requestForm, values map[string]valueKind) {
 	values = map[string]valueKind{}
 	for block := range strings.SplitSeq(strings.TrimSpace(requestsText), "\n\n") {
@@ -52,9 +52,9 @@ var examples = sync.OnceValues(func() (forms []requestForm, values map[string]va
 	return forms, values
 })
 
-// formOf is an example as a regular expression, with a group for each “…”. Words are whole, but in scripts without
-// spaces, where a polite ending may follow. In scripts with spaces up to four words may stand before the example and a
-// courtesy behind it.
+// formOf compiles an example to a regular expression, with a group for each “…”. It matches whole words, except in
+// scripts without spaces, where a polite ending may follow. In scripts with spaces up to four words may precede the
+// example and a courtesy may follow.
 func formOf(example string) string {
 	spaced := !strings.ContainsFunc(example, text.Unspaced)
 	said := strings.ReplaceAll(regexp.QuoteMeta(example), "…", "(.*)")
@@ -66,8 +66,8 @@ func formOf(example string) string {
 	return `(?i)` + mostBefore + said + courtesy + `[\s?.!]*$`
 }
 
-// readRequest says which of the kinds of requests a text is one of, the first in requests.txt that has a form for it,
-// and of what: of its forms that fit the one that leaves least is meant. A question asks for no list and no table.
+// readRequest classifies a request: the first kind in requests.txt with a matching pattern, and its object. Of the
+// patterns that match, the one with the shortest object is used. A question is never a list or a comparison.
 func readRequest(q string) (k kind, about string) {
 	forms, _ := examples()
 	least := -1
@@ -87,12 +87,12 @@ func readRequest(q string) (k kind, about string) {
 	return k, about
 }
 
-// orders reports whether a kind of request is an order, and no question: of “What is the difference between …?” the
-// sentences that answer say more than two documents side by side.
+// orders reports whether a kind of request must be an order, not a question. “What is the difference between …?” is
+// better answered by sentences than by two documents side by side.
 func (k kind) orders() bool { return k == kindItems || k == kindComparison }
 
-// valueAsked is the kind of value that a list is asked of, and the topic without the word for it. rest is what is left
-// of the topic, by which the document is meant.
+// valueAsked returns the kind of value that a list asks for, its word, and the rest of the topic, which identifies
+// the document.
 func valueAsked(about string) (k valueKind, word, rest string) {
 	_, values := examples()
 	for _, w := range text.QueryWords(about, languages(about)) {
@@ -108,7 +108,7 @@ func valueAsked(about string) (k valueKind, word, rest string) {
 	return noValue, "", about
 }
 
-// contentWords are the words of a topic that say something.
+// contentWords returns the words of a topic without stop words.
 func contentWords(about string) []text.Word {
 	return slices.DeleteFunc(text.QueryWords(about, languages(about)), func(w text.Word) bool {
 		return slices.ContainsFunc(languages(about), func(lang string) bool { return text.IsStop(w.Text, lang) })

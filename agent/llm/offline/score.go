@@ -7,58 +7,58 @@ import (
 	"unicode/utf8"
 )
 
-// Similarity returns the cosine of a question's meaning with that of each text, in order, as FittedCosine has it. It
-// may fail or be stopped: then words decide, but for a ctx that ended.
+// Similarity returns the cosine of a question's embedding with that of each text, in order, on the scale of
+// FittedCosine. If it fails, lexical scores are the fallback, unless ctx was cancelled.
 type Similarity func(ctx context.Context, question string, texts []string) ([]float64, error)
 
-// The mean cosines of all-MiniLM-L6-v2, with which all weights here were fitted: of questions with passages that don't
-// answer them, and with those that do (search.SimilarityPairs).
+// The mean cosines of all-MiniLM-L6-v2, with which all weights here were fitted: of questions with passages that
+// don't answer them, and with those that do (search.SimilarityPairs).
 const fittedFar, fittedNear = 0.071, 0.460
 
-// FittedCosine is the cosine of the model that the weights were fitted with which means as much as one of another
-// model: nearness is search.Scale.Nearness of that. Other models spread their cosines otherwise: nearness maps them to
-// 0–1, and this maps that to the scale of the model that the weights know.
+// FittedCosine converts a cosine of any embedding model to the scale of the model with which the weights were
+// fitted. nearness is search.Scale.Nearness of the cosine, which normalises it to 0–1, since models distribute
+// cosines differently.
 func FittedCosine(nearness float64) float64 { return min(1, fittedFar+nearness*(fittedNear-fittedFar)) }
 
-// mostCompared is how many units are compared by meaning, half of them the best by words, half those of the passages
-// that were found first: more would keep a reader waiting where the model of meanings runs on a few processors.
+// mostCompared is the maximum number of units whose embeddings are compared: half of them the best lexically, half
+// from the first passages. More would be slow if the embedding model runs on a few CPUs.
 const mostCompared = 64
 
-// What a word counts that a unit does not have itself.
+// The weight of a word that a unit does not have itself.
 const (
-	inHeading = 0.6 // its heading or its section has it; all of it if the heading has all words of the question
-	inTitle   = 0.3 // its document's name
-	beside    = 0.4 // the unit before or after it
+	inHeading = 0.6 // in its heading or its section; 1 if the heading has all words of the question
+	inTitle   = 0.3 // in its document's name
+	beside    = 0.4 // in the unit before or after it
 )
 
-// features are what tells a unit that answers from one that does not, each 0–1.
+// features are the features of a unit for ranking, each 0–1.
 type features struct {
-	own     float64 // the share of the question's weight that the unit has itself
+	own     float64 // share of the question's weight that the unit has itself
 	context float64 // the same with its heading, its neighbours and its document's name
-	pairs   float64 // the share of the question's neighbouring words that stand next to each other in the unit, too
-	meaning float64 // the cosine; 0 while it is unknown
-	nearest float64 // the same from 0 for the median of those compared to 1 for the highest
-	rank    float64 // how early its passage was found: 1 for the first, 1/2 for the second
-	untold  float64 // the share of the question's weight that the unit's language can't have: see pile.untold
+	pairs   float64 // share of the question's neighbouring words that are neighbours in the unit, too
+	meaning float64 // the cosine; 0 if unknown
+	nearest float64 // the cosine, scaled from 0 for the median to 1 for the highest
+	rank    float64 // reciprocal rank of its passage: 1 for the first, 1/2 for the second
+	untold  float64 // share of the question's weight that the unit's language can't have: see pile.untold
 }
 
-// scored is a unit with what it is worth.
+// scored is a unit with its score.
 type scored struct {
 	unit
-	at       int // of the pile's units
+	at       int // index in the pile's units
 	features features
-	has      []float64 // of each word, with its heading
+	has      []float64 // match of each word, with its heading
 	place    int       // topic.placeOf
 	score    float64
 }
 
-// within is a unit's score among those of its place.
+// within returns a unit's score without its place.
 func (s scored) within() float64 { return s.score - float64(s.place) }
 
-// rate scores the units that may be quoted, best first. words are those of the topic. compared says that meanings were
-// compared, too: without similar, or when it fails, words alone decide. The steps: words score all units; of these
-// mostCompared are compared by meaning, half chosen by words, half by rank; the rest are dropped then, as scores with
-// and without meaning can't be compared.
+// rate scores the quotable units, best first. words are those of the topic. compared reports that embeddings were
+// compared; without similar, or if it fails, scores are lexical. All units are scored lexically; then mostCompared
+// are compared by embeddings, half selected by lexical score, half by rank. The rest is dropped, as scores with and
+// without embeddings are not comparable.
 func rate(
 	ctx context.Context, p pile, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
@@ -70,7 +70,7 @@ func rate(
 			continue
 		}
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
-		// Found first is worth 1, second a half, third a third.
+		// The first passage gets 1, the second a half, the third a third.
 		s.features.rank = 1 / float64(1+ranks[u.source])
 		s.features.untold = untold[p.languageOf(u.source)]
 		for k, w := range words {
@@ -92,8 +92,7 @@ func rate(
 	if similar == nil || len(out) == 0 {
 		return out, false, nil
 	}
-	// The first half is the best by words; the rest of those that are compared are of the passages that were found
-	// first.
+	// The first half is the best lexically; the other half is from the first passages.
 	slices.SortStableFunc(out[min(len(out), mostCompared/2):], func(a, b scored) int {
 		return cmp.Compare(b.features.rank, a.features.rank)
 	})
@@ -106,7 +105,7 @@ func rate(
 	if ctx.Err() != nil {
 		return nil, false, err
 	}
-	if err != nil { // the words are there
+	if err != nil { // lexical scores are the fallback
 		sort(out, weightsOfWords)
 		return out, false, nil
 	}
@@ -118,8 +117,8 @@ func rate(
 	return few, true, nil
 }
 
-// standOut tells of each cosine how far it stands out among those of the question: what a model gives a fitting
-// sentence differs from question to question.
+// standOut scales each cosine within the question's cosines, since a model's cosine of a fitting sentence differs
+// between questions.
 func standOut(compared []scored) {
 	var all []float64
 	for _, s := range compared {
@@ -134,8 +133,8 @@ func standOut(compared []scored) {
 	}
 }
 
-// sort scores units and puts the best first. The place is a whole number that is added, so that it decides before the
-// features, whose sum is about 1 at most.
+// sort scores units and sorts them, best first. The place is an integer, so it outranks the features, whose sum is
+// about 1 at most.
 func sort(units []scored, w weights) {
 	for i := range units {
 		units[i].score = float64(units[i].place) + w.of(units[i].features)
@@ -143,7 +142,7 @@ func sort(units []scored, w weights) {
 	slices.SortStableFunc(units, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 }
 
-// weights say what the features count. They were fitted to questions over real documents: docs/quality.md.
+// weights are the weights of the features. They were fitted to questions over real documents: docs/quality.md.
 type weights struct{ own, context, pairs, meaning, nearest, rank float64 }
 
 var (
@@ -151,14 +150,14 @@ var (
 	weightsOfBoth  = weights{own: 0.2, context: 0.3, pairs: 0.1, meaning: 0.2, nearest: 0.15, rank: 0.04}
 )
 
-// of is the weighted sum of the features.
+// of returns the weighted sum of the features.
 func (w weights) of(f features) float64 {
 	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
 		w.rank*f.rank + w.inPlaceOfWords(f)
 }
 
-// pairs returns which share of the weight of the pairs of neighbouring words of a question stand next to each other in
-// a text: “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
+// pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text.
+// “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
 func pairs(sequence []string, words []word) float64 {
 	held, all := 0.0, 0.0
 	for k := range words[:max(0, len(words)-1)] {
@@ -180,7 +179,7 @@ func pairs(sequence []string, words []word) float64 {
 	return held / all
 }
 
-// named returns the headings that have all words of a question: it asks for what stands under them.
+// named returns the headings that contain all words of a question, which then asks for the text below them.
 func (p pile) named(words []word) map[int]bool {
 	named := map[int]bool{}
 	for i, u := range p.units {
@@ -191,14 +190,14 @@ func (p pile) named(words []word) map[int]bool {
 	return named
 }
 
-// near returns how well what stands around a unit has a word.
+// near returns how well the context of a unit matches a word.
 func (p pile) near(i int, w word) float64 {
 	u := p.units[i]
 	near := inTitle * w.in(p.around[u.source])
 	if u.heading >= 0 {
 		near = max(near, inHeading*w.in(p.units[u.heading].terms))
 	}
-	if u.row != nil { // the rows beside it are about something else
+	if u.row != nil { // the neighbouring rows have other subjects
 		return near
 	}
 	for _, k := range []int{i - 1, i + 1} {
@@ -209,7 +208,7 @@ func (p pile) near(i int, w word) float64 {
 	return near
 }
 
-// ranks returns for each source how many documents and passages were found before it.
+// ranks returns the number of documents and passages before each source.
 func (p pile) ranks() []int {
 	ranks, documents := make([]int, len(p.sources)), map[string]int{}
 	inside := map[string]int{}
@@ -224,7 +223,7 @@ func (p pile) ranks() []int {
 	return ranks
 }
 
-// inContext is a unit as it is compared: behind its heading, when it is short; a row with the heads of its columns.
+// inContext returns a unit's text for the comparison: after its heading if it is short; a row with its column heads.
 func (p pile) inContext(u unit) string {
 	if u.row != nil {
 		return u.labelled()

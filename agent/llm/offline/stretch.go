@@ -7,13 +7,13 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// longestRun bounds the run of a question that is cut into words, in runes: questions are much shorter.
+// longestRun is the maximum length of a segmented run in runes; questions are much shorter.
 const longestRun = 200
 
-// stretches returns the words of a question in scripts that are written without spaces. A dictionary would cut them;
-// here the documents do: a word is the longest piece of the question that something found has. What is left between
-// such words, without what is grammar, are words that nothing has. The search runs from the left and takes the longest
-// piece each time; what it covers is not cut again. Why: docs/decisions/offline.md.
+// stretches segments the parts of a question in scripts without spaces. It uses the documents instead of a
+// dictionary: from the left, a word is the longest substring that a result contains, and is not split again. The
+// rest between such words, without grammar, is words that no result has. The reasons are in
+// docs/decisions/offline.md.
 func (p pile) stretches(question string) []word {
 	var out []word
 	for _, run := range text.Runs(question) {
@@ -38,8 +38,8 @@ func (p pile) stretches(question string) []word {
 	return out
 }
 
-// single returns the words of one sign, between grammar and other words: each of its pairs stands for it. One that
-// stands nowhere is a word that nothing has.
+// single returns words of one character, between grammar and other words: each of its bigrams matches it. A
+// character that no result has is a missing word.
 func (p pile) single(run text.Run, covered []bool) []word {
 	var out []word
 	apart := func(k int) bool { return k < 0 || k >= len(covered) || covered[k] || run.Grammar[k] }
@@ -60,7 +60,7 @@ func (p pile) single(run text.Run, covered []bool) []word {
 	return out
 }
 
-// heldFrom returns where the longest piece of a run ends that begins at a rune and that something found has.
+// heldFrom returns the end of the longest substring from an offset that a result contains.
 func (p pile) heldFrom(run text.Run, from int) (to int) {
 	to = from
 	for n := from + 1; n <= len(run.Terms); n++ {
@@ -72,7 +72,7 @@ func (p pile) heldFrom(run text.Run, from int) (to int) {
 	return to
 }
 
-// trimGrammar takes grammar off the ends of a piece, as far as a word is left.
+// trimGrammar trims grammar from the ends of a substring, as long as a word is left.
 func trimGrammar(run text.Run, from, to int) (int, int) {
 	for from < to && run.Grammar[from] && isWord(run, from+1, to) {
 		from++
@@ -83,7 +83,7 @@ func trimGrammar(run text.Run, from, to int) (int, int) {
 	return from, to
 }
 
-// isWord reports whether a piece of a run is long enough for a word, and no grammar alone.
+// isWord reports whether a substring is long enough for a word, and not only grammar.
 func isWord(run text.Run, from, to int) bool {
 	letters, content := 0, false
 	for k := from; k < to; k++ {
@@ -95,7 +95,7 @@ func isWord(run text.Run, from, to int) bool {
 	return content && (len(run.Runes) == 1 || letters >= text.WordLetters(run.Runes[from]))
 }
 
-// stretch is a piece of a run as a word.
+// stretch converts a substring of a run to a word.
 func stretch(run text.Run, from, to int) word {
 	w := word{typed: string(run.Runes[from:to]), terms: map[string]float64{}}
 	for k := from; k < max(to-1, from+1); k++ {
@@ -105,8 +105,8 @@ func stretch(run text.Run, from, to int) word {
 	return w
 }
 
-// lacking returns the pieces of a run that nothing has. The ending of a Korean word is none: it stands behind a piece
-// that something has.
+// lacking returns the substrings of a run that no result has. The ending of a Korean word after a matched substring
+// is excluded.
 func lacking(run text.Run, covered []bool) []word {
 	var out []word
 	from := 0

@@ -9,25 +9,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// table is rows of a passage that stand below one another.
+// table is a sequence of consecutive rows of a passage.
 type table struct {
-	head   []string          // the names of its columns; nil: it has none
+	head   []string          // the column names; nil: none
 	has    []map[string]bool // the terms of each name
-	unsure bool              // the head may be a row like the others, and then names nothing
+	unsure bool              // the head may be an ordinary row
 }
 
-// row is what a unit of a table has beside its text.
+// row is the table data of a unit.
 type row struct {
 	table *table
 	cells []map[string]bool // the terms of each cell
 	first bool              // it may be the head of its table
 }
 
-// cellJoint stands between the cells of a row in canonical text.
+// cellJoint separates the cells of a row in canonical text.
 const cellJoint = " | "
 
-// cellsOf cuts a line at its bars. White space at the ends of a line is not kept, so a bar there has an empty cell
-// behind or before it.
+// cellsOf splits a line at its bars. Canonical lines have no white space at their ends, so a bar there has an empty
+// cell beside it.
 func cellsOf(line string) []string {
 	cells := strings.Split(" "+line+" ", cellJoint)
 	for i := range cells {
@@ -36,8 +36,8 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// tables returns the ranges of runes of the tables of a passage, line by line. A single line with bars is one only when
-// the passage begins with it and goes on from a table that began before.
+// tables returns the rune ranges of the tables of a passage, line by line. A single line with bars is a table only
+// if it starts a passage that continues a table.
 func tables(runes []rune, section string) (all [][][2]int) {
 	var rows [][2]int
 	end := func() {
@@ -62,7 +62,7 @@ func tables(runes []rune, section string) (all [][][2]int) {
 	return all
 }
 
-// columnsOf are the names of the columns of a table that goes on in a passage: they end the name of its section.
+// columnsOf returns the column names of a continued table, which are the last part of its section's name.
 func columnsOf(section string) []string {
 	at := strings.LastIndex(section, "›")
 	names := cellsOf(strings.TrimPrefix(section[max(0, at):], "›"))
@@ -74,19 +74,19 @@ func columnsOf(section string) []string {
 	return names
 }
 
-// firstRow is what the first row of a table is.
+// firstRow is the classification of a table's first row.
 type firstRow int
 
 const (
 	firstNames  firstRow = iota // the head
-	firstStates                 // a row like the others: it has numbers where they have
-	firstEither                 // of two columns of words, which of both can't be told
+	firstStates                 // an ordinary row: it has numbers in numeric columns
+	firstEither                 // undecided: two columns of words
 )
 
-// firstOf says what a table's first row is. More than half of the filled cells below have to be numbers for a column to
-// count.
+// firstOf classifies a table's first row. A column is numeric if more than half of its filled cells below are
+// numbers.
 func firstOf(rows [][]string) firstRow {
-	named := false // a column has numbers below a word
+	named := false // a numeric column has a word in the first row
 	for c, name := range rows[0] {
 		numbers, filled := 0, 0
 		for _, cells := range rows[1:] {
@@ -98,7 +98,7 @@ func firstOf(rows [][]string) firstRow {
 			}
 		}
 		switch {
-		// No column of numbers: it tells nothing of the first row.
+		// Not a numeric column: no evidence.
 		case 2*numbers <= filled:
 		case isNumber(name):
 			return firstStates
@@ -112,7 +112,7 @@ func firstOf(rows [][]string) firstRow {
 	return firstNames
 }
 
-// isNumber reports whether a cell is a number, with its unit at most: it has more digits than letters.
+// isNumber reports whether a cell is a number, possibly with a unit: it has more digits than letters.
 func isNumber(cell string) bool {
 	digits, letters := 0, 0
 	for _, r := range cell {
@@ -126,8 +126,8 @@ func isNumber(cell string) bool {
 	return digits > letters
 }
 
-// addTable makes the units of a table's rows, with the terms that the passage's language gives them. A table that goes
-// on from another passage has the head that its section names, and no row of its own for it.
+// addTable adds the units of a table's rows, with the terms of the passage's language. A continued table has the
+// head of its section's name, without a row for it.
 func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyser) {
 	runes, section := []rune(p.sources[source].Text), p.sources[source].Section
 	var rows [][]string
@@ -135,7 +135,7 @@ func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyse
 		rows = append(rows, cellsOf(string(runes[span[0]:span[1]])))
 	}
 	t, first := &table{}, firstStates
-	// A table that began before has its head in the section's name; the first row of another is looked at.
+	// A continued table has its head in the section's name; otherwise the first row is classified.
 	if head := columnsOf(section); head != nil && spans[0][0] == 0 {
 		t.head = head
 		p.going = append(p.going, t)
@@ -160,7 +160,7 @@ func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyse
 	}
 }
 
-// named returns how well the names of the columns in which a row has something have a word, 0–1.
+// named returns how well the heads of a row's filled columns match a word, 0–1.
 func (r *row) named(w word) float64 {
 	best, worth := 0.0, 1.0
 	if r.first {
@@ -177,7 +177,7 @@ func (r *row) named(w word) float64 {
 	return best
 }
 
-// labelled is a row with the name of its column before each cell.
+// labelled returns a row's text with the column name before each cell.
 func (u unit) labelled() string {
 	var said []string
 	for c, cell := range cellsOf(u.text) {
@@ -191,7 +191,7 @@ func (u unit) labelled() string {
 	return strings.Join(said, ", ")
 }
 
-// sameTable reports whether two units are rows of one table, which may go on from passage to passage.
+// sameTable reports whether two units are rows of one table, which may continue over several passages.
 func (p pile) sameTable(a, b unit) bool {
 	if a.row == nil || b.row == nil {
 		return false
@@ -200,8 +200,7 @@ func (p pile) sameTable(a, b unit) bool {
 		p.sources[a.source].document.DocID == p.sources[b.source].document.DocID
 }
 
-// headOf is the head of a table as Markdown, above the rows of it that are quoted. It is empty for what is no row of a
-// table with a head.
+// headOf returns the head of a quoted row's table as Markdown, empty for other text and a table without a head.
 func (p pile) headOf(q quote) string {
 	r := p.units[q.first].row
 	if r == nil || r.first || r.table.head == nil {
@@ -214,7 +213,7 @@ func (p pile) headOf(q quote) string {
 	return tableLine(names) + "> |" + strings.Repeat("---|", len(names)) + "\n"
 }
 
-// rows writes a quote's rows with its footnote, below the head of their table.
+// rows renders a quote's rows with its footnote, below the head of their table.
 func (p pile) rows(q quote, words []word) string {
 	src, said := p.sources[q.source], p.words(q)
 	lines := ""
@@ -229,7 +228,7 @@ func (p pile) rows(q quote, words []word) string {
 	return lines + cited(said, src.N, matchedWords(said, words, text.Detect(src.Text))) + " |"
 }
 
-// tableLine is a line of a quoted table in Markdown.
+// tableLine renders a line of a quoted table in Markdown.
 func tableLine(cells []string) string {
 	line := "> |"
 	for _, cell := range cells {

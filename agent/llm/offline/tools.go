@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// searchers find passages by a query and readers read one document; the first that is offered is used.
+// searchers are the tools that search passages by a query; the first that is offered is used.
 func searchers() []string {
 	return []string{"search_documents", "hybrid_search", "retrieve", "semantic_search", "retrieve_documentation"}
 }
 
-// readers read one document; lookup has another name for the words that are looked for, see reading.
+// readers are the tools that read one document; lookup has another name for the query, see reading.
 func readers() []string { return []string{"read_document", "lookup"} }
 
-// isSearch reports whether a tool searches, the one for further pages of a search included.
+// isSearch reports whether a tool searches, including the one for further results.
 func isSearch(tool string) bool {
 	return tool == "retrieve_more" || slices.Contains(searchers(), tool)
 }
@@ -22,7 +22,7 @@ func isSearch(tool string) bool {
 // isReading reports whether a tool reads one document.
 func isReading(tool string) bool { return slices.Contains(readers(), tool) }
 
-// offered is the first of these tools that is offered; empty for none.
+// offered returns the first of these tools that is offered, empty for none.
 func (t turn) offered(names []string) string {
 	for _, name := range names {
 		if t.has(name) {
@@ -40,7 +40,7 @@ func (t turn) searches() []result {
 	return slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return !isSearch(r.tool) })
 }
 
-// rounds is how often was searched: searches that were made together are one attempt.
+// rounds returns the number of rounds of searches; searches of one turn are one round.
 func (t turn) rounds() int {
 	seen := map[int]bool{}
 	for _, r := range t.searches() {
@@ -49,19 +49,19 @@ func (t turn) rounds() int {
 	return len(seen)
 }
 
-// lastRound returns the documents that the last attempt found. There has to be a search.
+// lastRound returns the documents of the last round of searches. There must be a search.
 func (t turn) lastRound() []document {
 	searches := t.searches()
 	last := searches[len(searches)-1].round
 	return turn{results: slices.DeleteFunc(searches, func(r result) bool { return r.round != last })}.found()
 }
 
-// search is a search for words.
+// search returns a call that searches for a query.
 func (t turn) search(query string) step {
 	return step{t.offered(searchers()), map[string]any{"query": query}}
 }
 
-// readings is how many times documents were read: those that were read together are one time.
+// readings returns the number of rounds of readings; readings of one turn are one round.
 func (t turn) readings() int {
 	seen := map[int]bool{}
 	for _, r := range t.results {
@@ -72,7 +72,7 @@ func (t turn) readings() int {
 	return len(seen)
 }
 
-// reading is a call that reads the parts of a document that bear on a query.
+// reading returns a call that reads the parts of a document about a query.
 func (t turn) reading(doc, about string) step {
 	tool, focus := t.offered(readers()), "focus_query"
 	if tool == "lookup" {
@@ -81,7 +81,7 @@ func (t turn) reading(doc, about string) step {
 	return step{tool, map[string]any{"doc_id": doc, focus: about}}
 }
 
-// found is a passage that a search returns by itself, under any of the names that tools give to its parts.
+// found is a passage in a search result, with the field names of all search tools.
 type found struct {
 	N           int     `json:"n"`
 	DocID       string  `json:"doc_id"`
@@ -97,8 +97,8 @@ type found struct {
 	Similarity  float64 `json:"similarity_score"`
 }
 
-// byDocument puts passages under their documents, documents by their best passage. Score and Similarity, and the like,
-// are never both there, so they are added.
+// byDocument groups passages by document, ordered by their best passage. Alternative fields, such as Score and
+// Similarity, are never both set, so they are added.
 func byDocument(passages []found) []document {
 	var out []document
 	at := map[string]int{}
@@ -119,7 +119,7 @@ func byDocument(passages []found) []document {
 	return out
 }
 
-// add takes passages over that are not there yet.
+// add appends passages, deduplicated by number.
 func (d *document) add(passages []passage) {
 	for _, p := range passages {
 		if !slices.ContainsFunc(d.Passages, func(o passage) bool { return o.N == p.N }) {
@@ -128,7 +128,7 @@ func (d *document) add(passages []passage) {
 	}
 }
 
-// clip shortens a text to n bytes, between runes, without an ellipsis: it is a query, and not shown.
+// clip truncates a query to n bytes, at a rune boundary and without an ellipsis.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -139,8 +139,8 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// why says in a sentence what the rules make calls for, which all have one reason. It is shown as the model's
-// reasoning. It must say what the rules really did.
+// why returns the reason for calls in one sentence, which is shown as the model's reasoning. It must be true of the
+// rules.
 func why(t turn, calls []step) string {
 	tool, n := calls[0].tool, len(calls)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// replyTo is what the model does next with the offered tools after calls with these results, all made in one turn.
+// replyTo returns the model's next step with the offered tools, after calls with these results in one turn.
 func replyTo(t *testing.T, question string, offered []string, done map[string]string) (calls []string, said string) {
 	t.Helper()
 	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: question}}}

@@ -7,25 +7,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// topic is what a question is about.
+// topic is the topic of a question.
 type topic struct {
 	question string
 	own      []text.Word
-	borrowed []text.Word // of earlier questions
-	before   string      // the earlier question that words were borrowed from
-	names    bool        // it goes on from that question and yet names its own subject: “What about the deposit?”
-	past     document    // of the last answer, if it names its own subject
+	borrowed []text.Word // words of earlier questions
+	before   string      // the earlier question of the borrowed words
+	names    bool        // a follow-up with its own subject: “What about the deposit?”
+	past     document    // document of the last answer, if the question has its own subject
 }
 
-// fewWords is how many words a question has at most that can't stand by itself after another one.
+// fewWords is the maximum number of words of a follow-up question without a pronoun.
 const fewWords = 2
 
-// topicOf reads a question. One with few words of its own, or with none but those that point back, goes on from the
-// question before it. What it names itself decides; what it borrows only fills what it lacks: which of the passages
-// that have its own words are meant. Scored together, the words of the question before would outweigh its own.
+// topicOf parses a question. One with few words, or with a pronoun, is a follow-up of the previous question. Its own
+// words have priority; borrowed words only rank the passages that match its own. Scored together, the words of the
+// previous question would dominate.
 func topicOf(t turn) topic {
 	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
-	// A pronoun makes a question go on from the one before, however many words it has.
+	// A pronoun makes a question a follow-up, however many words it has.
 	points := pointsBack().MatchString(t.question)
 	if len(t.earlier) == 0 || len(q.own) > fewWords && !points {
 		return q
@@ -47,7 +47,7 @@ func topicOf(t turn) topic {
 	return q
 }
 
-// asked is the question in words, with the one that it goes on from.
+// asked returns the question with the previous one, if it is a follow-up.
 func (q topic) asked() string {
 	if q.before == "" {
 		return q.question
@@ -55,7 +55,7 @@ func (q topic) asked() string {
 	return q.before + " " + q.question
 }
 
-// query is what is searched for: the question, and what it lacks.
+// query returns the search query: the question, completed if needed.
 func (q topic) query() string {
 	if q.names {
 		return clip(q.question, 900)
@@ -63,7 +63,7 @@ func (q topic) query() string {
 	return q.filled()
 }
 
-// filled is the question with the words that it leaves to the question before.
+// filled returns the question completed with the borrowed words.
 func (q topic) filled() string {
 	said := []string{q.question}
 	for _, w := range q.borrowed {
@@ -77,15 +77,15 @@ func (q topic) filled() string {
 	return clip(strings.Join(said, " "), 900)
 }
 
-// Where a unit stands of those for a question that names its own subject. Within each place, scores decide.
+// The place of a unit for a follow-up with its own subject. Within each place, scores decide.
 const (
-	onlyBorrowed  = iota // it has none of the question's own words
-	ofPart               // some
-	ofSubject            // all that are known
-	ofSubjectPast        // all, in the document of the last answer
+	onlyBorrowed  = iota // without any of the question's own words
+	ofPart               // with some of them
+	ofSubject            // with all known ones
+	ofSubjectPast        // with all, in the document of the last answer
 )
 
-// placeOf tells where a unit stands. Words that nothing has tell nothing.
+// placeOf returns the place of a unit. Words that no result has are ignored.
 func (q topic) placeOf(s scored, words []word, doc document) int {
 	if !q.names {
 		return onlyBorrowed
@@ -107,7 +107,7 @@ func (q topic) placeOf(s scored, words []word, doc document) int {
 	return ofSubjectPast
 }
 
-// ownOf are the words of a topic that the question has itself: they come first.
+// ownOf returns the question's own words of a topic, which come first.
 func ownOf(words []word) []word {
 	if at := slices.IndexFunc(words, func(w word) bool { return w.borrowed }); at >= 0 {
 		return words[:at]

@@ -7,19 +7,19 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Clients of OpenAI's API ask the model about a conversation, too, which they write into the question: for its title,
-// tags, or what may be asked next, often as JSON of a form that they show.
+// Clients of OpenAI's API also request metadata of a conversation, which they write into the question. They request
+// its title, tags, or follow-up questions, often as JSON in a given format.
 var (
 	transcript = lazily(`(?ims)^\s*(?:user|human): *(\S.*?)\s*^\s*(?:assistant|ai|bot): `)
 	jsonForm   = lazily(`\{\s*"(\w+)"\s*:\s*(["\[])`)
 	asksTitle  = lazily(`(?i)\btitle\b`)
 )
 
-// mostOfTitle is how long a title may be, in runes.
+// mostOfTitle is the maximum length of a title in runes.
 const mostOfTitle = 60
 
-// aboutTranscript answers an order that brings a conversation along: its title is its first question. Rules have no
-// tags for it and no other lists, so those are empty.
+// aboutTranscript answers a request about a conversation in the question: its title is its first question. Tags and
+// other lists are empty.
 func aboutTranscript(t turn) (string, bool) {
 	said := transcript().FindStringSubmatchIndex(t.question)
 	if said == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// turn is what the rules know: the question, what was said before, and what the tools returned for this question. It is
-// read anew from the messages of each request: the model keeps nothing. An answer ends its question, and with it the
+// turn is the state of the rules: the question, the history, and the tool results for this question. It is parsed
+// from the messages of each request, since the model is stateless. An answer ends its question, and discards the
 // results that belong to it.
 type turn struct {
 	question string
@@ -17,22 +17,22 @@ type turn struct {
 	tools    []llm.ToolSpec
 	noTools  bool
 	results  []result
-	added    []passage  // text that came with the question besides the documents; it has no numbers
-	past     []document // that the last answer rested on, as the system message lists them
+	added    []passage  // text that came with the question in addition to the documents, without numbers
+	past     []document // documents of the last answer, as the system message lists them
 }
 
 // exchange is an earlier question with its answer.
 type exchange struct{ question, answer string }
 
-// result is a tool's answer with the call it belongs to.
+// result is a tool's result with its call.
 type result struct {
 	tool  string
-	round int // the model's turn that the call was made in
+	round int // index of the model's turn with the call
 	input map[string]any
 	out   output
 }
 
-// output holds every field that the tools of documents return.
+// output has all fields of the outputs of document tools.
 type output struct {
 	Documents    []document `json:"documents"`
 	Results      []found    `json:"results"`
@@ -47,7 +47,7 @@ type output struct {
 	document
 }
 
-// document is a document as tools write it. Not every tool has every field.
+// document is a document in a tool's output. Not every tool has every field.
 type document struct {
 	DocID    string    `json:"doc_id"`
 	Filename string    `json:"filename"`
@@ -59,7 +59,7 @@ type document struct {
 	Passages []passage `json:"passages"`
 }
 
-// name is what people call the document.
+// name returns the document's display name.
 func (d document) name() string {
 	if d.Filename != "" {
 		return d.Filename
@@ -67,7 +67,7 @@ func (d document) name() string {
 	return d.Title
 }
 
-// passage is a piece of a document with its citation number.
+// passage is a part of a document with its citation number.
 type passage struct {
 	N       int    `json:"n"`
 	Page    int    `json:"page"`
@@ -75,8 +75,8 @@ type passage struct {
 	Text    string `json:"text"`
 }
 
-// newTurn reads a request's messages. Asides of the program are no questions; an answer that an aside follows was
-// withdrawn, and ends nothing.
+// newTurn parses a request's messages. Asides of the program are not questions; an answer before an aside was
+// withdrawn.
 func newTurn(req llm.Request) turn {
 	t := turn{tools: req.Tools, noTools: req.NoTools}
 	calls := map[string]llm.Call{}
@@ -87,7 +87,7 @@ func newTurn(req llm.Request) turn {
 			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
 				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
 			}
-		// A new question takes away what the tools returned for the one before.
+		// A new question discards the tool results of the previous one.
 		case llm.RoleUser:
 			if msg.Aside {
 				continue
@@ -100,7 +100,7 @@ func newTurn(req llm.Request) turn {
 			for _, call := range msg.Calls {
 				calls[call.ID], rounds[call.ID] = call, i
 			}
-			// the answer of a turn that is over
+			// the answer of an earlier turn
 			if len(msg.Calls) == 0 && t.question != "" && !(i+1 < len(req.Messages) && req.Messages[i+1].Aside) {
 				t.earlier = append(t.earlier, exchange{t.question, msg.Text})
 				t.question, t.results = "", nil
@@ -122,11 +122,11 @@ func newTurn(req llm.Request) turn {
 	return t
 }
 
-// pastDocument is a line of the system message that names a document of the last answer.
+// pastDocument matches a line of the system message with a document of the last answer.
 var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
 
-// pastMeant returns the document of the last answer that a question points back to: with nothing, or with a pronoun
-// alone.
+// pastMeant returns the document of the last answer if a question refers to it: with an empty name, or only a
+// pronoun.
 func (t turn) pastMeant(name string) (document, bool) {
 	if len(t.past) == 0 || name != "" && strings.TrimSpace(pointsBack().ReplaceAllString(name, "")) != "" {
 		return document{}, false
@@ -134,7 +134,7 @@ func (t turn) pastMeant(name string) (document, bool) {
 	return t.past[0], true
 }
 
-// readResult reads the first JSON object of a tool's text; lines around it are a fence.
+// readResult decodes the first JSON object of a tool's text; lines around it are a fence.
 func readResult(call llm.Call, text string) result {
 	r := result{tool: call.Name}
 	_ = json.Unmarshal(call.Arguments, &r.input) // a call without arguments has no input
@@ -161,8 +161,8 @@ func (t turn) of(tool string) []result {
 	return out
 }
 
-// found returns the documents that searches found, each once, best first; of searches that were made together, the best
-// of each come before the second best.
+// found returns the documents of all searches, deduplicated, best first. The results of searches of one round are
+// interleaved by rank.
 func (t turn) found() []document {
 	var out []document
 	for searches := t.searches(); len(searches) > 0; {
@@ -176,7 +176,7 @@ func (t turn) found() []document {
 	return out
 }
 
-// together adds what searches of one round found.
+// together adds the results of one round of searches.
 func together(out []document, searches []result) []document {
 	for rank, more := 0, true; more; rank++ {
 		more = false
@@ -220,9 +220,8 @@ func (t turn) read() []document {
 	return out
 }
 
-// shown returns every passage that was read or, where a document was not read, found; each once. Text that came with
-// the question stands first, then what was read, then what was only found. Each number counts once, in the first of
-// these places.
+// shown returns all passages that were read, or found in documents that were not read, deduplicated by number. Text
+// that came with the question is first, then readings, then search results.
 func (t turn) shown() []source {
 	var out []source
 	seen := map[int]bool{}

@@ -9,10 +9,10 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// valueKind is a kind of thing that a text can be searched for by its form.
+// valueKind is a kind of value that is recognised by its format.
 type valueKind string
 
-// The kinds of values, as requests.txt names them.
+// The kinds of values, as named in requests.txt.
 const (
 	noValue  valueKind = ""
 	aDate    valueKind = "date"
@@ -29,8 +29,8 @@ var (
 	fullName      = lazily(`\p{Lu}\p{L}*[.’']?\p{L}*(?:[\s-]+\p{Lu}\p{L}+)+`)
 )
 
-// isIn reports whether a text has a value of this kind, by its form. Forms find candidates: a person is two words with
-// capitals, which a place may be too. docs/quality.md has how often they are right.
+// isIn reports whether a text contains a value of this kind, by its format. The formats find candidates: a person is
+// two capitalised words, which a place may be too. docs/quality.md has their precision.
 func (k valueKind) isIn(s string) bool {
 	switch k {
 	case aDate:
@@ -46,7 +46,7 @@ func (k valueKind) isIn(s string) bool {
 	return false
 }
 
-// hasCurrencyCode reports whether one of the codes of ISO 4217 stands beside a number.
+// hasCurrencyCode reports whether an ISO 4217 code is beside a number.
 func hasCurrencyCode(s string) bool {
 	for _, m := range amountNamed().FindAllStringSubmatch(s, -1) {
 		if _, err := currency.ParseISO(m[1] + m[2]); err == nil {
@@ -56,7 +56,7 @@ func hasCurrencyCode(s string) bool {
 	return false
 }
 
-// hasNamedDay reports whether the name of a month stands beside a number: 12 March, le 1er juin, 3 de marzo.
+// hasNamedDay reports whether the name of a month is beside a number: 12 March, le 1er juin, 3 de marzo.
 func hasNamedDay(s string) bool {
 	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	isDay := func(i int) bool {

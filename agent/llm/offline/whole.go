@@ -11,12 +11,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostPages is how many pages of a document are read to list what it holds.
+// mostPages is the maximum number of pages of a document that are read for a list.
 const mostPages = 4
 
-// whole answers a request for what one or two documents hold as wholes. ok is false where none is meant or nothing is
-// there to answer with: then the request is a question. The steps: which documents are meant (a search or a list, if
-// that is not known), reading what is unread of them, then the form that was asked for.
+// whole answers a request about one or two whole documents. ok is false if no document matches or there is nothing
+// to show: the request is then treated as a question. It resolves the documents (by a search or a list, if needed),
+// reads their unread pages, and renders the requested form.
 func whole(t turn, k kind, about string) (next move, ok bool) {
 	value, word, rest := valueAsked(about)
 	if len(contentWords(rest)) == 0 {
@@ -26,7 +26,7 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	if !ok || len(next.steps) > 0 {
 		return next, ok
 	}
-	// A summary needs no whole reading: its tool picks sentences.
+	// A summary needs no full reading, since its tool picks sentences.
 	if k == kindSummary {
 		return t.sumUp(docs, rest)
 	}
@@ -40,7 +40,7 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	switch {
 	case k == kindItems:
 		return w.items(value, word)
-	case k == kindComparison && w.lacking() > 0: // one of the two is not there: quotes of the question say more
+	case k == kindComparison && w.lacking() > 0: // one of the two is missing: quotes are better
 		return move{}, false
 	case len(docs) == 2:
 		return w.aligned(k, value)
@@ -50,14 +50,13 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	return move{}, false
 }
 
-// meant returns the documents that a topic means, or what to do to find them. next has steps when something has to be
-// called first; ok is false when no document is meant.
+// meant returns the documents of a topic, or the calls that find them in next. ok is false if no document matches.
 func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) {
 	most := 1
 	if k == kindComparison || k == kindChanges {
 		most = 2
 	}
-	// “Summarise it” means the document of the last answer.
+	// “Summarise it” refers to the document of the last answer.
 	if past, ok := t.pastMeant(about); ok {
 		return []document{past}, move{}, true
 	}
@@ -79,9 +78,9 @@ func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) 
 	return docs[:min(len(docs), most)], move{}, len(docs) > 0
 }
 
-// nearest are the documents, most at most, that have most of a topic in their names and in what they say. The second of
-// two has nearly as much as the first, or most of its words, as another version has. A document is worth the share of
-// the topic's weight in its names, that in its text, and how much of the topic stands together in it, so 0–3.
+// nearest returns the documents, at most most, that match a topic best by their names and texts. The second must
+// score nearly as much as the first, or share most of its words, as another version does. The score, 0–3, is the
+// share of the topic's weight in its names, that in its text, and the share of neighbouring words.
 func (t turn) nearest(about string, most int) []document {
 	found := t.found()
 	var sources []source
@@ -103,8 +102,8 @@ func (t turn) nearest(about string, most int) []document {
 				maps.Copy(said, p.around[i])
 			}
 		}
-		// How much of the topic stands next to each other in one unit tells “the lease of the boathouse” from two
-		// documents that have one of the words each.
+		// Neighbouring words in one unit distinguish “the lease of the boathouse” from two documents with one of the
+		// words each.
 		together := 0.0
 		for _, u := range p.units {
 			if p.sources[u.source].document.DocID == d.DocID {
@@ -125,7 +124,7 @@ func (t turn) nearest(about string, most int) []document {
 		return found[:min(len(found), 1)]
 	}
 	first := found[0].DocID
-	// Another version has the same words: likeness counts beside the topic.
+	// Another version has the same words, so similarity is added to the score.
 	second := slices.MaxFunc(found[1:], func(a, b document) int {
 		return cmp.Compare(worth[a.DocID]+shared(vocabulary[first], vocabulary[a.DocID]),
 			worth[b.DocID]+shared(vocabulary[first], vocabulary[b.DocID]))
@@ -136,7 +135,7 @@ func (t turn) nearest(about string, most int) []document {
 	return []document{found[0], second}
 }
 
-// shared is which share of the smaller of two sets the other one has.
+// shared returns the share of the smaller of two sets that the other one contains.
 func shared(a, b map[string]bool) float64 {
 	both := 0
 	for term := range a {
@@ -147,7 +146,7 @@ func shared(a, b map[string]bool) float64 {
 	return float64(both) / float64(max(1, min(len(a), len(b))))
 }
 
-// unread are the calls that read what was not read yet of documents.
+// unread returns the calls that read the unread pages of documents.
 func (t turn) unread(docs []document) (steps []step) {
 	for _, d := range docs {
 		pages, read := 1, map[int]bool{}
@@ -167,16 +166,16 @@ func (t turn) unread(docs []document) (steps []step) {
 	return steps
 }
 
-// wholes are documents that were read whole, for a topic.
+// wholes are fully read documents, for a topic.
 type wholes struct {
 	pile
 	docs  []document
 	words []word
-	names map[string]bool // the terms of the documents' names
+	names map[string]bool // terms of the documents' names
 }
 
-// pileOfAll makes the pile of these documents alone, from all that was shown of them, with the topic's words weighed in
-// it.
+// pileOfAll returns the pile of these documents, from all their shown passages, with the weights of the topic's
+// words in it.
 func (t turn) pileOfAll(docs []document, about string) wholes {
 	var sources []source
 	for _, d := range docs {
@@ -194,14 +193,14 @@ func (t turn) pileOfAll(docs []document, about string) wholes {
 	return w
 }
 
-// holds reports whether a unit may stand in what a document holds: frames too, as a name or a date may be one.
+// holds reports whether a unit may be listed as content, including frames, since a name or a date may be one.
 func (w wholes) holds(i int) bool {
 	u := w.units[i]
 	u.frame = false
 	return u.quotable() && !w.isTitle(i)
 }
 
-// isTitle reports whether a unit is the first line of a block, does not end as a sentence, and has others below it.
+// isTitle reports whether a unit is the first line of a block, has no end of sentence, and has lines below it.
 func (w wholes) isTitle(i int) bool {
 	u := w.units[i]
 	if u.row != nil || strings.Contains(u.text, "\n") || text.EndsSentence(u.text) || listItem.MatchString(u.text) {
@@ -212,7 +211,7 @@ func (w wholes) isTitle(i int) bool {
 		blankLines(w.between(u, w.units[i+1])) == 0
 }
 
-// titleOf is the unit that names what a unit stands under; -1: none.
+// titleOf returns the index of the title of a unit, -1 for none.
 func (w wholes) titleOf(i int) int {
 	for k := i - 1; k >= 0 && w.units[k].source == w.units[i].source; k-- {
 		if w.isTitle(k) {
@@ -222,8 +221,7 @@ func (w wholes) titleOf(i int) int {
 	return w.units[i].heading
 }
 
-// lacking is the weight of the words of the topic that the documents have not: of the one that has most of them, a word
-// that names another one aside.
+// lacking returns the weight of the topic's words that the best of the documents lacks.
 func (w wholes) lacking() float64 {
 	least := total(w.words)
 	for _, d := range w.docs {
@@ -249,7 +247,7 @@ func (w wholes) lacking() float64 {
 	return least
 }
 
-// under is how much of the topic the heading or the column heads have that a unit stands under.
+// under returns the weight of the topic's words in a unit's heading or column heads.
 func (w wholes) under(i int) float64 {
 	u := w.units[i]
 	src := w.sources[u.source]
@@ -266,8 +264,8 @@ func (w wholes) under(i int) float64 {
 	return w.topicIn(near)
 }
 
-// topicIn is how much of the topic a set of terms has itself, by weight. Words that the names of the documents have
-// only say which documents are meant.
+// topicIn returns the weight of the topic's words in a set of terms. Words in the names of the documents don't
+// count, since they only identify the documents.
 func (w wholes) topicIn(terms map[string]bool) (held float64) {
 	for _, word := range w.words {
 		if worth := word.in(terms); worth > kinWorth && word.in(w.names) == 0 {
@@ -277,13 +275,13 @@ func (w wholes) topicIn(terms map[string]bool) (held float64) {
 	return held
 }
 
-// namesOf are the terms of a document's name.
+// namesOf returns the terms of a document's name.
 func namesOf(d document, lang string) map[string]bool {
 	return setOf(text.Terms(d.Title+" "+plainName(d.Filename), lang))
 }
 
-// answer puts a head, what is quoted and the way to a written answer together. A topic of which the documents lack a
-// word may mean another one. Sure is the share of the topic's weight that the documents have.
+// answer composes a head, the quotes and the hint to a written answer. If the documents lack a word of the topic,
+// they are only called closest. Sure is the share of the topic's weight that the documents have.
 func (w wholes) answer(head, body string) move {
 	lacking := w.lacking()
 	sure := 1.0
@@ -296,10 +294,10 @@ func (w wholes) answer(head, body string) move {
 	return move{text: head + "\n\n" + body + "\n\n" + written, found: &llm.Found{Sure: sure, Likely: lacking == 0}}
 }
 
-// written ends what is quoted instead of written.
+// written is the hint after quotes.
 const written = "Would you rather read a written answer, by a language model that you connect?"
 
-// request answers what asks for a document or for what documents hold as wholes.
+// request answers a request for a document or its content as a whole.
 func request(t turn, k kind, about string) (next move, ok bool) {
 	if k == kindOpening || k == kindSummary && fileName().MatchString(about) {
 		if next, ok := summary(t, about); ok {
@@ -320,17 +318,16 @@ var (
 	everything = lazily(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))$`)
 )
 
-const mostSaid = 12 // sentences of a summary
+const mostSaid = 12 // maximum sentences of a summary
 
-// summary sums a document up by its own sentences. ok is false when no document is meant: then its name is a question.
-// With a tool for summaries that is asked, else the document is read and the first sentence of each passage stands for
-// its key sentences.
+// summary summarises a document by its own sentences. ok is false if no document is named: its name is then a
+// question. It uses the summary tool, or else reads the document and quotes the first sentence of each passage.
 func summary(t turn, name string) (next move, ok bool) {
 	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
 	if tool == "" {
 		return move{}, false
 	}
-	// The tool is called first; when its result is there, its sentences are quoted.
+	// The tool is called first; its result is quoted in the next step.
 	done := t.of(tool)
 	if len(done) == 0 {
 		if d, ok := t.pastMeant(name); ok {
@@ -345,10 +342,10 @@ func summary(t turn, name string) (next move, ok bool) {
 	return say(said), said != ""
 }
 
-// keyHead stands above sentences that sum a document up.
+// keyHead is the line above the sentences of a summary.
 const keyHead = "The key sentences, word for word:"
 
-// sumUp sums documents up by their own sentences.
+// sumUp summarises documents by their own sentences.
 func (t turn) sumUp(docs []document, about string) (next move, ok bool) {
 	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
 	var steps []step
@@ -368,8 +365,7 @@ func (t turn) sumUp(docs []document, about string) (next move, ok bool) {
 	return t.pileOfAll(docs, about).answer(keyHead, said), said != ""
 }
 
-// summaryText quotes each document's key sentences, most of them at most, and below their names where there are several
-// documents.
+// summaryText quotes at most most key sentences of each document, below its name if there are several documents.
 func summaryText(done []result, most int) string {
 	var blocks []string
 	if len(done) > 1 {
@@ -388,7 +384,7 @@ func summaryText(done []result, most int) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// keySentences quotes sentences: those that the tool picked, else the first of each passage. Each is quoted once.
+// keySentences quotes the tool's sentences, else the first of each passage, deduplicated.
 func keySentences(out output) []string {
 	var said []string
 	for _, key := range out.KeySentences {
@@ -411,7 +407,7 @@ func keySentences(out output) []string {
 	return said
 }
 
-// inPieces is how a question says how long an answer is to be: “in three short sentences”.
+// inPieces matches a requested length of an answer: “in three short sentences”.
 var inPieces = `in (?:about )?(a few|\d+|` + strings.Join(numerals, "|") +
 	`) (?:\p{L}+ )?(?:words?|sentences?|lines?|points?|bullets?|quotes?)`
 
@@ -420,7 +416,7 @@ var (
 	asked    = lazily(`(?i)\b` + inPieces + `\b`)
 )
 
-// sentencesAsked is how many sentences a question asks for, mostSaid at most.
+// sentencesAsked returns the number of sentences that a question asks for, at most mostSaid.
 func sentencesAsked(question string) int {
 	m := asked().FindStringSubmatch(question)
 	if m == nil {

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	kinWorth      = 0.6 // a word of the same stem, against the word itself
-	borrowedWorth = 0.5 // all words of the question before together, at most, against those of this one
-	absentWorth   = 0.5 // a word that nothing found has, of the weight of the rarest word there is
+	kinWorth      = 0.6 // weight of a word of the same stem
+	borrowedWorth = 0.5 // maximum weight of all borrowed words, relative to the question's own
+	absentWorth   = 0.5 // weight of a missing word, relative to that of the rarest word
 )
 
 // word is a word of the question.
 type word struct {
 	typed    string
-	terms    map[string]float64 // terms of what was found that stand for it, and how well: 0–1
-	grams    int                // of a script without spaces: how many terms make the word; 0: each stands for it
-	guessed  bool               // the terms are only spelt alike: they help to choose, and prove nothing
-	borrowed bool               // from an earlier question, which this one goes on from
-	weight   float64            // more for a word that fewer sentences have
+	terms    map[string]float64 // matching terms in the results, with the quality of the match, 0–1
+	grams    int                // of a script without spaces: number of terms of the word; 0: each matches it
+	guessed  bool               // the terms are only spelt alike: used for ranking, no evidence
+	borrowed bool               // from an earlier question
+	weight   float64            // inverse document frequency
 }
 
-// in returns how well a set of terms has the word, 0–1.
+// in returns how well a set of terms matches the word, 0–1.
 func (w word) in(terms map[string]bool) float64 {
 	best, held := 0.0, 0
 	for term, worth := range w.terms {
@@ -42,7 +42,7 @@ func (w word) in(terms map[string]bool) float64 {
 	return best
 }
 
-// languages returns the languages whose stems a question's words may have.
+// languages returns the languages of the stemmers for a question's words.
 func languages(s string) []string {
 	langs := []string{"en"}
 	if lang := text.Detect(s); lang != "" && lang != "en" {
@@ -51,11 +51,10 @@ func languages(s string) []string {
 	return langs
 }
 
-// weigh returns the words of a topic with the weight that their rarity in what was found gives them: the logarithm of
-// how many sentences there are for each that has the word. The head of a table counts once, however many rows it has.
-// With n units and k that have the word, the weight is ln(1 + n/(k+0.5)), an inverse document frequency; the half keeps
-// it finite for a word that nothing has. Borrowed words are scaled down together, so that their sum is at most
-// borrowedWorth of the question's own.
+// weigh returns the words of a topic with their inverse document frequency in the results: ln(1 + n/(k+0.5)) for n
+// units, k of them with the word; the half keeps it finite for a missing word. The head of a table counts once,
+// however many rows it has. Borrowed words are scaled down together, so that their sum is at most borrowedWorth of
+// the question's own.
 func (q topic) weigh(p pile) []word {
 	var out []word
 	vocabulary := p.vocabulary()
@@ -74,7 +73,7 @@ func (q topic) weigh(p pile) []word {
 				continue
 			}
 			n.borrowed = borrowed
-			// Units that have the word, and heads of tables that began elsewhere, once each.
+			// Count units with the word, and heads of continued tables once each.
 			in := 0
 			for _, u := range p.units {
 				if n.in(u.terms) > 0 {
@@ -105,7 +104,7 @@ func (q topic) weigh(p pile) []word {
 	return out
 }
 
-// total is the sum of weights.
+// total returns the sum of weights.
 func total(words []word) (sum float64) {
 	for _, w := range words {
 		sum += w.weight
@@ -113,8 +112,8 @@ func total(words []word) (sum float64) {
 	return sum
 }
 
-// matching returns the terms of a vocabulary that stand for a word, and how well. A word with a digit has no kin when
-// it is there itself: § 12 is not § 120.
+// matching returns the terms of a vocabulary that match a word, with the quality of the match. A word with a digit
+// has only exact matches, if there are any: § 12 is not § 120.
 func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
 	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
 	found := map[string]float64{}
@@ -134,9 +133,9 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 	return found
 }
 
-// kin reports whether two terms are likely forms of one word, or one a part of the other: most of the longer one is the
-// beginning of both, or one ends or begins with the whole other. Seven tenths of the longer one, in bytes, have to be
-// the beginning of both; below four letters, and beside digits, too much is alike by chance.
+// kin reports whether two terms are likely forms of one word, or one a part of the other. Either the longer one
+// starts or ends with the other, or they share a prefix of seven tenths of the longer one, in bytes. Terms below
+// four letters, or with digits, are excluded, as they are often similar by chance.
 func kin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -9,12 +9,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// quoteMark stands around each footnote in an answer that is being put together. No text of a document has it: it is
-// stored without NUL.
+// quoteMark delimits each footnote in a composed answer. Stored texts contain no NUL, so it never occurs in a
+// document.
 const quoteMark = "\x00"
 
-// cited is the footnote that quotes words of a passage exactly as they stand there, and which of them the question has.
-// A passage without a number, which is text that came with the question, gets none.
+// cited encodes a footnote that quotes words of a passage exactly, with the words that match the question. A passage
+// without a number, which is text that came with the question, gets none.
 func cited(words string, n int, matched []string) string {
 	if n == 0 {
 		return ""
@@ -22,11 +22,11 @@ func cited(words string, n int, matched []string) string {
 	return " " + quoteMark + strconv.Itoa(n) + ":" + strings.Join(matched, "\x01") + "\x01\x01" + words + quoteMark
 }
 
-// quotedBy reads what cited wrote between two marks.
+// quotedBy decodes a footnote that cited encoded.
 func quotedBy(s string) llm.Quoted {
 	number, rest, _ := strings.Cut(s, ":")
 	matched, words, _ := strings.Cut(rest, "\x01\x01")
-	n, _ := strconv.Atoi(number) // cited wrote it
+	n, _ := strconv.Atoi(number) // encoded by cited
 	q := llm.Quoted{Passage: n, Words: words}
 	if matched != "" {
 		q.Matched = strings.Split(matched, "\x01")
@@ -34,12 +34,12 @@ func quotedBy(s string) llm.Quoted {
 	return q
 }
 
-// escape keeps words of a document from being read as Markdown or as footnotes of ours.
+// escape escapes a document's text, so that it is not parsed as Markdown or as footnotes.
 func escape(s string) string { return text.EscapeMarkdown(s) }
 
-// blocks writes quotes one after another. Rows of one table stand below one head.
+// blocks renders quotes as blocks. Rows of one table share its head.
 func (p pile) blocks(quotes []quote, words []word) (out []string) {
-	above, said := "", map[int]bool{} // units that were written
+	above, said := "", map[int]bool{} // units that were rendered
 	for i, q := range quotes {
 		head := p.headOf(q)
 		switch {
@@ -58,8 +58,8 @@ func (p pile) blocks(quotes []quote, words []word) (out []string) {
 	return out
 }
 
-// lead writes what introduces the list that a quote is an item of, unless it was said. It has no footnote: that is for
-// the words of the quote.
+// lead renders the lead of a quoted list item, unless it was rendered before. It has no footnote, which is for the
+// quote.
 func (p pile) lead(q quote, said map[int]bool) string {
 	i := p.leadOf(q.first)
 	if i < 0 || said[i] {
@@ -69,13 +69,13 @@ func (p pile) lead(q quote, said map[int]bool) string {
 	return text.QuoteMarkdown(strings.Split(p.units[i].text, "\n")) + "\n>\n"
 }
 
-// block writes a quote with its footnote. Lines stay lines, and items of a list items.
+// block renders a quote with its footnote. Lines and list items are kept.
 func (p pile) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
 	var lines []string
 	for _, span := range p.lines(q) {
 		line := string(raw[span[0]:span[1]])
-		// Indented lines below a line stay lines of their own.
+		// Indented lines below a line are kept as lines.
 		if !isNested(line) {
 			lines = append(lines, line)
 			continue
@@ -87,12 +87,12 @@ func (p pile) block(q quote, words []word) string {
 	return text.QuoteMarkdown(lines) + cited(string(raw), src.N, matched)
 }
 
-// sentence writes a sentence of a passage as a quote with its footnote.
+// sentence renders a sentence of a passage as a quote with its footnote.
 func sentence(said string, n int) string {
 	return text.QuoteMarkdown([]string{said}) + cited(said, n, nil)
 }
 
-// matchedWords returns the words of a text that are the question's, as they stand there, each once.
+// matchedWords returns the words of a text that match the question, as written and deduplicated.
 func matchedWords(s string, words []word, lang string) []string {
 	var out []string
 	runes, spans := []rune(s), text.NewAnalyser(lang).Spans(s)
@@ -110,12 +110,12 @@ func matchedWords(s string, words []word, lang string) []string {
 	return out
 }
 
-// isOfQuestion reports whether a term stands for one of the words.
+// isOfQuestion reports whether a term matches one of the words.
 func isOfQuestion(term string, words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.terms[term] > 0 })
 }
 
-// label is what an answer calls a document: its title, where it has one of its own.
+// label returns a document's title, or its name if it has no title of its own.
 func (d document) label() string {
 	if d.Title == "" || d.Title == d.Filename || d.Filename == "" {
 		return d.name()

@@ -5,25 +5,25 @@ import (
 	"encoding/json"
 )
 
-// chunk is what one event of a stream says. Its slices are valid until the parser's next call. The three last fields
-// come from few servers: prompt_progress is llama.cpp's, an error inside a stream is how servers report what goes wrong
-// after the status 200 was sent.
+// chunk is a parsed event of a stream. Its slices are valid until the parser's next call. The last fields come from
+// few servers: prompt_progress is llama.cpp's, and an error inside a stream reports a failure after the status 200
+// was sent.
 type chunk struct {
 	content   []byte
 	reasoning []byte
 	refusal   []byte
-	finish    []byte // empty: not said
+	finish    []byte // empty: not set
 	calls     []callDelta
-	logprobs  []byte // JSON; empty: not said
-	choices   int    // how many the event has
+	logprobs  []byte // JSON; empty: not set
+	choices   int    // number of choices in the event
 	usage     usage
-	read      int // tokens of the prompt, of toRead; 0: not said
+	read      int // processed tokens of the prompt, out of toRead; 0: not set
 	toRead    int
 	fault     []byte // the value of a non-null "error", or the whole event if it is an error itself
 }
 
-// callDelta is a piece of a tool call. hasIndex tells a missing index from 0. Which call the piece belongs to is
-// callBuilder's to find out.
+// callDelta is a chunk of a tool call. hasIndex distinguishes a missing index from 0. callBuilder assigns the chunk
+// to a call.
 type callDelta struct {
 	index     int
 	hasIndex  bool
@@ -33,24 +33,23 @@ type callDelta struct {
 	extra     []byte // JSON
 }
 
-// usage is a count of tokens; said is false when there was none.
+// usage is a count of tokens; said is false without one.
 type usage struct {
 	in, out int
 	said    bool
 }
 
-// chunkParser reads chunks and reuses their memory. One parser serves one stream: encoding/json would allocate for each
-// of its events, of which there is one for each token or so.
+// chunkParser parses chunks and reuses their memory. One parser serves one stream: encoding/json would allocate for
+// each event, and there is one for about each token.
 type chunkParser struct {
 	s     scanner
 	chunk chunk
 }
 
-// parseEvent reads an event. It is tolerant of missing and null fields and of values of other types; ok is false only
-// if the data is not a JSON object. What is stepped over is not looked at closely, but an event that tells the reply's
-// end has to be JSON through and through: on it rests that the reply is whole. Fields that are not known are stepped
-// over, so that servers may add some. An object with "object": "error" is an error itself (vLLM writes them so); it
-// becomes the fault as a whole.
+// parseEvent parses an event. It tolerates missing and null fields and values of other types; ok is false only if
+// the data is not a JSON object. Unknown fields are skipped, so that servers may add some, and skipped values are
+// not validated. But an event that ends the reply must be valid JSON, since it proves that the reply is complete. An
+// object with "object": "error" is an error itself (vLLM's format); the whole object becomes the fault.
 func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 	s := &p.s
 	s.reset(data)
@@ -81,16 +80,16 @@ func (p *chunkParser) parseEvent(data []byte) (c *chunk, ok bool) {
 			s.skip()
 		}
 	}
-	// The event says of itself that it is an error: all of it is the fault.
+	// The event is an error object: all of it is the fault.
 	if isError && p.chunk.fault == nil {
 		p.chunk.fault = data
 	}
-	// A broken piece of text costs a few words; a broken end would make a cut reply look whole.
+	// A broken chunk of text costs a few words; a broken end would make a truncated reply look complete.
 	tellsEnd := len(p.chunk.finish) > 0 || p.chunk.usage.said
 	return &p.chunk, s.end() && (!tellsEnd || json.Valid(data))
 }
 
-// readChoices reads the list of choices.
+// readChoices parses the list of choices.
 func (p *chunkParser) readChoices() {
 	s := &p.s
 	if !s.open('[') {
@@ -106,8 +105,8 @@ func (p *chunkParser) readChoices() {
 	}
 }
 
-// readChoice reads one choice, as a piece (delta) or whole (message). Only the choice with the index 0 counts, as one
-// is asked for. Without an index it is the first of the event.
+// readChoice parses one choice, as a chunk (delta) or complete (message). Only the choice with index 0 is used, as
+// one is requested. Without an index it is the first of the event.
 func (p *chunkParser) readChoice(isFirst bool) {
 	s, before := &p.s, p.chunk
 	for first := true; ; {
@@ -139,7 +138,7 @@ func (p *chunkParser) readChoice(isFirst bool) {
 	}
 }
 
-// readDelta reads a piece of the reply: text, reasoning under either of its two names, a refusal, pieces of calls.
+// readDelta parses a chunk of the reply: text, reasoning under either of its two names, a refusal, chunks of calls.
 func (p *chunkParser) readDelta() {
 	s := &p.s
 	for first := true; ; {
@@ -151,9 +150,9 @@ func (p *chunkParser) readDelta() {
 		case "content":
 			p.chunk.content = p.readText()
 		case "reasoning_content", "reasoning":
-			// An empty one under the second name must not take the first away.
+			// An empty value under the second name must not overwrite the first.
 			if text := p.readText(); len(text) > 0 {
-				p.chunk.reasoning = text // servers that send both names send the same under both
+				p.chunk.reasoning = text // servers that send both names send the same value
 			}
 		case "refusal":
 			p.chunk.refusal = s.str()
@@ -165,7 +164,7 @@ func (p *chunkParser) readDelta() {
 	}
 }
 
-// readText reads a string, or the texts of an array of content parts.
+// readText parses a string, or the texts of an array of content parts.
 func (p *chunkParser) readText() []byte {
 	s := &p.s
 	if !s.open('[') {
@@ -192,7 +191,7 @@ func (p *chunkParser) readText() []byte {
 	return all
 }
 
-// readCalls reads the pieces of tool calls; callBuilder puts them together.
+// readCalls parses the chunks of tool calls; callBuilder joins them.
 func (p *chunkParser) readCalls() {
 	s := &p.s
 	if !s.open('[') {
@@ -227,8 +226,8 @@ func (p *chunkParser) readCalls() {
 	}
 }
 
-// readFunction reads a call's name and arguments. Arguments should be a string that holds JSON; some servers send the
-// object.
+// readFunction parses a call's name and arguments. Arguments should be a string with encoded JSON; some servers send
+// the object.
 func (p *chunkParser) readFunction(d *callDelta) {
 	s := &p.s
 	for first := true; ; {
@@ -243,7 +242,7 @@ func (p *chunkParser) readFunction(d *callDelta) {
 			if s.peek() == '"' {
 				d.arguments = s.str()
 			} else if raw := s.raw(); !bytes.Equal(raw, []byte("null")) {
-				d.arguments = raw // an object where a string belongs
+				d.arguments = raw // an object instead of a string
 			}
 		default:
 			s.skip()
@@ -251,7 +250,7 @@ func (p *chunkParser) readFunction(d *callDelta) {
 	}
 }
 
-// readProgress reads how much of the prompt llama.cpp has read. It comes before the reply, and only if the request
+// readProgress parses llama.cpp's progress of reading the prompt. It comes before the reply, and only if the request
 // asked for it (habits.tellsReading).
 func (p *chunkParser) readProgress() {
 	s := &p.s
@@ -275,7 +274,8 @@ func (p *chunkParser) readProgress() {
 	}
 }
 
-// readUsage reads the counts of tokens. Only numbers count as said: servers send null in every chunk but the last.
+// readUsage parses the counts of tokens. Only numbers are accepted, since servers send null in every chunk but the
+// last.
 func (p *chunkParser) readUsage() {
 	s := &p.s
 	if !s.open('{') {

@@ -20,20 +20,20 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// A model's dimensions are at most a few thousand; the bound keeps an answer that is no embedding from filling memory.
+// A model's dimensions are at most a few thousand; the limit bounds the memory for an invalid response.
 const (
-	maxBatch      = 64 // texts of one request, until a server takes fewer
+	maxBatch      = 64 // batch size, until a server requires a smaller one
 	maxDimensions = 16384
 )
 
-// Model is the embedding model's name; empty means that there is none.
+// Model returns the embedding model's name, empty if none is configured.
 func (m *Model) Model() string { return m.embeddings }
 
-// Embed returns one vector of unit length for each text, in order. All texts of a model have the same number of
-// dimensions; an answer with others fails. A server that refuses the size of a request, or can't answer it in time,
-// gets half as many texts at once from then on. Errors are *llm.Error. It is safe for concurrent use. The size that was
-// found holds for the process; it goes back to the full one only when halving did not help. embedding counts the calls
-// under way for ReachEmbeddings, which must not take a busy server for a dead one.
+// Embed returns one embedding of unit length for each text, in order. All embeddings of a model have the same number
+// of dimensions; a response with others is an error. If a server refuses a batch for its size, or times out, the
+// batch size is halved. The batch size is kept for the process, and reset only if halving did not help. Errors are
+// *llm.Error. It is safe for concurrent use. The counter embedding lets ReachEmbeddings distinguish a busy server
+// from a dead one.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embeddings == "" {
 		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
@@ -52,14 +52,14 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		switch {
 		case err == nil:
 			out, texts = append(out, batch...), texts[n:]
-		// The next round of the loop tries the same texts, half as many.
+		// The next iteration retries the same texts in a smaller batch.
 		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
 			m.batchSize.Store(int64(n / 2))
 			halved = true
 			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2,
 				"error", err)
 		default:
-			if halved { // in vain: it was not the size
+			if halved { // the batch size was not the cause
 				m.batchSize.Store(maxBatch)
 			}
 			return nil, err
@@ -68,17 +68,16 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return out, nil
 }
 
-// batch is how many texts the server gets at once.
+// batch returns the batch size.
 func (m *Model) batch() int { return int(cmp.Or(m.batchSize.Load(), maxBatch)) }
 
-// fewerMayDo reports whether a request of fewer texts may have another end. Servers call one that is too large by many
-// names.
+// fewerMayDo reports whether a smaller batch may succeed. Servers report a batch that is too large in many ways.
 func fewerMayDo(e *llm.Error) bool {
 	return e.Kind == llm.KindTooLong || e.Kind == llm.KindTimeout || e.Status == http.StatusRequestEntityTooLarge ||
 		e.Kind == llm.KindInvalid && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 
-// EmbedQuery returns the vector of a search query, of unit length: these servers read it as they read passages.
+// EmbedQuery returns the embedding of a search query, of unit length: these servers treat queries like passages.
 func (m *Model) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	vectors, err := m.Embed(ctx, []string{query})
 	if err != nil {
@@ -87,18 +86,19 @@ func (m *Model) EmbedQuery(ctx context.Context, query string) ([]float32, error)
 	return vectors[0], nil
 }
 
-// embeddings is the answer, with the vectors as they come: arrays of numbers or base64 of little-endian float32.
+// embeddings is the response. The embeddings are arrays of numbers or base64 of little-endian float32.
 type embeddings struct {
 	Data vectors `json:"data"`
 }
 
-// vectors are at most maxBatch, so that an answer of many empty ones takes no memory.
+// vectors are limited to maxBatch entries, so that a response of many empty ones takes no memory.
 type vectors []struct {
 	Index     *int            `json:"index"`
 	Embedding json.RawMessage `json:"embedding"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A vector has one brace that opens, and nothing in it has another.
+// UnmarshalJSON implements json.Unmarshaler. Each entry has exactly one opening brace, which is counted before
+// decoding.
 func (v *vectors) UnmarshalJSON(raw []byte) error {
 	if bytes.Count(raw, []byte("{")) > maxBatch {
 		return errors.New("there are more vectors than texts")
@@ -107,8 +107,8 @@ func (v *vectors) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*plain)(v))
 }
 
-// embedBatch sends one request, without trying again. Empty texts go out as a full stop, since servers refuse them. The
-// answer is decoded into a type of our own, since the SDK's has vectors of float64 and no base64.
+// embedBatch sends one request without retries. Empty texts are sent as a full stop, since servers refuse them. The
+// response is decoded into an own type, since the SDK's has float64 and no base64.
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *llm.Error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, m.patience.FirstToken, httpllm.ErrNoFirstToken)
 	defer cancel()
@@ -135,17 +135,17 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	return vectors, nil
 }
 
-// readVectors puts vectors in the order of the texts by their index, which servers need not keep. It fails for a wrong
-// number of vectors, an index twice, and other dimensions than before: an index of vectors can't mix models. The first
-// vector of the process sets the number of dimensions, by one atomic exchange: of two first batches at once one wins,
-// and the other has to agree with it.
+// readVectors sorts embeddings by their index, since servers need not keep the order. It returns an error for a
+// wrong number of embeddings, a duplicate index, and a change of dimensions, since a vector index can't mix models.
+// The first embedding of the process sets the number of dimensions by compare-and-swap, so that concurrent first
+// batches must agree.
 func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	if len(answer.Data) != want {
 		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
 	}
 	out := make([][]float32, want)
 	for i, d := range answer.Data {
-		// A vector without an index stands for the text at its own place.
+		// The default index is the position.
 		at := i
 		if d.Index != nil {
 			at = *d.Index
@@ -166,9 +166,9 @@ func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	return out, nil
 }
 
-// unitVector reads one embedding and brings it to unit length. Vectors of unit length let a dot product stand for the
-// cosine, which is what indexes compare by. Sums are taken in float64, so that thousands of squares lose nothing. Zero,
-// NaN and infinity have no direction and are refused.
+// unitVector decodes one embedding and normalises it to unit length, so that the dot product equals the cosine,
+// which vector indexes use. Sums are in float64 to keep precision. Zero, NaN and infinity have no direction and are
+// refused.
 func unitVector(raw json.RawMessage) ([]float32, error) {
 	v, err := readNumbers(raw)
 	if err != nil {
@@ -191,14 +191,14 @@ func unitVector(raw json.RawMessage) ([]float32, error) {
 	return v, nil
 }
 
-// readNumbers reads an array of numbers, or base64 of little-endian float32, which some servers send unasked.
+// readNumbers decodes an array of numbers, or base64 of little-endian float32, which some servers send unrequested.
 func readNumbers(raw json.RawMessage) ([]float32, error) {
 	if len(raw) == 0 || raw[0] != '"' {
 		var v []float32
 		err := json.Unmarshal(raw, &v)
 		return v, err
 	}
-	var packed []byte // encoding/json reads base64
+	var packed []byte // encoding/json decodes base64
 	if err := json.Unmarshal(raw, &packed); err != nil {
 		return nil, err
 	}

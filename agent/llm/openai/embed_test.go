@@ -107,8 +107,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// embedding is a server of vectors that answers requests of at most so many texts, and the others by refuse. sizes
-// are those of the requests.
+// embedding is an embedding server with a maximum batch size; refuse answers larger requests. sizes records the
+// batch sizes.
 func embedding(t *testing.T, most int, refuse http.HandlerFunc) (address string, sizes *[]int) {
 	t.Helper()
 	sizes = new([]int)
@@ -163,7 +163,7 @@ func TestBatchesShrinkToWhatTheServerTakes(t *testing.T) {
 			for i := range texts {
 				texts[i] = strings.Repeat("x", i+1)
 			}
-			for range 2 { // the second time it is known
+			for range 2 { // the second time the batch size is known
 				vectors, err := m.Embed(t.Context(), texts)
 				if err != nil || len(vectors) != len(texts) {
 					t.Fatalf("%d vectors, %v; want %d", len(vectors), err, len(texts))
@@ -243,7 +243,7 @@ func TestAServerThatIsBusyEmbeddingIsWell(t *testing.T) {
 	}
 }
 
-// keyed is a server that answers requests for vectors and refuses the rest. keys gets the key of each.
+// keyed is a server for embeddings that refuses other requests. keys receives the key of each request.
 func keyed(t *testing.T, keys chan string) string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -265,7 +265,7 @@ func TestVectorsHaveAServerAndAKeyOfTheirOwn(t *testing.T) {
 	chat, vectors := keyed(t, chatKeys), keyed(t, vectorKeys)
 	for name, tt := range map[string]struct {
 		cfg  Config
-		keys chan string // of the server that is asked
+		keys chan string // of the server that should be used
 		want string
 	}{
 		"one server":           {Config{BaseURL: chat, APIKey: "a"}, chatKeys, "Bearer a"},
@@ -314,7 +314,7 @@ func TestFailuresOfTheEmbeddingServerNameItsSettings(t *testing.T) {
 	}
 }
 
-// The key of replies goes along to an embedding model on the same host alone.
+// The key for replies is used for embeddings only on the same host.
 func TestTheEmbeddingServerIsLentTheKeyOfItsOwnHost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		config    Config
@@ -335,7 +335,7 @@ func TestTheEmbeddingServerIsLentTheKeyOfItsOwnHost(t *testing.T) {
 	}
 }
 
-// reply200 is a reply of 200 pieces as servers send it.
+// reply200 returns a streamed reply of 200 chunks.
 func reply200(tb testing.TB) []byte {
 	tb.Helper()
 	server := scripted.NewServer(scripted.Config{Tokens: 200, Script: func(scripted.Request) scripted.Reply {
@@ -422,7 +422,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// longRequest is a third turn: eleven tools and two results of some pages.
+// longRequest returns a third turn: eleven tools and two results of some pages.
 func longRequest() llm.Request {
 	page := strings.Repeat("The roof covering is in poor condition, and several slates are missing. ", 80)
 	req := llm.Request{Messages: []llm.Message{
@@ -467,7 +467,7 @@ func BenchmarkRequest(b *testing.B) {
 	})
 }
 
-// BenchmarkWhole is a reply of 200 pieces over a real connection, by us and by a bare relay's client.
+// BenchmarkWhole measures a reply of 200 chunks over a real connection, compared with a bare relay's client.
 func BenchmarkWhole(b *testing.B) {
 	wire200 := reply200(b)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,30 +10,30 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// endpoint is where a server is, and the settings that say it.
+// endpoint is a server's URL and key, with the names of their settings.
 type endpoint struct {
 	base                    string
 	key                     Secret
 	baseSetting, keySetting string
 }
 
-// replyEndpoint returns the endpoint of replies.
+// replyEndpoint returns the endpoint for replies.
 func (c Config) replyEndpoint() endpoint {
 	return endpoint{
 		cmp.Or(strings.TrimSpace(c.BaseURL), defaultBaseURL), c.APIKey, "OPENAI_BASE_URL", "OPENAI_API_KEY",
 	}
 }
 
-// EmbeddingServer returns the base URL of the embedding model's server and the key that it is sent, which may be that
-// of replies. It fails for an EmbeddingBaseURL that is none.
+// EmbeddingServer returns the base URL of the embedding server and its key, which may be the key for replies. It
+// returns an error for an invalid EmbeddingBaseURL.
 func (c Config) EmbeddingServer() (base string, key Secret, err error) {
 	e, err := c.replyEndpoint().embeddingEndpoint(c)
 	return e.base, e.key, err
 }
 
-// embeddingEndpoint returns the endpoint of the embedding model; e is that of replies. A key is never sent to a host or
-// a scheme that it was not set for: the one for replies is dropped when either differs, so that a local embedding
-// server does not learn the key of OpenAI.
+// embeddingEndpoint returns the endpoint of the embedding model; e is that for replies. A key is never sent to a
+// host or scheme it was not set for. The key for replies is dropped if either differs, so that a local embedding
+// server does not get OpenAI's key.
 func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {
 		here, err := url.Parse(base)
@@ -51,8 +51,8 @@ func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	return e, nil
 }
 
-// sdkOptions are those of a service. It is made without the SDK's defaults, which would read keys and headers from the
-// environment.
+// sdkOptions returns the options of an SDK service. It does not use the SDK's defaults, which would read keys and
+// headers from the environment.
 func (e endpoint) sdkOptions(client *http.Client) []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithBaseURL(e.base), option.WithHTTPClient(client), option.WithMaxRetries(0),
@@ -62,7 +62,7 @@ func (e endpoint) sdkOptions(client *http.Client) []option.RequestOption {
 	}
 	options = append(options, option.WithAPIKey(string(e.key)))
 	if strings.Contains(e.base, ".azure.com") {
-		options = append(options, option.WithHeader("api-key", string(e.key))) // Azure reads the key there
+		options = append(options, option.WithHeader("api-key", string(e.key))) // Azure's header for the key
 	}
 	return options
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// maxEvent is the most bytes one event of a stream may have.
+// maxEvent is the maximum size of one event of a stream, in bytes.
 const maxEvent = 8 << 20
 
-// eventReader splits a server-sent event stream into the data of its events. It accepts what servers send: LF, CRLF and
-// lone CR line ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it. The rules
-// are those of the HTML standard, “Interpreting an event stream”, with two liberties: a stream may end behind [DONE]
-// without a blank line, and several data lines are joined by LF only where the first has something.
+// eventReader parses a server-sent event stream into the data of its events. It accepts LF, CRLF and lone CR line
+// ends, a byte order mark, comments, empty events, and a [DONE] without the blank line after it. The rules are those
+// of the HTML standard, “Interpreting an event stream”, with two exceptions. A stream may end after [DONE] without a
+// blank line. Several data lines are joined by LF only if the first is not empty.
 type eventReader struct {
 	r       io.Reader
-	buf     []byte // what was read; buf[pos:] is not consumed
+	buf     []byte // buffer; buf[pos:] is not consumed
 	pos     int
-	scanned int // buf[pos:scanned] holds no line end
+	scanned int // buf[pos:scanned] contains no line end
 	eof     error
-	started bool // the place for a byte order mark is behind us
-	skipLF  bool // the last line ended with CR: an LF now belongs to it
+	started bool // the byte order mark was handled
+	skipLF  bool // the last line ended with CR: a following LF belongs to it
 
-	data     []byte // of the event that is being read
+	data     []byte // of the current event
 	hasData  bool
 	isError  bool // event: error
 	skipped  int  // comments and empty events, for the log
 	consumed int64
 }
 
-// newEventReader reads a stream from its beginning. Its buffer grows with the longest event, up to maxEvent.
+// newEventReader returns a reader of a stream. Its buffer grows with the longest event, up to maxEvent.
 func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: r, buf: make([]byte, 0, 4096)}
 }
@@ -40,9 +40,9 @@ var (
 	doneMark      = []byte("[DONE]")
 )
 
-// nextEvent returns the data of the next event, valid until the following call. At the end of the stream it returns the
-// reader's error, io.EOF for a clean one; an event without its blank line is dropped, as it may be cut. [DONE] is taken
-// at once, without waiting for its blank line, which some servers never send before they close.
+// nextEvent returns the data of the next event, valid until the following call. At the end of the stream it returns
+// the reader's error, io.EOF for a clean one; an event without its blank line is dropped, as it may be truncated.
+// [DONE] is returned at once, since some servers never send its blank line.
 func (e *eventReader) nextEvent() ([]byte, error) {
 	e.data, e.hasData, e.isError = e.data[:0], false, false
 	for {
@@ -54,7 +54,7 @@ func (e *eventReader) nextEvent() ([]byte, error) {
 			}
 			return nil, err
 		}
-		// A blank line ends an event; one without data is skipped, as the standard has it.
+		// A blank line ends an event; one without data is skipped, as in the standard.
 		if len(line) == 0 {
 			if e.hasData && len(e.data) > 0 {
 				return e.data, nil
@@ -72,7 +72,7 @@ func (e *eventReader) nextEvent() ([]byte, error) {
 	}
 }
 
-// readField takes one line of an event: data, the event's name, or a comment. Other fields are left out.
+// readField parses one line of an event: data, the event's name, or a comment. Other fields are ignored.
 func (e *eventReader) readField(line []byte) error {
 	switch {
 	case line[0] == ':':
@@ -104,8 +104,8 @@ func dataOf(line []byte) []byte {
 	return value
 }
 
-// readLine returns the next whole line without its end, valid until the following call. A CR ends a line at once:
-// whether an LF belongs to it is only known with the next byte, for which a server may let us wait (skipLF).
+// readLine returns the next line without its end, valid until the following call. A CR ends a line at once: whether
+// an LF belongs to it is only known with the next byte, which may be delayed (skipLF).
 func (e *eventReader) readLine() ([]byte, error) {
 	for {
 		if e.skipLF && e.pos < len(e.buf) {
@@ -134,7 +134,7 @@ func (e *eventReader) readLine() ([]byte, error) {
 	}
 }
 
-// startOfStream drops a byte order mark and reports whether enough was read to know.
+// startOfStream skips a byte order mark and reports whether enough bytes were read to decide.
 func (e *eventReader) startOfStream() bool {
 	if e.started {
 		return true
@@ -149,7 +149,7 @@ func (e *eventReader) startOfStream() bool {
 	return true
 }
 
-// lineEnd is where the first line ends, by LF or CR; -1 if it does not.
+// lineEnd returns the offset of the first line end, LF or CR, or -1.
 func lineEnd(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf < 0 {
@@ -161,9 +161,9 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// fillBuffer reads once more. The end of the reader is kept in eof, so that what came with it is used first. Slices
-// that were returned before are not valid any more: what is left moves to the front. One read at most, so that events
-// reach the reader as soon as they come.
+// fillBuffer reads once. The reader's error is stored in eof, so that the data that came with it is used first. It
+// moves the remaining data to the front, so slices that were returned before become invalid. It reads only once, so
+// that events are returned as soon as they arrive.
 func (e *eventReader) fillBuffer() error {
 	if e.pos > 0 {
 		n := copy(e.buf, e.buf[e.pos:])

@@ -9,14 +9,13 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// afterFinish is how long the usage and [DONE] may take after the reply's last piece.
+// afterFinish is the timeout of the usage and [DONE] after the reply's last chunk.
 func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time.Second) }
 
-// endReply checks that the reply is complete and yields its calls and its end. A reply without text and calls is an
-// error of its own kind, KindEmpty, so that callers can ask again. Calls that came although NoTools was set are
-// dropped, and so are those of a reply that was filtered or refused: they may be cut short. The steps in their order:
-// is there a proof of the end at all; the rest of a rune that never came; why it ended; the calls; then what is empty;
-// at last calls, notices and Done.
+// endReply validates that the reply is complete and yields its calls and its end. A reply without text and calls is
+// KindEmpty, so that callers can retry. Calls of a NoTools request, and of a filtered or refused reply, are dropped,
+// since they may be truncated. The order is: the proof of the end, an incomplete rune, the finish, the calls, an
+// empty reply, and at last calls, notices and Done.
 func (r *reply) endReply(ctx context.Context) *llm.Error {
 	switch {
 	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
@@ -24,7 +23,7 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 	case r.finish == "" && !r.ended:
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
 	}
-	// The rest of this rune never came: U+FFFD stands for it.
+	// An incomplete rune at the end is replaced by U+FFFD.
 	if len(r.tail) > 0 {
 		r.text = true
 		r.yieldPart(llm.Text(bytes.ToValidUTF8(r.tail, []byte("�"))))
@@ -60,7 +59,7 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 	return nil
 }
 
-// reportedUsage is what the server said that the reply used, nil if it did not.
+// reportedUsage returns the usage that the server reported, nil if none.
 func (r *reply) reportedUsage() *llm.Usage {
 	if !r.usage.said {
 		return nil
@@ -68,8 +67,9 @@ func (r *reply) reportedUsage() *llm.Usage {
 	return &llm.Usage{In: r.usage.in, Out: r.usage.out}
 }
 
-// finishKind says why the reply ended. Calls with as many tokens as were allowed are taken as cut, whatever the server
-// says. The words come from OpenAI, and from servers that pass those of other providers or of their own engine on.
+// finishKind maps a finish reason to llm.Finish. A reply with calls that used all allowed tokens counts as
+// truncated, whatever the server reports. The values come from OpenAI, and from servers that pass on those of other
+// providers or of their own engine.
 func (r *reply) finishKind() llm.Finish {
 	if r.refused {
 		return llm.FinishRefusal
@@ -103,10 +103,10 @@ func (r *reply) takenIDs() map[string]bool {
 	return taken
 }
 
-// drainStream reads the few bytes that may follow, so that the connection can be used again. A server that keeps the
-// stream open loses it. It takes 50 ms and 4 KiB at most, since Done was yielded already and the caller waits for the
-// end of the loop.
+// drainStream reads the few bytes that may follow, so that the connection can be reused. If the server keeps the
+// stream open, the connection is closed. It takes 50 ms and 4 KiB at most, since Done was already yielded and the
+// caller waits.
 func (r *reply) drainStream() {
 	r.dog.Hurry(50 * time.Millisecond)
-	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // any error just costs the connection
+	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // an error only costs the connection
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Whatever bytes come: no panic, the same whole and a byte at a time, and no reply that counts as complete unless its
-// bytes hold an event with [DONE], with a reason to finish, or with a count of tokens.
+// Fuzzing streams: no panic, the same result whole and a byte at a time, and a reply is complete only if its bytes
+// contain an event with [DONE], a finish reason, or a count of tokens.
 func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
 	for _, s := range streams {
 		f.Add([]byte(s.wire))
@@ -38,8 +38,8 @@ func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
 	})
 }
 
-// proved reads an event stream the plain way and reports whether it tells its end. It shares no code with the reader
-// under test.
+// proved parses an event stream independently and reports whether it has a proof of its end. It shares no code with
+// the reader under test.
 func proved(wire []byte) bool {
 	text := strings.TrimPrefix(string(wire), "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -62,8 +62,7 @@ func proved(wire []byte) bool {
 	return false
 }
 
-// tellsEnd reports whether a chunk has a reason to finish in one of its choices, or a usage. Of keys that come twice
-// each counts.
+// tellsEnd reports whether a chunk has a finish reason in one of its choices, or a usage. Repeated keys all count.
 func tellsEnd(event string) bool {
 	d := json.NewDecoder(strings.NewReader(event))
 	found := false

@@ -14,25 +14,25 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// measureTime is how long a measurement may take: a model that takes longer is slow, whatever else it is.
+// measureTime is the timeout of a measurement: a model that takes longer is slow.
 const measureTime = 60 * time.Second
 
-// listTime is how long a server may take for its list of models.
+// listTime is the timeout of a server's list of models.
 const listTime = 3 * time.Second
 
-// probeTokens is how long a reply to a probe may be: long enough for a call.
+// probeTokens is the token limit of a reply to a probe: enough for a call.
 const probeTokens = 64
 
-// Measured is what a model was found to be able to do.
+// Measured holds the measured capabilities of a model.
 type Measured struct {
-	Context     int     // tokens that the server gives it for a prompt and its reply; 0: the server does not say
-	In, Out     float64 // tokens a second; 0: not known
-	CallsTools  bool    // it called a tool that it was told to call
-	UsesResults bool    // and answered with what the tool returned
-	TooSlow     bool    // it did not get so far within a minute
+	Context     int     // context length in tokens, for prompt and reply; 0: unknown
+	In, Out     float64 // tokens a second; 0: unknown
+	CallsTools  bool    // it called the requested tool
+	UsesResults bool    // its answer used the tool's result
+	TooSlow     bool    // the measurement timed out after a minute
 }
 
-// String is for people: "38 tokens/s in, 10 out, a context of 8192 tokens".
+// String formats the results for users: "38 tokens/s in, 10 out, a context of 8192 tokens".
 func (m Measured) String() string {
 	var said []string
 	if m.TooSlow {
@@ -47,14 +47,14 @@ func (m Measured) String() string {
 	return strings.Join(said, ", ")
 }
 
-// What a model must be able to do to search by itself: with less, a question with its tools takes minutes, or has no
-// room. See docs/decisions/small-models.md, and docs/quality.md, where small models are measured.
+// Minimum capabilities for a model that searches by itself: with less, a question with its tools takes minutes, or
+// exceeds the context. See docs/decisions/small-models.md, and docs/quality.md, where small models are measured.
 const (
-	leastSpeed   = 100  // tokens a second that it reads
-	leastContext = 8192 // tokens; more than these
+	leastSpeed   = 100  // tokens of the prompt a second
+	leastContext = 8192 // tokens; the context must be larger
 )
 
-// Small says in a few words why a model is small; empty: it is not.
+// Small returns the reason why a model is small, empty if it is not.
 func (m Measured) Small() string {
 	switch {
 	case m.TooSlow, m.In > 0 && m.In < leastSpeed, m.Context > 0 && m.Context <= leastContext:
@@ -67,13 +67,13 @@ func (m Measured) Small() string {
 	return ""
 }
 
-// localServers are what the servers that run on a user's own machine call themselves in the list of models.
+// localServers are the owners of models in the lists of self-hosted servers.
 var localServers = []string{"llamacpp", "library"} // llama.cpp's, Ollama
 
-// IsLocal reports whether the server runs on this machine or in its network, and is one that serves models on a user's
-// own hardware. It asks for the list of models; known is false when the server can't be reached or fails, as one that
-// still loads a model does. What it finds decides whether measuring is worth a user's time: big servers are never
-// measured. An address elsewhere is answered without a request.
+// IsLocal reports whether the server is on this machine or its network and serves models on a user's own hardware.
+// It requests the list of models; known is false if the server can't be reached or fails, for example while it loads
+// a model. The result decides whether the model is measured, which hosted ones never are. For a public URL it sends
+// no request.
 func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	if !m.near {
 		return false, true
@@ -87,8 +87,8 @@ func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 	return slices.Contains(localServers, m.servedOf(list).Owner), true
 }
 
-// isNear reports whether a URL is of this machine or its network, as far as the address tells. A name without a dot is
-// one of this machine, of a container network or of a router. No name is looked up.
+// isNear reports whether a URL is on this machine or its network, judging by the host. A name without a dot is a
+// local one, of a container network or of a router. Names are not resolved.
 func isNear(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -107,16 +107,16 @@ var measuredTool = llm.ToolSpec{
 		`"description":"What to search for"}},"required":["query"]}`),
 }
 
-// Measure has the model call a tool and use what it returns, and takes the time. The error is an *llm.Error: nothing
-// was found out. It sends three short requests, one after the other. A model that takes longer than measureTime is
-// TooSlow, not an error. The second request is the one whose speed counts; it begins with random text, as a server that
-// has the beginning of a prompt in its cache would seem far too fast. The number in the third is made up: only a model
-// that reads the result can say it.
+// Measure has the model call a tool and use its result, and measures the speed. It sends three short requests
+// sequentially. A timeout of measureTime sets TooSlow and is not an error; any other failure is an *llm.Error.
+//
+// The speed is measured with the second request, which begins with random text to avoid the server's prefix cache.
+// The number in the third request is made up, so only a model that reads the result can repeat it.
 func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	limit, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	found := Measured{Context: m.probeModels(limit).Served.Context}
-	// The minute that ran out is a finding, the caller's own end is none.
+	// The timeout is a result; the cancellation by the caller is an error.
 	slow := func(err error) (Measured, error) {
 		if limit.Err() != nil && ctx.Err() == nil {
 			found.TooSlow = true
@@ -124,13 +124,13 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		}
 		return found, err
 	}
-	// The first request may load the model, which says nothing of its speed.
+	// The first request may load the model, so its speed is ignored.
 	if _, _, err := m.timeReply(limit, llm.Request{
 		Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}, MaxTokens: 1,
 	}); err != nil && llm.KindOf(err) != llm.KindEmpty {
 		return slow(err)
 	}
-	// No prefix cache holds what begins with this.
+	// The random prefix is in no prefix cache.
 	history := []llm.Message{
 		{Role: llm.RoleSystem, Text: "Conversation " + rand.Text() + ". You answer questions from documents. What " +
 			"you do not know, you search for by the tool, and then you answer in one short sentence from what it " +
@@ -151,7 +151,7 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 		return found, nil
 	}
 	found.CallsTools = true
-	// The third request goes on from the call, as a run would.
+	// The third request continues from the call, as a run would.
 	req.Messages = append(history, llm.Message{Role: llm.RoleAssistant, Calls: calls.calls[:1]}, llm.Message{
 		Role: llm.RoleTool, CallID: calls.calls[0].ID,
 		Text: `{"passages":[{"n":1,"text":"The key of the boathouse has the number 4711."}]}`,
@@ -162,23 +162,23 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	}
 	found.UsesResults = strings.Contains(said.text, "4711")
 	if took.out > 0 {
-		found.Out = took.out // a call comes as a whole
+		found.Out = took.out // a call is not streamed
 	}
 	return found, nil
 }
 
-// said is a whole reply.
+// said is a complete reply.
 type said struct {
 	text  string
 	calls []llm.Call
 }
 
-// speed is in tokens a second; 0: not known. in is the prompt's, until the reply's first piece; out is the reply's,
-// from then on.
+// speed is in tokens a second; 0: unknown. in is the speed of the prompt, until the reply's first chunk; out is that
+// of the reply after it.
 type speed struct{ in, out float64 }
 
-// timeReply sends a request and takes the time. The first piece ends the reading of the prompt; parts that only tell
-// how far the reading is do not count. One token is taken off the reply's, which came with that piece.
+// timeReply sends a request and measures the speed. The first chunk ends the reading of the prompt; llm.Reading
+// parts do not count. One token of the reply is subtracted, which came with that chunk.
 func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s speed, err error) {
 	begun := m.now()
 	var first time.Time
@@ -204,8 +204,8 @@ func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s spe
 	return out, s, nil
 }
 
-// perSecond is 0 for what is too short to tell. It also guards the division: 10 ms is less than any server needs that
-// really reads.
+// perSecond returns the speed, or 0 for a duration too short to measure. A server that really reads a prompt takes
+// more than 10 ms. It also avoids a division by zero.
 func perSecond(tokens int, took time.Duration) float64 {
 	if tokens < 1 || took < 10*time.Millisecond {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// A model is small when it is slow, has little room, or can't call a tool and use what it returns.
+// A model is small if it is slow, has a short context, or can't call a tool and use its result.
 func TestMeasureTellsSmallModels(t *testing.T) {
 	t.Parallel()
 	call := scripted.Reply{
@@ -62,7 +62,7 @@ func TestMeasureTellsSmallModels(t *testing.T) {
 	}
 }
 
-// Only servers of a user's own hardware are measured: others cost money, and are fast.
+// Only self-hosted servers are measured: others cost money, and are fast.
 func TestOnlyLocalServersAreMeasured(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -1,12 +1,13 @@
-// Package openai speaks to OpenAI and to the many servers with the same interface: Ollama, vLLM, llama.cpp, Groq, Azure
-// and others. They differ in small things, so the adapter reads tolerantly (events, scan, chunk, tools), learns from
-// refusals which fields a server takes (habits in request), and takes a reply as whole only when its end was said. New
-// makes a Model for replies, embeddings or both; Probe and Measure find out what a server can do.
+// Package openai is a client of OpenAI's API and of the many compatible servers: Ollama, vLLM, llama.cpp, Groq,
+// Azure and others. They differ in details, so the parser is tolerant (events, scan, chunk, tools). The client
+// learns from refusals which fields a server accepts (habits in request), and treats a reply as complete only with a
+// proof of its end. New returns a Model for replies, embeddings or both; Probe and Measure test a server's
+// capabilities.
 //
-// Files by subject: model.go and endpoint.go hold settings; request.go writes what goes out; stream.go, events.go,
-// scan.go, chunk.go, tools.go and finish.go read what comes back; embed.go and picture.go are the two requests that are
-// no streams; probe.go, reach.go and measure.go look at the server. Keys are never printed, and go only to the host
-// that they were set for.
+// Files by subject: model.go and endpoint.go have the configuration; request.go encodes requests; stream.go,
+// events.go, scan.go, chunk.go, tools.go and finish.go parse replies; embed.go and picture.go have the two requests
+// that are not streams; probe.go, reach.go and measure.go check the server. Keys are redacted, and sent only to the
+// host that they were set for.
 package openai
 
 import (
@@ -31,10 +32,10 @@ import (
 
 const defaultBaseURL = "https://api.openai.com/v1/"
 
-// Secret is a key that does not print.
+// Secret is a key that is redacted when printed.
 type Secret string
 
-// String hides the key.
+// String returns a placeholder for the key.
 func (s Secret) String() string {
 	if s == "" {
 		return "[not set]"
@@ -42,37 +43,38 @@ func (s Secret) String() string {
 	return "[set]"
 }
 
-// GoString hides the key.
+// GoString returns a placeholder for the key.
 func (s Secret) GoString() string { return s.String() }
 
-// LogValue hides the key.
+// LogValue returns a placeholder for the key.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Config says which server and model to use. Zero durations take the defaults.
+// Config configures the server and model. Zero durations take the defaults.
 type Config struct {
 	APIKey         Secret // may be empty if BaseURL is set
-	BaseURL        string // with its version, like http://localhost:11434/v1; empty: OpenAI
+	BaseURL        string // with its version, like http://localhost:11434/v1; empty: OpenAI's
 	Model          string
 	EmbeddingModel string // empty: Embed is not used
-	// EmbeddingBaseURL and EmbeddingAPIKey are those of the server of the embedding model, if it is another one. Its
-	// key is APIKey only where the host is the same: a key goes to nobody else.
+	// EmbeddingBaseURL and EmbeddingAPIKey are for a separate server of the embedding model. APIKey is its default
+	// key only if the host is the same, so that a key is never sent to another host.
 	EmbeddingBaseURL string
 	EmbeddingAPIKey  Secret
-	HTTPClient       *http.Client // nil: a client of our own
+	HTTPClient       *http.Client // nil: httpllm.NewHTTPClient
 	Log              *slog.Logger // nil: slog.Default()
 
-	// FirstToken is the longest wait for the first piece of a reply: 120 s, and 10 min on this machine or its network.
+	// FirstToken is the timeout of the first chunk of a reply: 120 s, and 10 min for a server on this machine or its
+	// network.
 	FirstToken time.Duration
-	Idle       time.Duration // 60 s: the longest silence after it
-	IdleText   time.Duration // 180 s: the longest time without a piece of the reply, though other bytes come
-	RetryFor   time.Duration // 30 s: no further try begins after this
+	Idle       time.Duration // 60 s: timeout between bytes after it
+	IdleText   time.Duration // 180 s: timeout between chunks of the reply, though other bytes arrive
+	RetryFor   time.Duration // 30 s: no further try starts after this time
 }
 
-// postFunc is the Post of the SDK's client. The client is not kept: it holds every service of the SDK, and the linker
-// keeps the types of all fields of a value that reaches an interface.
+// postFunc is the Post method of the SDK's client. The client itself is not stored: it references every service of
+// the SDK, which the linker would then keep in the binary.
 type postFunc func(ctx context.Context, path string, params, res any, opts ...option.RequestOption) error
 
-// Model is a model of one server. It satisfies llm.Model and corpus.Embedder.
+// Model is a model of one server. It implements llm.Model and corpus.Embedder.
 type Model struct {
 	name, embeddings string
 	post             postFunc // sends the request for a reply
@@ -85,17 +87,17 @@ type Model struct {
 
 	patience httpllm.Patience
 	server   *httpllm.Server // for replies
-	embedder *httpllm.Server // for embeddings: their failures say nothing of replies
+	embedder *httpllm.Server // for embeddings: their failures are independent of replies
 
 	near       bool // the server is on this machine or in its network
 	learnt     learnt
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
-	batchSize  atomic.Int64 // texts that are embedded at once; 0: maxBatch
-	embedding  atomic.Int32 // calls of Embed under way
+	batchSize  atomic.Int64 // batch size of embeddings; 0: maxBatch
+	embedding  atomic.Int32 // active calls of Embed
 }
 
-// New returns a model. It does not speak to the server yet.
+// New validates the configuration. It sends no request.
 func New(c Config) (*Model, error) {
 	var errs []error
 	if c.Model == "" {
@@ -137,7 +139,7 @@ func New(c Config) (*Model, error) {
 	}
 	m.server = server(c.Model, "OPENAI_MODEL", replies)
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
-	// What is known of addresses spares the first refused request.
+	// Known servers are configured by URL, which avoids a first refused request.
 	m.learnt.habits = habits{
 		sendReasoning: wantsReasoning.MatchString(base), newTokenLimit: strings.Contains(base, "api.openai.com"),
 	}
@@ -148,29 +150,29 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// firstToken is how long the first piece of a reply may take by default: 2 minutes, and 10 for a server on this machine
-// or in its network.
+// firstToken returns the default timeout of the first chunk of a reply: 2 minutes, and 10 for a server on this
+// machine or in its network.
 func firstToken(base string) time.Duration {
-	if isNear(base) { // nobody pays for it, and a processor reads slowly
+	if isNear(base) { // local inference is free, and a CPU reads prompts slowly
 		return 10 * time.Minute
 	}
 	return 2 * time.Minute
 }
 
-// Name is the model's name.
+// Name returns the model's name.
 func (m *Model) Name() string { return m.name }
 
-// Close lets go of idle connections. The model can be used again after it. Requests under way are not cut off. A client
-// that was passed in is its owner's.
+// Close closes idle connections. The model can be used again after it. Active requests are not cancelled. A client
+// that was passed in stays its owner's.
 func (m *Model) Close() {
 	if m.ownClient {
 		m.http.CloseIdleConnections()
 	}
 }
 
-// Stream sends a request. See llm.Model. A request that failed before anything was yielded is tried up to three times;
-// a rate limit goes to the caller, who can tell people. A Reading may come before a failure and again in the next try:
-// it is no piece of the reply.
+// Stream sends a request. See llm.Model. A request that failed before a part was yielded is tried up to three times;
+// a rate limit is returned to the caller, who can inform users. A Reading may come before a failure and again in the
+// retry, since it is not part of the reply.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		if err := m.server.Retry(

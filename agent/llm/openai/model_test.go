@@ -177,7 +177,7 @@ func TestRetries(t *testing.T) {
 }
 
 func TestSilenceEndsInATimeout(t *testing.T) {
-	const short, long = 50 * time.Millisecond, time.Minute // what is not tried out is longer than any machine is slow
+	const short, long = 50 * time.Millisecond, time.Minute // long: the timeout that is not under test
 	for name, tt := range map[string]struct {
 		stall            int
 		firstToken, idle time.Duration
@@ -265,7 +265,7 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 	}
 }
 
-// What the server refused to take is said with each reply that goes without it.
+// A Notice in each reply reports the fields that the server refuses.
 func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
 	web := httptest.NewServer(refusingFields(1, "seed", "temperature"))
 	t.Cleanup(web.Close)
@@ -353,7 +353,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// refusingFields is a server that refuses requests which name a field, the first of the fields first; see
+// refusingFields is a server that refuses requests with a field, the first of the fields first; see
 // scripted.RefuseTogether for n.
 func refusingFields(n int, fields ...string) http.Handler {
 	var server http.Handler = scripted.NewServer(scripted.Config{})
@@ -364,7 +364,8 @@ func refusingFields(n int, fields ...string) http.Handler {
 	return server
 }
 
-// The first questions after a start often come together: each has to find out by itself what the server refuses.
+// The first questions after a start are often concurrent: each has to learn by itself which fields the server
+// refuses.
 func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 	t.Parallel()
 	const n = 4
@@ -390,7 +391,8 @@ func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 	}
 }
 
-// llama.cpp's server is asked how much it has read, once it has shown what it is; others might refuse the question.
+// The prompt progress is requested from llama.cpp only, once the server was identified; others might refuse the
+// field.
 func TestHowMuchIsReadIsTold(t *testing.T) {
 	t.Parallel()
 	const reply = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null}}],` +
@@ -427,7 +429,7 @@ func TestHowMuchIsReadIsTold(t *testing.T) {
 	}
 }
 
-// Row 40: reasoning goes back as the server wants it: by rule where that is known, else by one change after its
+// Row 40: reasoning is sent back as the server requires: by rule for known servers, else by one change after its
 // refusal.
 func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
 	t.Parallel()

@@ -10,10 +10,10 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// maxPictureReply is how many tokens a reply about a picture may have: those of a very full page.
+// maxPictureReply is the token limit of a reply about a picture: that of a very full page.
 const maxPictureReply = 8192
 
-// pictureAnswer is what is needed of a reply that comes as a whole.
+// pictureAnswer is the used part of a response that is not streamed.
 type pictureAnswer struct {
 	Choices []struct {
 		Message struct {
@@ -23,9 +23,9 @@ type pictureAnswer struct {
 	} `json:"choices"`
 }
 
-// ReadPicture shows a picture, a PNG, to the model with an instruction and returns what it says. The reply may take as
-// long as the first piece of another. Errors are *llm.Error. It is the one request for a reply that is no stream:
-// nothing shows it while it comes, and an answer that was cut off is worth nothing, so it fails.
+// ReadPicture sends a PNG picture with an instruction to the model and returns its reply. Its timeout is that of the
+// first chunk of a stream. Errors are *llm.Error. The reply is not streamed, since it is not shown while it arrives,
+// and a truncated one is an error.
 func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte) (string, error) {
 	type part map[string]any
 	shown := "data:image/png;base64," + base64.StdEncoding.EncodeToString(png)

@@ -14,24 +14,25 @@ import (
 
 const probeTimeout = 30 * time.Second
 
-// Health is what a probe found. The fields are in the order they are tried: what follows a failure was not tried.
+// Health is the result of a probe. The fields are in the order of the checks; after a failure the rest is not
+// checked.
 type Health struct {
-	Reachable bool // a server answered
-	KeyRight  bool // and took the key
-	ModelHere bool // and knows the model
+	Reachable bool // the server responded
+	KeyRight  bool // and accepted the key
+	ModelHere bool // and has the model
 	Answers   bool // and the model replied with a complete stream
-	Tools     bool // and called the tool that it was told to call
-	Usage     bool // and says how many tokens were used
-	Embeds    bool // and the embedding model works; false also when none is set
+	Tools     bool // and called the requested tool
+	Usage     bool // and reported its token usage
+	Embeds    bool // and the embedding model works; false also if none is configured
 	Models    []string
-	Served    Served        // the model that the server really answers with, as far as its list tells
-	Took      time.Duration // until the reply was complete
-	Err       error         // the first failure, an *llm.Error; nil if the model answers
+	Served    Served        // the model that the server really uses, as far as its list shows
+	Took      time.Duration // time until the reply was complete
+	Err       error         // the first failure, an *llm.Error; nil if the model replied
 	EmbedErr  error
 }
 
-// Probe asks the server for its models and for one small tool call. It takes at most 30 s. It is safe for concurrent
-// use, and costs a few tokens: it is made for the start and for `footnote doctor`. Health checks ask Reach.
+// Probe requests the list of models and one small tool call. Its timeout is 30 s. It is safe for concurrent use, and
+// costs a few tokens: it is for the start and for `footnote doctor`. Health checks use Reach.
 func (m *Model) Probe(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, httpllm.ErrNoFirstToken)
 	defer cancel()
@@ -46,7 +47,7 @@ func (m *Model) Probe(ctx context.Context) Health {
 	return h
 }
 
-// listed is a model in a server's list. The SDK's own type takes many times its JSON.
+// listed is a model in a server's list. The SDK's type takes many times the memory of its JSON.
 type listed struct {
 	ID          string          `json:"id"`
 	OwnedBy     string          `json:"owned_by"`
@@ -54,11 +55,11 @@ type listed struct {
 	Meta        json.RawMessage `json:"meta"`
 }
 
-// maxModels bounds a list of models; a longer one is no list.
+// maxModels is the maximum length of a list of models; a longer one is invalid.
 const maxModels = 10_000
 
-// listModels lists the models of the server. An invalid answer counts as an empty list. Entries are
-// decoded once their number is known.
+// listModels requests the server's list of models. An invalid response counts as an empty list. Entries are decoded
+// after their number was checked.
 func (m *Model) listModels(ctx context.Context) ([]listed, *llm.Error) {
 	var raw []byte
 	if _, err := m.models.List(ctx, option.WithResponseBodyInto(&raw)); err != nil {
@@ -77,8 +78,8 @@ func (m *Model) listModels(ctx context.Context) ([]listed, *llm.Error) {
 	return list, nil
 }
 
-// probeModels lists the models. Servers without a list are asked for a reply all the same. A status of 404 or so means
-// that there is no list, and says nothing of the model.
+// probeModels lists the models. A server without a list is still asked for a reply. An error such as 404 means that
+// it has no list, and is no evidence about the model.
 func (m *Model) probeModels(ctx context.Context) (h Health) {
 	list, e := m.listModels(ctx)
 	if e != nil {
@@ -96,7 +97,8 @@ func (m *Model) probeModels(ctx context.Context) (h Health) {
 	return h
 }
 
-// servedOf is what a list says of this model. A server that has a single model answers with it, whatever is asked for.
+// servedOf returns the metadata of this model in a list. A server with a single model uses it for any requested
+// name.
 func (m *Model) servedOf(list []listed) (s Served) {
 	for _, model := range list {
 		if model.ID == m.name || len(list) == 1 {
@@ -106,15 +108,15 @@ func (m *Model) servedOf(list []listed) (s Served) {
 	return s
 }
 
-// Served is what a server's list says of a model. Empty fields: nothing.
+// Served is a server's metadata of a model. Empty fields are unknown.
 type Served struct {
 	Name    string
 	Owner   string // like llamacpp
 	Context int    // tokens
 }
 
-// served is an entry of a server's list of models. Servers name the size of the context in different fields, where
-// other servers have other values.
+// served converts an entry of a server's list. Servers have different fields for the context length, and other
+// values in the same fields.
 func (l listed) served() Served {
 	var longest int
 	var meta struct {
@@ -124,7 +126,7 @@ func (l listed) served() Served {
 	return Served{Name: l.ID, Owner: l.OwnedBy, Context: cmp.Or(meta.Context, longest)}
 }
 
-// probeReply has the model call a tool, and notes what of that worked.
+// probeReply has the model call a tool, and records which parts worked.
 func (m *Model) probeReply(ctx context.Context, h *Health) {
 	start := m.now()
 	req := llm.Request{

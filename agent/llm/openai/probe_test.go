@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// Many servers answer questions and have no list of models, or one that nobody can read.
+// Many servers answer questions without a list of models, or with an invalid one.
 func TestAServerWithoutAListIsAskedForAReply(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusOK, http.StatusNotFound, http.StatusInternalServerError} {
@@ -36,7 +36,7 @@ func TestAServerWithoutAListIsAskedForAReply(t *testing.T) {
 	}
 }
 
-// A list is read up to a bound, however much the server sends, and one of too many models is no list.
+// A list is read up to a limit, however much the server sends, and one with too many models is invalid.
 func TestListsOfModelsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{

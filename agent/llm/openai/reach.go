@@ -2,17 +2,16 @@ package openai
 
 import "context"
 
-// Reach reports whether the server answers and takes the key. It asks at most every ten seconds and is safe for
-// concurrent use. The error is an *llm.Error.
+// Reach reports whether the server responds and accepts the key. It sends a request at most every ten seconds. It is
+// safe for concurrent use. The error is an *llm.Error.
 func (m *Model) Reach(ctx context.Context) error {
 	return m.server.Reach.Ask(ctx, m.now(), func(ctx context.Context) error { return m.probeModels(ctx).Err })
 }
 
-// ReachEmbeddings reports whether the embedding model makes vectors, which a server can refuse while it answers
-// everything else. It asks for that of one word at most every ten seconds, without trying again, and is safe for
-// concurrent use. A server that is busy with the texts of Embed may let it wait until ctx ends: that is no failure. The
-// error is an *llm.Error. Whether texts are being embedded is asked after the failure: those that began meanwhile are a
-// reason too.
+// ReachEmbeddings reports whether the embedding model works, which a server may refuse while it serves everything
+// else. It embeds one word at most every ten seconds, without retries. It is safe for concurrent use. A timeout
+// while Embed is active means a busy server and is not a failure. Active calls are checked after the failure, since
+// they may have started meanwhile. The error is an *llm.Error.
 func (m *Model) ReachEmbeddings(ctx context.Context) error {
 	return m.embedder.Reach.Ask(ctx, m.now(), func(ctx context.Context) error {
 		_, err := m.embedBatch(ctx, []string{"footnote"})

@@ -16,22 +16,23 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// habits is what was learnt about a server from its refusals. Each flag changes from false to true and stays, but for
-// newTokenLimit and sendReasoning, which begin with a guess by the address and may be turned around.
+// habits are the features of a server, learnt from its refusals. Each flag changes from false to true only, except
+// newTokenLimit and sendReasoning, whose defaults are guessed from the URL and may be inverted.
 type habits struct {
-	noUsage         bool // it does not take stream_options
-	newTokenLimit   bool // it takes max_completion_tokens, not max_tokens
+	noUsage         bool // it does not support stream_options
+	newTokenLimit   bool // it requires max_completion_tokens instead of max_tokens
 	noTemperature   bool
 	noSeed          bool
 	noLogprobs      bool
 	noToolChoice    bool
-	sendReasoning   bool // it wants its reasoning back
-	wantsSignatures bool // it wants a thought signature with each turn's first call
-	tellsReading    bool // it is llama.cpp's, which tells how much it has read when it is asked to
+	sendReasoning   bool // it requires its reasoning back
+	wantsSignatures bool // it requires a thought signature with each turn's first call
+	tellsReading    bool // it is llama.cpp's, which reports the prompt progress on request
 }
 
-// learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is written with
-// one copy of them, and its refusal is compared with that copy: of several that are refused at once each learns.
+// learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is encoded
+// with a snapshot of them, and its refusal is compared with that snapshot, so that each of several concurrent
+// refusals is learnt.
 type learnt struct {
 	mu     sync.Mutex
 	habits habits
@@ -51,7 +52,7 @@ func (l *learnt) learn(lesson func(*habits)) {
 
 var (
 	reasoningField = regexp.MustCompile(`(?i)reasoning(_content)?`)
-	// servers whose models think on in a turn with tools
+	// servers whose models continue their reasoning in a turn with tools
 	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`)
 	refusedField   = regexp.MustCompile(
 		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be ` +
@@ -59,11 +60,10 @@ var (
 	)
 )
 
-// lessonOf looks for a field that the server refused in a request that was written with these habits. It returns nil if
-// there is none; else the request may pass after the lesson. It goes by the text of the refusal, because servers agree
-// on no code for it. A refusal has to look like one of a field (refusedField) and name a field that the request really
-// had; else the same request would be sent again in vain. Of several fields that a message names, the first of these
-// cases is tried first.
+// lessonOf returns the change of habits that follows from a refused request, or nil if no field was refused. These
+// habits are the snapshot that the request was encoded with. It parses the error message, since servers share no
+// error code for it. The message must be about a field (refusedField) that the request has, or a retry would be the
+// same. If it names several fields, the first of these cases is tried first.
 func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
 		return nil
@@ -97,7 +97,7 @@ func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	return lesson
 }
 
-// leftOut says what a request to a model asked for and was written without, as the server refuses to take it.
+// leftOut returns notices about options of a request that the server refuses.
 func (h habits) leftOut(model string, req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil && h.noSeed {
 		notices = append(
@@ -110,7 +110,7 @@ func (h habits) leftOut(model string, req llm.Request) (notices []llm.Notice) {
 	return notices
 }
 
-// hasReasoning reports whether any message of a history brings reasoning along.
+// hasReasoning reports whether any message of a history has reasoning.
 func hasReasoning(history []llm.Message) bool {
 	for _, msg := range history {
 		if msg.Reasoning != "" {
@@ -120,8 +120,8 @@ func hasReasoning(history []llm.Message) bool {
 	return false
 }
 
-// wireRequest is a chat request. It is written by encoding/json instead of the SDK's own types, which encode each
-// message again at every level and take eight times as long on the history of a run.
+// wireRequest is a chat request. It is encoded by encoding/json instead of the SDK's types. These encode each
+// message again at every level and take eight times as long for a run's history.
 type wireRequest struct {
 	Model               string         `json:"model"`
 	Stream              bool           `json:"stream"`
@@ -137,12 +137,12 @@ type wireRequest struct {
 	TopLogprobs         int            `json:"top_logprobs,omitempty"`
 }
 
-// streamOptions asks for a count of tokens at the end of a stream.
+// streamOptions requests the token usage at the end of a stream.
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// wireMessage is a message as the interface has it.
+// wireMessage is a message in OpenAI's format.
 type wireMessage struct {
 	Role      llm.Role   `json:"role"`
 	Content   *string    `json:"content"` // null for calls without text
@@ -159,17 +159,17 @@ type wireCall struct {
 	Extra    json.RawMessage `json:"extra_content,omitempty"`
 }
 
-// noSignature is what Gemini takes as the signature of a call that it did not make, or whose signature is lost.
+// noSignature is Gemini's placeholder for the signature of a call that it did not make, or whose signature is lost.
 const noSignature = "skip_thought_signature_validator"
 
-// wireFunction is what a call calls: arguments are JSON in a string.
+// wireFunction is the function of a call, with the arguments as encoded JSON.
 type wireFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// requestBody writes a request for a server of these habits. A server that does not know tool_choice gets no tools
-// at all when none may be called. The result ends with a line feed where there are no tools, which JSON allows.
+// requestBody encodes a request for a server with these habits. If the server does not support tool_choice, a
+// NoTools request has no tools. The result may end with a line feed, which JSON allows.
 func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
 	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
@@ -218,8 +218,8 @@ func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sizeOf guesses how long a request gets, so that its buffer need not grow: a run's third one has tens of thousands of
-// bytes. Too small a guess costs a copy, nothing else.
+// sizeOf estimates the size of a request, so that its buffer need not grow: a run's third request has tens of
+// thousands of bytes. An estimate that is too small only costs a copy.
 func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
 	size := 1024
 	for i := range history {
@@ -234,8 +234,8 @@ func sizeOf(history []llm.Message, tools []llm.ToolSpec) int {
 	return size
 }
 
-// writeTools adds the definitions as the object's last field. They are encoded already: as a part of wireRequest they
-// would be read again, in every turn.
+// writeTools appends the tool definitions as the object's last field. They are already encoded: as a part of
+// wireRequest they would be parsed again in every turn.
 func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	out.WriteString(`,"tools":[`)
 	for i, spec := range specs {
@@ -252,7 +252,7 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	return nil
 }
 
-// wireMessage writes a message. Reasoning goes back only to servers that want it (habits.sendReasoning).
+// wireMessage converts a message. Reasoning is included only for servers that require it (habits.sendReasoning).
 func (h habits) wireMessage(msg *llm.Message) wireMessage {
 	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
 	if h.sendReasoning {
@@ -281,8 +281,8 @@ func (h habits) wireMessage(msg *llm.Message) wireMessage {
 	return w
 }
 
-// encodeTool returns a tool's definition, encoded once for all requests. A name may come back with another description
-// or schema, so both are compared.
+// encodeTool returns a tool's cached definition. A name may have another description or schema in a later request,
+// so both are compared.
 func (m *Model) encodeTool(spec llm.ToolSpec) (json.RawMessage, error) {
 	if known, ok := m.tools.Load(spec.Name); ok {
 		if d := known.(*definition); d.description == spec.Description && bytes.Equal(d.schema, spec.Schema) {
@@ -303,7 +303,7 @@ func (m *Model) encodeTool(spec llm.ToolSpec) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// definition is a tool as it was encoded last.
+// definition is a cached encoding of a tool.
 type definition struct {
 	description string
 	schema      []byte

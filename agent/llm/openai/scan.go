@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks over one JSON text without building it: what is not asked for is stepped over. The slices it returns
-// are valid until reset. After a fault bad is set and every method returns nothing. It is no validator: parseEvent has
-// encoding/json look at the events on which something rests.
+// scanner parses one JSON text without building values: unused values are skipped. The slices it returns are valid
+// until reset. After a syntax error bad is set and every method returns nothing. It does not validate; parseEvent
+// uses encoding/json for events that must be valid.
 type scanner struct {
 	b       []byte
 	i       int
 	bad     bool
-	scratch []byte // unescaped strings
+	scratch []byte // buffer for unescaped strings
 }
 
-// reset begins with another text. Slices that were returned before are not valid any more.
+// reset starts another text. It invalidates slices that were returned before.
 func (s *scanner) reset(b []byte) {
 	s.b, s.i, s.bad, s.scratch = b, 0, false, s.scratch[:0]
 }
@@ -34,16 +34,16 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// fail notes a fault: everything after it is nothing. It returns false, for its callers to return.
+// fail records a syntax error and skips the rest. It returns false, for its callers to return.
 func (s *scanner) fail() bool {
 	s.bad, s.i = true, len(s.b)
 	return false
 }
 
-// end reports whether nothing but white space is left of a text without fault.
+// end reports whether a valid text has only white space left.
 func (s *scanner) end() bool { return !s.bad && s.peek() == 0 && s.i == len(s.b) }
 
-// open steps into an object or array if the next value is one that starts with c.
+// open enters an object or array if the next value is one that starts with c.
 func (s *scanner) open(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -52,13 +52,13 @@ func (s *scanner) open(c byte) bool {
 	return true
 }
 
-// more steps to the next entry of what open opened; it is false at its end, which it consumes.
+// more moves to the next entry of an opened value. It returns false at the end, which it consumes.
 func (s *scanner) more(first *bool, closing byte) bool {
 	switch c := s.peek(); {
 	case c == closing:
 		s.i++
 		return false
-	// The first entry has no comma before it; whether there is one at all is the caller's to see.
+	// The first entry has no comma before it; the caller detects a missing value.
 	case *first:
 		*first = false
 		return c != 0 || s.fail()
@@ -70,7 +70,7 @@ func (s *scanner) more(first *bool, closing byte) bool {
 	}
 }
 
-// key steps over the next key of an object; ok is false at its end.
+// key reads the next key of an object; ok is false at its end.
 func (s *scanner) key(first *bool) (key []byte, ok bool) {
 	if !s.more(first, '}') {
 		return nil, false
@@ -86,9 +86,8 @@ func (s *scanner) key(first *bool) (key []byte, ok bool) {
 	return key, !s.bad
 }
 
-// str returns the next value if it is a string, unescaped, else nil, and steps over it either way. A string without a
-// backslash is returned from the text itself; others are unescaped into scratch, which grows until reset, so that
-// earlier results stay as they are.
+// str reads the next value and returns it unescaped if it is a string, else nil. A string without a backslash is a
+// slice of the text; others are unescaped into scratch, which grows until reset, so that earlier results stay valid.
 func (s *scanner) str() []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -111,7 +110,7 @@ func (s *scanner) str() []byte {
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
 }
 
-// quoted steps over a string and returns what is between its quotes; plain says that there is no escape in it.
+// quoted reads a string and returns the bytes between its quotes; plain reports that it has no escapes.
 func (s *scanner) quoted() (raw []byte, plain bool) {
 	from := s.i + 1
 	quote := bytes.IndexByte(s.b[from:], '"')
@@ -132,8 +131,8 @@ func (s *scanner) quoted() (raw []byte, plain bool) {
 	return nil, true
 }
 
-// escape appends what the escape at the start of b means and returns its length. Half a surrogate pair stands for
-// U+FFFD, as encoding/json has it (RFC 8259, section 8.2, leaves it open).
+// escape appends the character of the escape at the start of b and returns its length. An unpaired surrogate is
+// replaced by U+FFFD, as in encoding/json (RFC 8259, section 8.2, leaves it open).
 func (s *scanner) escape(b []byte) int {
 	if len(b) < 2 {
 		s.fail()
@@ -171,7 +170,7 @@ func (s *scanner) escape(b []byte) int {
 	return 2
 }
 
-// hexRune reads \uXXXX; -1 means that b does not start with one.
+// hexRune parses \uXXXX, or returns -1 if b does not start with one.
 func hexRune(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -183,7 +182,7 @@ func hexRune(b []byte) rune {
 	return rune(n)
 }
 
-// skip steps over the next value. Depth is counted, without recursion: no text can use up the stack.
+// skip skips the next value. It counts the depth instead of recursing, so that no text can exhaust the stack.
 func (s *scanner) skip() {
 	depth := 0
 	for {
@@ -208,7 +207,7 @@ func (s *scanner) skip() {
 		default:
 			s.literal()
 		}
-		// A value ends when its brackets are closed; a closing one too many is a fault.
+		// A value ends when its brackets are closed; an extra closing one is a syntax error.
 		if depth <= 0 || s.bad {
 			if depth < 0 {
 				s.fail()
@@ -218,7 +217,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// literal steps over a number, true, false or null.
+// literal skips a number, true, false or null.
 func (s *scanner) literal() {
 	from := s.i
 	for s.i < len(s.b) && isLiteral(s.b[s.i]) {
@@ -234,7 +233,7 @@ func isLiteral(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '+' || c == '.' || c == 'E'
 }
 
-// raw returns the bytes of the next value and steps over it.
+// raw reads the next value and returns its bytes.
 func (s *scanner) raw() []byte {
 	s.peek()
 	from := s.i
@@ -245,8 +244,8 @@ func (s *scanner) raw() []byte {
 	return s.b[from:s.i]
 }
 
-// number returns the next value if it is a number, cut to an int; ok is false for any other value. Fractions are cut
-// off, and what no int32 holds is brought to its ends.
+// number reads the next value as an int; ok is false for any other type. Fractions are truncated and clamped to an
+// int32.
 func (s *scanner) number() (n int, ok bool) {
 	c := s.peek()
 	raw := s.raw()

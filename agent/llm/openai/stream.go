@@ -16,11 +16,11 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// maxLessons is how often one request is sent again because the server refused a field of it. Each try teaches one
-// field at most, so a server that refuses four of them is not understood.
+// maxLessons is the maximum number of tries of a request whose fields the server refuses. Each try learns at most
+// one field.
 const maxLessons = 4
 
-// attemptRequest sends the request once, or again if the server refuses a field that it can do without.
+// attemptRequest sends the request, and retries it without a field that the server refuses.
 func (m *Model) attemptRequest(
 	ctx context.Context, req llm.Request, yield func(llm.Part, error) bool,
 ) (yielded bool, err *llm.Error) {
@@ -39,10 +39,10 @@ func (m *Model) attemptRequest(
 	return yielded, err
 }
 
-// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part came: after that
-// nothing may be tried again. The SDK's client sends and authenticates; the body is ours to read, as http.Response, so
-// its decoder is not used (docs/decisions/model-servers.md). llama.cpp names itself in a header: from the next request
-// on it is asked for its progress.
+// streamOnce sends a request and yields the parts of its reply. yielded reports whether any part was yielded: after
+// that there must be no retry. The SDK's client sends and authenticates; the body is parsed here from http.Response,
+// not by the SDK's decoder (docs/decisions/model-servers.md). llama.cpp is identified by a header: later requests
+// ask it for the prompt progress.
 func (m *Model) streamOnce(
 	ctx context.Context, req llm.Request, known habits, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
@@ -72,8 +72,8 @@ func (m *Model) streamOnce(
 	return r.yielded, failed
 }
 
-// readDocument reads a document that came instead of a stream: a whole reply, as servers send it that ignore "stream",
-// or an error.
+// readDocument parses a document instead of a stream: a complete reply of a server that ignores "stream", or an
+// error.
 func (r *reply) readDocument(ctx context.Context, kind string, header http.Header) *llm.Error {
 	body, err := io.ReadAll(io.LimitReader(r.dog, maxEvent))
 	if err != nil {
@@ -96,8 +96,8 @@ func (r *reply) readDocument(ctx context.Context, kind string, header http.Heade
 	return r.endReply(ctx)
 }
 
-// noStream is the error for an answer that is no stream, mostly because the address is wrong. Its beginning goes to the
-// log, without the key.
+// noStream returns the error for a response that is not a stream, mostly because of a wrong URL. The beginning of
+// the response is logged, with the key redacted.
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
 	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(
 		httpllm.Clip(string(begin), 200),
@@ -108,32 +108,31 @@ func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Er
 	}
 }
 
-// reply turns the events of one stream into parts. ended and finish are the two proofs of a whole reply; either is
-// enough. A usage that stands alone counts as an end only after a piece of the reply: before it there is nothing that
-// could have ended.
+// reply converts the events of one stream to parts. ended and finish are the two proofs of a complete reply; either
+// is enough. A separate usage is a proof only after a chunk of the reply.
 type reply struct {
 	m       *Model
 	req     llm.Request
-	known   habits // that the request was written with
+	known   habits // snapshot that the request was encoded with
 	yield   func(llm.Part, error) bool
 	dog     *httpllm.Watchdog
 	events  *eventReader
 	parser  chunkParser
 	calls   callBuilder
 	usage   usage
-	first   []llm.Logprob // alternatives of the first token, if they are asked for
+	first   []llm.Logprob // alternatives of the first token, if requested
 	finish  string
 	refused bool
-	ended   bool // by [DONE], or by a usage that stands alone
-	sawAny  bool // an event was understood
+	ended   bool // by [DONE], or by a separate usage
+	sawAny  bool // a valid event was parsed
 	text    bool // visible text was yielded
 	yielded bool
-	stopped bool   // the consumer left
-	tail    []byte // the begin of a rune whose rest is in the next chunk
+	stopped bool   // the consumer stopped
+	tail    []byte // an incomplete rune, which the next chunk continues
 }
 
-// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's leaving. A
-// connection that breaks after a proof of the end costs nothing but its later use.
+// readEvents reads the stream to its end: [DONE], a finish reason with a clean end, or the consumer's stop. A
+// connection that breaks after a proof of the end is not an error.
 func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	for {
 		data, err := r.events.nextEvent()
@@ -158,7 +157,7 @@ func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	return r.endReply(ctx)
 }
 
-// classifyBreak classifies a read that failed before the reply's end.
+// classifyBreak classifies a read error before the reply's end.
 func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	e := r.m.server.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
@@ -171,8 +170,8 @@ func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	return e
 }
 
-// handleEvent handles the data of one event. What is no JSON object may be one of the forms of a keep-alive, an error
-// as a bare string, or a fault of the protocol, which says what it saw in the log only.
+// handleEvent handles the data of one event. Data that is not a JSON object may be a keep-alive, an error as a
+// string, or a protocol error, whose data is only logged.
 func (r *reply) handleEvent(data []byte) *llm.Error {
 	c, ok := r.parser.parseEvent(data)
 	if !ok {
@@ -202,17 +201,16 @@ func (r *reply) handleEvent(data []byte) *llm.Error {
 	if c.usage.said {
 		r.usage = c.usage
 	}
-	// Servers send the usage in an event of its own, without choices, behind the last piece.
+	// Servers send the usage in a separate event, without choices, after the last chunk.
 	alone := c.usage.said && len(c.content) == 0 && len(c.calls) == 0 && len(c.reasoning) == 0 && c.choices == 0
 	r.ended = alone && (r.yielded || len(r.calls.open) > 0)
 	return r.yieldPieces(c)
 }
 
-// yieldPieces yields what a chunk holds, in the order reasoning, text, calls. Each piece is a sign of life for the
-// watchdog. Text stands before calls within a chunk. Calls are only gathered here: endReply yields them when each is
-// whole.
+// yieldPieces yields the parts of a chunk, in the order reasoning, text, calls. Each part resets the watchdog. Calls
+// are only collected here: endReply yields them when they are complete.
 func (r *reply) yieldPieces(c *chunk) *llm.Error {
-	if c.toRead > 0 && !r.yielded && !r.stopped { // no piece of the reply: it may still be tried again
+	if c.toRead > 0 && !r.yielded && !r.stopped { // not part of the reply: a retry is still possible
 		r.stopped = !r.yield(llm.Reading(float64(c.read)/float64(c.toRead)), nil)
 	}
 	if len(c.reasoning) > 0 {
@@ -240,7 +238,7 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	return nil
 }
 
-// readLogprobs returns the alternatives of the first token that a choice's "logprobs" tell; nil for none.
+// readLogprobs decodes the alternatives of the first token in a choice's "logprobs", nil if there are none.
 func readLogprobs(raw []byte) []llm.Logprob {
 	var said struct {
 		Content []struct {
@@ -249,7 +247,7 @@ func readLogprobs(raw []byte) []llm.Logprob {
 		} `json:"content"`
 	}
 	if json.Unmarshal(raw, &said) != nil || len(said.Content) == 0 {
-		return nil // some servers write null, or another form
+		return nil // some servers send null, or another format
 	}
 	first := said.Content[0]
 	if len(first.Top) == 0 {
@@ -258,8 +256,8 @@ func readLogprobs(raw []byte) []llm.Logprob {
 	return first.Top
 }
 
-// yieldText yields text, but for a rune at its end that is not whole yet. Servers that cut at tokens cut in the middle
-// of runes too, most often in emoji and in Chinese.
+// yieldText yields text, except an incomplete rune at its end. Servers that split at tokens also split runes, most
+// often in emoji and in Chinese.
 func (r *reply) yieldText(text []byte) {
 	if len(text) == 0 {
 		return
@@ -279,8 +277,7 @@ func (r *reply) yieldText(text []byte) {
 	}
 }
 
-// cutRune returns how many bytes at the end of b begin a rune that is not whole. A rune has four bytes at most, so
-// three of them can be there without the last.
+// cutRune returns the number of bytes of an incomplete rune at the end of b, at most 3.
 func cutRune(b []byte) int {
 	for n := 1; n <= min(3, len(b)); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {
@@ -293,7 +290,7 @@ func cutRune(b []byte) int {
 	return 0
 }
 
-// yieldPart hands a part on, unless the consumer has left.
+// yieldPart yields a part, unless the consumer has stopped.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// played is what a consumer gets from a stream: text and reasoning joined, calls, and the end or the error.
+// played is the output of a stream for a consumer: text and reasoning joined, calls, and the end or the error.
 type played struct {
 	Text, Reasoning string
 	Dropped         string
@@ -105,7 +105,7 @@ var helloStop = played{Text: "Hello", Finish: llm.FinishStop}
 var streams = []struct {
 	name string
 	wire string
-	end  error // what the reader ends with; nil is a clean end
+	end  error // the reader's final error; nil for a clean end
 	req  llm.Request
 	want played
 }{
@@ -435,7 +435,7 @@ func TestReadsWholeReply(t *testing.T) {
 	}
 }
 
-// A server like Gemini's refuses a call of the history that does not carry the signature it was sent with.
+// A server like Gemini's refuses a call of the history without its original signature.
 func TestReturnsThoughtSignatures(t *testing.T) {
 	t.Parallel()
 	var signatures [][]string
@@ -485,8 +485,8 @@ func TestReturnsThoughtSignatures(t *testing.T) {
 		return llm.Request{Messages: messages}
 	}
 	for _, req := range []llm.Request{
-		history(signed, okCall("b", "x", "{}")),                 // as Gemini sends calls that are made at the same time
-		history(okCall("a", "x", "{}"), okCall("b", "x", "{}")), // calls that the program made
+		history(signed, okCall("b", "x", "{}")),                 // as Gemini sends concurrent calls
+		history(okCall("a", "x", "{}"), okCall("b", "x", "{}")), // calls of the program
 	} {
 		if got, err := ask(t, m, req); err != nil || got.Text != "Hello" {
 			t.Errorf("got %+v, %v; want Hello", got, err)
@@ -533,7 +533,7 @@ func replay(wire string, broken, bytewise bool) http.Handler {
 	})
 }
 
-// narrow hands on a body one byte at a time, whatever the network puts together.
+// narrow passes a body on one byte at a time, whatever the network's chunks.
 type narrow struct{ http.RoundTripper }
 
 func (n narrow) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -547,7 +547,7 @@ func (n narrow) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Every stream comes out the same through a real server and a real client.
+// Every stream gives the same result through a real server and a real client.
 func TestStreamFaultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, tt := range streams {
@@ -580,7 +580,7 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 					}
 				}
 				want := tt.want
-				// a call without an id is named by its place in the history
+				// a call without an id gets one by its place in the history
 				if len(want.Calls) > 0 && len(tt.req.Messages) == 0 {
 					want.Calls = nil
 					for _, c := range tt.want.Calls {
@@ -598,8 +598,8 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 	}
 }
 
-// A stream whose every event is right is not complete until its end is there: cut anywhere, an error comes last and no
-// call at all.
+// A stream is incomplete until its end, even if all events are valid: truncated anywhere, it yields an error last
+// and no call.
 func TestACutReplyIsNeverComplete(t *testing.T) {
 	t.Parallel()
 	wire := data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, text("日本 Hel"), text("lo"),

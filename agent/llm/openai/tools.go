@@ -10,14 +10,14 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// They bound memory, not models: a turn has a handful of calls.
+// These limits bound memory; models make only a handful of calls in a turn.
 const (
 	maxCalls     = 128 // of one reply
 	maxArguments = 1 << 20
 	maxExtra     = 1 << 18 // bytes of llm.Call.Extra
 )
 
-// openCall is a tool call whose pieces are still coming.
+// openCall is a tool call that is still being streamed.
 type openCall struct {
 	index     int
 	hasIndex  bool
@@ -27,13 +27,13 @@ type openCall struct {
 	tooLong   bool
 }
 
-// callBuilder puts the pieces of a reply's tool calls together. Servers disagree about indexes, ids and repeats, so a
-// piece belongs to the call that its index, its id or, without either, its place in the stream points to.
+// callBuilder joins the chunks of a reply's tool calls. Servers disagree about indexes, ids and repeats. So a chunk
+// is assigned to a call by its index, its id or, without either, its place in the stream.
 type callBuilder struct {
 	open []*openCall
 }
 
-// addDelta takes a piece; it fails if the piece belongs to no call, or to too many.
+// addDelta adds a chunk. It returns an error if the chunk matches no call, or there are too many calls.
 func (b *callBuilder) addDelta(d *callDelta) error {
 	call, err := b.callFor(d)
 	if err != nil {
@@ -50,9 +50,9 @@ func (b *callBuilder) addDelta(d *callDelta) error {
 	return nil
 }
 
-// callFor returns the call that a piece belongs to, a new one if it begins one. A piece without index, id and name
-// belongs to the only call there is. Where there are several, it fails: arguments that are put behind those of another
-// call could run as something nobody asked for.
+// callFor returns the call of a chunk, which may be a new one. A chunk without index, id and name belongs to the
+// only call. If there are several, it is an error, since arguments that are appended to another call could run as a
+// call that was never made.
 func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 	call := b.findOpen(d)
 	if call != nil && !call.startsAnother(d) {
@@ -74,7 +74,7 @@ func (b *callBuilder) callFor(d *callDelta) (*openCall, error) {
 	return call, nil
 }
 
-// findOpen returns the call that a piece may continue: the last with its index, else the last with its id, else the
+// findOpen returns the call that a chunk may continue: the last with its index, else the last with its id, else the
 // last.
 func (b *callBuilder) findOpen(d *callDelta) *openCall {
 	for i := len(b.open) - 1; i >= 0 && d.hasIndex; i-- {
@@ -93,9 +93,9 @@ func (b *callBuilder) findOpen(d *callDelta) *openCall {
 	return nil
 }
 
-// startsAnother reports whether a piece that points to c begins a new call all the same: it names a tool, and has
-// another id, or comes after complete arguments. Some servers give every call the index 0, others repeat name and id
-// with each piece; both are told apart by whether the arguments so far are whole.
+// startsAnother reports whether a chunk that refers to c starts a new call nevertheless. It must have a tool's name,
+// and either another id or complete arguments before it. Some servers give every call the index 0, others repeat
+// name and id with each chunk; complete arguments distinguish the two.
 func (c *openCall) startsAnother(d *callDelta) bool {
 	if len(d.name) == 0 {
 		return false
@@ -112,8 +112,8 @@ func (c *openCall) startsAnother(d *callDelta) bool {
 	return string(d.name) != c.name || len(bytes.TrimSpace(d.arguments)) > 0 && !sameJSON(c.arguments, d.arguments)
 }
 
-// addName sets the name; a repeat is ignored, and so is what some models write after it. “<|” begins the special tokens
-// of a model's template, which leak behind names. 256 bytes are far more than a name has.
+// addName sets the name; a repeat is ignored. It truncates the name at “<|”, the start of special tokens that leak
+// from a model's template. The limit of 256 bytes is far above the length of a name.
 func (c *openCall) addName(name string) {
 	name, _, _ = strings.Cut(name, "<|")
 	if name == "" || name == c.name || len(c.name)+len(name) > 256 {
@@ -124,7 +124,7 @@ func (c *openCall) addName(name string) {
 	}
 }
 
-// addArguments appends a piece, unless it repeats the whole.
+// addArguments appends a chunk, unless it repeats the complete arguments.
 func (c *openCall) addArguments(piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -133,11 +133,11 @@ func (c *openCall) addArguments(piece []byte) {
 		c.tooLong = true
 		return
 	}
-	// A piece that begins an object anew, behind one that is whole, is a repeat or takes its place.
+	// A chunk that starts an object after a complete one is a repeat or a replacement.
 	if start := bytes.TrimSpace(piece); len(start) > 0 && (start[0] == '{' || start[0] == '"') &&
 		httpllm.IsObject(c.arguments) {
 		if string(bytes.TrimSpace(c.arguments)) == "{}" {
-			c.arguments = c.arguments[:0] // an empty object stood in for what comes now
+			c.arguments = c.arguments[:0] // an empty object was a placeholder
 		} else if sameJSON(c.arguments, piece) {
 			return
 		}
@@ -145,9 +145,9 @@ func (c *openCall) addArguments(piece []byte) {
 	c.arguments = append(c.arguments, piece...)
 }
 
-// finishCalls returns the calls in order, each with an id of its own that is not in taken. cut says that the reply was
-// cut off, so that none of them may run. Ids are made of the turn, the call's place and a counter, so that equal
-// replies get equal ids.
+// finishCalls returns the calls in order, each with a unique id that is not in taken. cut reports that the reply was
+// cut off, so that none of them may run. Generated ids contain the turn, the call's place and a counter, so that
+// equal replies get equal ids.
 func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []llm.Call {
 	out := make([]llm.Call, 0, len(b.open))
 	for i, c := range b.open {
@@ -170,7 +170,7 @@ func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []l
 	return out
 }
 
-// sameJSON reports whether piece is the object again, plain or encoded as a string.
+// sameJSON reports whether piece is the same object, plain or encoded as a string.
 func sameJSON(object, piece []byte) bool {
 	var inner string
 	if json.Unmarshal(piece, &inner) == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// answerKeys hold an answer that is wrapped in JSON; besideAnswer may stand with it, those that list footnotes first.
-// answerTools are tools that agents are often trained with and that there are not here: their argument is the answer.
+// answerKeys are the fields of JSON that wraps an answer. besideAnswer are allowed fields beside it, first those
+// that list footnotes. answerTools are tools that agents are often trained with but that do not exist here: their
+// argument is the answer.
 var (
 	answerKeys   = []string{"answer", "final_answer", "final", "response", "text", "content"}
 	besideAnswer = []string{
@@ -18,10 +19,10 @@ var (
 	answerTools = []string{"finish", "answer", "final_answer", "final", "respond", "response"}
 )
 
-// showAnswer shows the held text if it is an answer in JSON: an object, or a call of one of answerTools. If the prompt
-// did not request JSON, the object must be the whole reply, with one of the first four keys and only besideAnswer
-// fields: an answer may quote JSON. Text before the object becomes a thought and text after it part of the answer. The
-// other fields are dropped.
+// showAnswer shows the held text if it is an answer in JSON: an object, or a call of one of answerTools. An answer
+// may quote JSON. So if the prompt did not request JSON, the object must be the whole reply, with one of the first
+// four keys and only besideAnswer fields. Text before the object becomes a thought and text after it part of the
+// answer. The other fields are dropped.
 func (r *reply) showAnswer(held string, calls int) bool {
 	start := strings.IndexByte(held, '{')
 	if start < 0 || r.calls > 0 || r.shown && !r.json {
@@ -102,7 +103,7 @@ func (r *reply) answerOfCall(object map[string]any) string {
 	return ""
 }
 
-// onlyAnswer reports whether an object holds an answer and nothing but what may stand beside one.
+// onlyAnswer reports whether an object has only an answer and besideAnswer fields.
 func onlyAnswer(object map[string]any, key string) bool {
 	for other := range object {
 		if other != key && !slices.Contains(besideAnswer, other) {
@@ -113,7 +114,8 @@ func onlyAnswer(object map[string]any, key string) bool {
 }
 
 // takeAnswer removes the answer under a key from an object and returns it, empty without one. An answer without
-// footnotes gets the numbers of the lists beside it. Numbers up to 999 are footnotes; a longer one is a year or an id.
+// footnotes gets the numbers of the lists beside it. Numbers up to 999 are footnotes; a longer one is a year or an
+// id.
 func takeAnswer(object map[string]any, key string) string {
 	said, _ := object[key].(string)
 	if strings.TrimSpace(said) == "" {

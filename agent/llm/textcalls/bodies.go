@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// bodies rewrite the calls of a text, by how their arguments are written, to objects like the one that prompt.md asks
-// for, so that one reader (readPiece) is enough. They run in this order, each over what the ones before it left: a name
-// in front comes first since its arguments may be an object already, code comes last since any other form may hold
-// text that looks like it.
+// bodies rewrite calls, by the encoding of their arguments, to the form that prompt.md requests, so that one parser
+// (readPiece) is enough. The order matters. A name in front comes first, since its arguments may be an object
+// already. Code comes last, since any other form may contain text that looks like code.
 var bodies = []struct {
 	of      body
 	rewrite func(k known, text string) string
@@ -23,15 +22,15 @@ var bodies = []struct {
 	{inCode, known.codeCalls},
 }
 
-// inObjects rewrites the calls of a text that are not written as an object with the tool's name in it. Only the
-// dialects that begin somewhere in it are read.
+// inObjects rewrites the calls of a text that are not an object with the tool's name. Only dialects whose begin
+// occurs in the text are parsed.
 func (k known) inObjects(text string) string {
 	text = withoutMadeUp(text)
 	spoken := slices.DeleteFunc(slices.Clone(dialects), func(d dialect) bool { return !d.beginsIn(text, k.names) })
-	text = strings.ReplaceAll(text, "<escape>", `"`) // FunctionGemma's quote, which no other text has
+	text = strings.ReplaceAll(text, "<escape>", `"`) // FunctionGemma's quote, which no other dialect has
 	for _, d := range spoken {
 		if d.named != nil {
-			text = d.named.ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all whose name is in front
+			text = d.named.ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all with a name in front
 		}
 	}
 	for _, b := range bodies {
@@ -42,11 +41,11 @@ func (k known) inObjects(text string) string {
 	return text
 }
 
-// madeUp is what a model goes on with after its call when it does not wait: the result, and all that follows from it.
+// madeUp matches the tool result that a model invents after its call instead of waiting, and all text after it.
 var madeUp = regexp.MustCompile(`(?ms)^\s*\**Observation\**:.*|✿(?:RESULT|RETURN)✿.*`)
 
-// withoutMadeUp cuts a text before the result of a call that the model made up, and what follows from that. Without a
-// call before it the word may be one of an answer.
+// withoutMadeUp truncates a text before an invented tool result. Without a call before it, the word may be part of
+// an answer.
 func withoutMadeUp(text string) string {
 	if at := madeUp.FindStringIndex(text); at != nil &&
 		(strings.Contains(text[:at[0]], "Action") || strings.Contains(text, "✿")) {
@@ -60,18 +59,18 @@ var (
 	valueInBrackets = regexp.MustCompile(`(?m)^\s*\**Action\**:\**\s*([\w.-]+)\[([^\]\n]*)\]\s*$`)
 )
 
-// valuesAfterNames rewrites a name with one value behind it. Objects behind a name are found by readPiece.
+// valuesAfterNames rewrites a name followed by one value. readPiece parses objects after a name.
 func (k known) valuesAfterNames(text string) string {
 	return replaceGroups(valueAfterName, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
 }
 
-// valuesInBrackets rewrites "Action: name[value]", the form of the paper on ReAct.
+// valuesInBrackets rewrites "Action: name[value]", the form of the ReAct paper.
 func (k known) valuesInBrackets(text string) string {
 	return replaceGroups(valueInBrackets, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
 }
 
-// fromValue writes the call of a tool with one value that is no object, empty if there is no such tool or the value may
-// be meant for several of its fields.
+// fromValue writes the call of a tool with one value that is not an object. It returns an empty string for an
+// unknown tool, or if several of its fields could take the value.
 func (k known) fromValue(said, value string) string {
 	name := k.toolNamed(said)
 	fields, ok := k.singleArgument(name, strings.Trim(strings.TrimSpace(value), `"'`))
@@ -81,7 +80,7 @@ func (k known) fromValue(said, value string) string {
 	return writeObject(name, fields)
 }
 
-// The closing tags need not match: small models often close the outer one only.
+// The closing tags need not match, since small models often close only the outer one.
 var (
 	functionTag = regexp.MustCompile(
 		`(?s)<(?:function|invoke)(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</(?:function|invoke|tool_call)>`,
@@ -108,7 +107,7 @@ var (
 	keyValueTag  = regexp.MustCompile(`(?s)<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
-// keyValueTags rewrites GLM's calls: the name, then keys and values in turn.
+// keyValueTags rewrites GLM's calls: the name, then alternating keys and values.
 func (k known) keyValueTags(text string) string {
 	return replaceGroups(keyValueCall, text, func(m []string) string {
 		if k.toolNamed(m[1]) == "" {
@@ -128,7 +127,7 @@ func (k known) toolTags(text string) string {
 	return text
 }
 
-// withToolTag rewrites the tags that are the name of one tool: fields in tags, or an object.
+// withToolTag rewrites tags with the name of one tool: fields in tags, or an object.
 func withToolTag(text, name string) string {
 	opening, closing := "<"+name+">", "</"+name+">"
 	before, rest, ok := strings.Cut(text, opening)
@@ -150,7 +149,7 @@ func withToolTag(text, name string) string {
 	return before + writeObject(name, fields) + withToolTag(after, name)
 }
 
-// replaceGroups is ReplaceAllStringFunc with the groups of each match; an empty result leaves the match.
+// replaceGroups is ReplaceAllStringFunc with the groups of each match; an empty result keeps the match.
 func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
 	return re.ReplaceAllStringFunc(text, func(match string) string {
 		if out := with(re.FindStringSubmatch(match)); out != "" {
@@ -160,7 +159,7 @@ func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) st
 	})
 }
 
-// fieldsOf reads pairs of a name and a value out of tags. Of a name that comes twice the last value counts, as in JSON.
+// fieldsOf parses pairs of a name and a value from tags. The last of repeated names is used, as in JSON.
 func fieldsOf(re *regexp.Regexp, text string) map[string]any {
 	fields := map[string]any{}
 	for _, m := range re.FindAllStringSubmatch(text, -1) {
@@ -169,8 +168,8 @@ func fieldsOf(re *regexp.Regexp, text string) map[string]any {
 	return fields
 }
 
-// valueOf is a value as JSON, or the text itself: tags have no quotes to tell "3" from 3, and schemas ask for numbers
-// more often than for figures as text.
+// valueOf decodes a value as JSON, or returns the text itself. Tags have no quotes to distinguish "3" from 3, and
+// schemas have numbers more often than digits as text.
 func valueOf(text string) any {
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
@@ -179,8 +178,8 @@ func valueOf(text string) any {
 	return text
 }
 
-// writeObject writes a call in the one form that readPiece reads: {"tool": …, "input": …}. It is empty only if a value
-// can't be written as JSON, which none that came out of JSON or a text is.
+// writeObject encodes a call in the form that readPiece parses: {"tool": …, "input": …}. It returns an empty string
+// if a value can't be encoded, which does not happen for decoded values.
 func writeObject(name string, fields map[string]any) string {
 	raw, err := json.Marshal(map[string]any{"tool": name, "input": fields})
 	if err != nil {

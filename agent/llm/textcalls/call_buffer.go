@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// asciiBegins and wideBegins are what the begins of calls begin with, and lines and code: a piece of text with none of
-// these is passed on without a look at the rest. Searching for ASCII alone is several times faster.
+// asciiBegins and wideBegins are the first characters of call begins, line ends and code: a chunk without any of
+// them is passed on unparsed. A search for ASCII alone is several times faster.
 var asciiBegins, wideBegins = firstRunes()
 
-// firstRunes collects the first runes of callBegins, each once, by whether they are ASCII.
+// firstRunes returns the first runes of callBegins, deduplicated, the ASCII ones separately.
 func firstRunes() (ascii, wide string) {
 	ascii = "\n`"
 	for _, begin := range callBegins {
@@ -28,20 +28,20 @@ func firstRunes() (ascii, wide string) {
 	return ascii, wide
 }
 
-// callBuffer passes text on as it comes and holds back whatever may be a call. Text inside code is never a call,
-// unless the code block is all of it. Once something is held, all that follows is, until it turns out to be no call:
-// what comes behind a call must not be shown before it. Pieces may end anywhere, even within a rune. It belongs to one
+// callBuffer passes streamed text on and buffers text that may be a call. Text inside code is not a call, unless the
+// code block is all of it. Once text is held, all text after it is held too, until it turns out not to be a call.
+// Text after a call must not be shown before it. Chunks may end anywhere, even within a rune. It belongs to one
 // reply and is not safe for concurrent use.
 type callBuffer struct {
 	tools  []string
 	text   string // not shown yet
-	held   bool   // text begins with a mark
-	midway bool   // the mark stood behind other text on its line
+	held   bool   // text begins with a call begin
+	midway bool   // the call begin is after other text on its line
 	code   code
-	lines  []string // begins of calls at the start of a line, for the tools of the request
+	lines  []string // call begins at the start of a line, for the tools of the request
 }
 
-// newCallBuffer knows the tools of a request by name, since some dialects begin with it.
+// newCallBuffer returns a buffer for the tools of a request, since some dialects begin with a tool's name.
 func newCallBuffer(tools []llm.ToolSpec) callBuffer {
 	b := callBuffer{}
 	for _, t := range tools {
@@ -59,8 +59,8 @@ func newCallBuffer(tools []llm.ToolSpec) callBuffer {
 	return b
 }
 
-// takePiece takes a piece and returns what can be shown of the text so far. Nearly all pieces of an answer take the
-// short way at its top: see BenchmarkStream.
+// takePiece adds a chunk and returns the text that can be shown. Nearly all chunks of an answer take the fast path
+// at its top: see BenchmarkStream.
 func (b *callBuffer) takePiece(piece string) string {
 	if b.text == "" && b.code.line && !b.code.isOpen() && !strings.ContainsAny(piece, asciiBegins) &&
 		!strings.ContainsAny(piece, wideBegins) {
@@ -84,7 +84,7 @@ func (b *callBuffer) takePiece(piece string) string {
 		}
 		rest := b.text[i:]
 		switch {
-		case rest[0] == '`' && strings.Trim(rest, "`") == "": // more of them may come
+		case rest[0] == '`' && strings.Trim(rest, "`") == "": // more backticks may follow
 			return b.releaseText(i)
 		case b.code.isOpen() || rest[0] == '`' && !b.opensBlock(rest):
 			i = b.skipText(i)
@@ -103,14 +103,14 @@ func (b *callBuffer) takePiece(piece string) string {
 	return b.releaseText(i)
 }
 
-// releaseText lets go of the first n bytes: they can be shown.
+// releaseText removes the first n bytes from the buffer and returns them.
 func (b *callBuffer) releaseText(n int) string {
 	text := b.text[:n]
 	b.text = b.text[n:]
 	return text
 }
 
-// skipText steps over what is no mark, up to where the next one may be.
+// skipText returns the offset of the next possible call begin.
 func (b *callBuffer) skipText(i int) int {
 	switch c := b.text[i]; c {
 	case '\n':
@@ -129,35 +129,35 @@ func (b *callBuffer) skipText(i int) int {
 	return i + 1 + n
 }
 
-// opensBlock reports whether a run of backticks opens a block.
+// opensBlock reports whether a run of backticks opens a code block.
 func (b *callBuffer) opensBlock(rest string) bool {
 	return !b.code.line && strings.HasPrefix(rest, "```")
 }
 
-// beginsCall reports whether a text begins as a call does.
+// beginsCall reports whether a text starts with a call begin.
 func (b *callBuffer) beginsCall(rest string) bool {
 	return b.opensBlock(rest) || hasToken(rest, callBegins) || !b.code.line && hasToken(rest, b.lines)
 }
 
-// mayBegin reports whether a text may begin as a call does when more of it has come.
+// mayBegin reports whether a text is a prefix of a call begin.
 func (b *callBuffer) mayBegin(rest string) bool {
 	begins := func(mark string) bool { return strings.HasPrefix(mark, rest) }
 	return slices.ContainsFunc(callBegins, begins) || !b.code.line && slices.ContainsFunc(b.lines, begins)
 }
 
-// maxOpening is how many bytes of a held text are looked at again with each piece. Whether it may be a call is known by
-// then, and a long call would cost the square of its length otherwise.
+// maxOpening is the number of bytes of a held text that are parsed again with each chunk. They are enough to decide
+// whether it may be a call, and avoid quadratic time for a long call.
 const maxOpening = 300
 
-// stays reports whether what begins with a mark may be a call. A bracket that opens no object of a call is none, nor
-// is code in another language.
+// stays reports whether text with a call begin may be a call. A bracket without the object of a call is not, and
+// neither is code in another language.
 func (b *callBuffer) stays(text string) bool {
 	text = text[:min(len(text), maxOpening)]
 	return isMarked(text) && text[0] != '`' || b.mayBeCall(text)
 }
 
-// mayBeCall reports whether a text that begins as a call does may still become one. Behind "Action:" the name of a tool
-// decides, since the word is common; behind a brace the first name in it.
+// mayBeCall reports whether a text with a call begin may still become a call. After "Action:" the name of a tool
+// decides, since the word is common; after a brace the first name in the object.
 func (b *callBuffer) mayBeCall(text string) bool {
 	if action, ok := cutAction(text); ok {
 		if fenced := strings.TrimLeft(action, " \r\n"); strings.HasPrefix(fenced, "```") || fenced == "``" {
@@ -186,7 +186,7 @@ func (b *callBuffer) mayBeCall(text string) bool {
 	return hasToken(text, callBegins)
 }
 
-// mayBeObject reports whether what follows a brace is the first name in the object of a call.
+// mayBeObject reports whether the text after a brace starts with the first name in the object of a call.
 func (b *callBuffer) mayBeObject(rest string) bool {
 	rest = withoutComments(strings.TrimLeft(rest, " \t\r\n{"))
 	if rest == "" || rest[0] == '/' {
@@ -197,8 +197,8 @@ func (b *callBuffer) mayBeObject(rest string) bool {
 	return slices.ContainsFunc(callKeys, known) || slices.ContainsFunc(b.tools, known)
 }
 
-// mayBeBlock reports whether a block of code, of which its backticks were taken, may be a call: its language must be
-// one in which models write calls, and what is in it must begin like one.
+// mayBeBlock reports whether a code block, without its backticks, may be a call. Its language must be one that
+// models use for calls, and its content must begin like one.
 func (b *callBuffer) mayBeBlock(body string) bool {
 	lower := strings.ToLower(body)
 	for _, language := range languages {
@@ -215,17 +215,17 @@ func (b *callBuffer) mayBeBlock(body string) bool {
 	return false
 }
 
-// lineBegins reports whether a text is the beginning of a mark that opens a call at the start of a line.
+// lineBegins reports whether a text is a prefix of a call begin at the start of a line.
 func (b *callBuffer) lineBegins(body string) bool {
 	begins := func(mark string) bool { return strings.HasPrefix(mark, body) }
 	return slices.ContainsFunc(b.lines, begins) || slices.ContainsFunc(callBegins, begins)
 }
 
 // callKeys are the first names in the object of a call, or of an answer that is wrapped like one. The last two are
-// arguments without a tool: where the prompt asked for calls as JSON, that is a call to ask for again and no answer.
+// arguments without a tool: if the prompt requested calls as JSON, that is a call to retry and not an answer.
 var callKeys = slices.Concat(nameKeys, argumentKeys, []string{
 	"type", "id", "thought", "reasoning", "answer", "final", "response", "query", "doc_id",
 })
 
-// heldRest is what was held back, at the end of the text.
+// heldRest returns the text that is still held at the end.
 func (b *callBuffer) heldRest() string { return b.text }

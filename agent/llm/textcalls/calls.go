@@ -1,7 +1,7 @@
-// Package textcalls gives tools to models that write their calls as text: because they have no tool calls of their own,
-// or because their server does not read what they write. Model wraps such a model: it tells thoughts from text
-// (thinkingFilter), holds back what may be a call (callBuffer), reads calls in many dialects (Calls), and learns
-// whether a model has tool calls of its own (verdict). Nothing that was meant as a call is ever shown as an answer.
+// Package textcalls adds tools to models that write their calls as text: because they have no native tool calls, or
+// because their server does not parse them. Model wraps such a model. It separates thoughts from text
+// (thinkingFilter), buffers possible calls (callBuffer) and parses calls in many dialects (Calls). It learns whether
+// a model has native tool calls (verdict). Text that was meant as a call is never shown as an answer.
 //
 // To add a form of calls in text, add its row to agent/llm/textcalls/dialects.go, a reply in it as
 // agent/llm/textcalls/testdata/dialects/*.txt, and the calls of that reply as
@@ -17,19 +17,19 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Bounds on what a text may cost. They are far above what replies hold: a turn has a few calls, and an answer of many
-// pages a few dozen brackets. Reading is square in the brackets that open nothing, which is why misses are counted.
+// Limits on the cost of parsing, far above ordinary replies: a turn has a few calls, and an answer of many pages a
+// few dozen brackets. Parsing is quadratic in brackets that open no call, so misses are counted.
 const (
 	maxText   = 1 << 20 // bytes
 	maxCalls  = 20      // the limit per reply; further calls are dropped
-	maxMisses = 200     // brackets behind which no call was found
+	maxMisses = 200     // brackets without a call
 )
 
-// nameBefore is functionary's form, to which all others with the name in front are rewritten.
+// nameBefore matches functionary's form, to which all other dialects with the name in front are rewritten.
 var nameBefore = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
 
-// Calls finds the tool calls in a text, in any of the forms in which models write them, and returns them with the
-// text around them. A call must name one of the tools. What is cut off is no call.
+// Calls parses the tool calls in a text, in any dialect, and returns them with the text around them. A call must
+// name one of the tools. A truncated call is ignored.
 func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	if len(text) > maxText {
 		return nil, text
@@ -37,15 +37,15 @@ func Calls(text string, tools []llm.ToolSpec) (calls []llm.Call, rest string) {
 	k := knownOf(tools)
 	calls, rest = k.findCalls(text)
 	if len(calls) == 0 && isMarked(text) {
-		k.any = true // it was meant as a call: whoever makes it says which tools there are
+		k.any = true // meant as a call: running it reports the available tools
 		return k.findCalls(text)
 	}
 	return calls, rest
 }
 
-// findCalls finds the calls in a text: each balanced piece behind a bracket is tried. rest is the text between the
-// pieces that were calls, without marks if there were any. A piece that is none is stepped over whole if it is an
-// object, since what is inside belongs to it; a list may stand around calls, so only its bracket is.
+// findCalls parses the calls in a text: each balanced piece after a bracket is tried. rest is the text without the
+// calls, and without call marks if there were calls. An object that is not a call is skipped whole, since its
+// contents belong to it. Of a list only the bracket is skipped, since it may contain calls.
 func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 	text = k.inObjects(text)
 	var out strings.Builder
@@ -61,7 +61,7 @@ func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 		if size > 0 {
 			found = k.readPiece(text[start:start+size], text[:start])
 		} else if n := strings.Index(text[start:], "</tool_call>"); n > 0 &&
-			text[start] == '{' { // a bracket is missing, but not the end
+			text[start] == '{' { // a bracket is missing, but the closing tag is there
 			if found = k.readPiece(strings.TrimSpace(text[start:start+n])+"}", text[:start]); len(found) > 0 {
 				size = n
 			}
@@ -85,14 +85,14 @@ func (k known) findCalls(text string) (calls []llm.Call, rest string) {
 	return calls, withoutMarkup(out.String())
 }
 
-// readPiece makes calls of one balanced piece of JSON, or of nearly JSON. before is what stands in front of it, where
-// some forms have the name.
+// readPiece parses the calls of one balanced piece of JSON or near-JSON. before is the text before it, where some
+// dialects have the name.
 func (k known) readPiece(piece, before string) []llm.Call {
 	if strings.HasPrefix(piece, "{") != strings.HasSuffix(piece, "}") {
-		return nil // it closes with another bracket: closingBracket counts both kinds as one
+		return nil // mismatched brackets: closingBracket counts both kinds as one
 	}
 	value, ok := mendJSON(piece)
-	// Models that saw the braces of a template escaped, as in Python's format strings, write both.
+	// Models that saw a template's braces escaped, as in Python's format strings, double them.
 	if inner, doubled := strings.CutPrefix(piece, "{{"); doubled && strings.HasSuffix(inner, "}}") {
 		value, ok = mendJSON("{" + strings.TrimSuffix(inner, "}"))
 	}
@@ -116,11 +116,11 @@ func (k known) readPiece(piece, before string) []llm.Call {
 	return nil
 }
 
-// nameTail is how many bytes in front of an object the name is looked for in: a name has 64 at most, and templates put
-// no more than the fence of a code block between both.
+// nameTail is the number of bytes before an object in which the name is searched. A name has at most 64, and
+// templates put no more than a code fence between both.
 const nameTail = 200
 
-// lastNameBefore is the name that stands in front of arguments, empty for none.
+// lastNameBefore returns the name in front of arguments, empty without one.
 func lastNameBefore(before string) string {
 	if m := nameBefore.FindAllStringSubmatch(before[max(0, len(before)-nameTail):], -1); len(m) > 0 {
 		return m[len(m)-1][1]
@@ -128,7 +128,7 @@ func lastNameBefore(before string) string {
 	return ""
 }
 
-// callsOf reads a list of calls; one entry that is none makes it no such list.
+// callsOf parses a list of calls; ok is false if one entry is not a call.
 func (k known) callsOf(items []any) (calls []llm.Call, ok bool) {
 	for _, item := range items {
 		object, ok := item.(map[string]any)
@@ -144,16 +144,16 @@ func (k known) callsOf(items []any) (calls []llm.Call, ok bool) {
 	return calls, true
 }
 
-// nameKeys and argumentKeys are the names under which the tool and its arguments stand: what prompt.md asks for first,
-// then those of OpenAI's API and most templates, of Llama, Command R, and of LangChain's prompts.
+// nameKeys and argumentKeys are the fields for the tool and its arguments. prompt.md's come first, then those of
+// OpenAI's API and most templates, of Llama, Command R, and of LangChain's prompts.
 var (
 	nameKeys     = []string{"tool", "name", "function", "tool_name", "action"}
 	argumentKeys = []string{"input", "arguments", "parameters", "args", "action_input", "tool_input"}
 )
 
-// callOf reads {"tool": …, "input": …} and its relatives: calls inside another object, {"name": {…}}, and arguments
-// beside the name. The last is read only if each is one that the tool takes, since many objects have a "name". ok is
-// false if the object is no call; a call whose arguments can't be read is one, and Malformed.
+// callOf parses {"tool": …, "input": …} and its variants: calls inside another object, {"name": {…}}, and arguments
+// beside the name. The last is accepted only if the tool has all of the arguments, since many objects have a "name".
+// ok is false if the object is not a call. A call with unreadable arguments is Malformed.
 func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	if items, ok := object["tool_calls"].([]any); ok {
 		calls, ok := k.callsOf(items)
@@ -192,7 +192,7 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 		}, true
 	}
 	if k.any {
-		return nil, false // of a tool that there is not, no arguments are known
+		return nil, false // the arguments of an unknown tool are unknown
 	}
 	flat := map[string]any{} // the arguments beside the name
 	for key, value := range object {
@@ -207,8 +207,8 @@ func (k known) callOf(object map[string]any) ([]llm.Call, bool) {
 	return []llm.Call{{Name: name, Arguments: encodeObject(flat)}}, true
 }
 
-// readArguments reads what stands for the arguments of a call: an object, one that was encoded once or twice more (as
-// OpenAI's API does, and models that imitate it do again), nothing, or the one value that the tool needs.
+// readArguments decodes the arguments of a call: an object, null, or the tool's single value. An object may be
+// encoded once or twice more, as OpenAI's API does, and models that imitate it do again.
 func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	for range 3 {
 		text, ok := given.(string)
@@ -238,7 +238,7 @@ func (k known) readArguments(name string, given any) (map[string]any, bool) {
 	return nil, false
 }
 
-// encodeObject writes arguments as JSON.
+// encodeObject encodes arguments as JSON.
 func encodeObject(object map[string]any) json.RawMessage {
 	raw, err := json.Marshal(object)
 	if err != nil {

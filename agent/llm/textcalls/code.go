@@ -2,26 +2,26 @@ package textcalls
 
 import "strings"
 
-// code says whether a text is inside Markdown's code, where a mark is a quotation.
+// code tracks whether a text is inside Markdown code, where a mark is a quotation.
 type code struct {
 	fence  bool
-	inline int  // backticks that opened it
-	line   bool // something stands on this line
+	inline int  // number of backticks that opened the span
+	line   bool // the line has text
 }
 
-// isOpen reports whether the text is inside a code block or a code span now.
+// isOpen reports whether the text is currently inside a code block or a code span.
 func (c *code) isOpen() bool { return c.fence || c.inline > 0 }
 
-// endLine begins a new line; a code span does not reach over it here.
+// endLine starts a new line, which ends a code span here.
 func (c *code) endLine() { c.inline, c.line = 0, false }
 
-// noteText notes that something other than white space stands on the line.
+// noteText records text on the line, other than white space.
 func (c *code) noteText(s string) {
 	c.line = c.line || strings.TrimSpace(s) != ""
 }
 
-// noteTicks notes a run of backticks. Three or more at the start of a line open and close a block, whatever their
-// number was: models often close with another. A span closes with as many as opened it, as in CommonMark.
+// noteTicks records a run of backticks. Three or more at the start of a line open and close a block, whatever their
+// number, since models often close with another. A span closes with as many as opened it, as in CommonMark.
 func (c *code) noteTicks(n int) {
 	switch {
 	case n >= 3 && !c.line:

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// promptDoc stands behind the system message; {{tools}} is where the tools go.
+// promptDoc is appended to the system message; {{tools}} is the placeholder of the tools.
 //
 //go:embed prompt.md
 var promptDoc string
@@ -16,10 +16,10 @@ var promptDoc string
 // answerNow ends the prompt of a request whose reply must be text.
 const answerNow = "\n\n(No tool can be called any more. Answer now, in plain text.)"
 
-// describeTools is a request for a model without tool calls: the tools are in its system message, its own calls are
-// JSON in its messages, and the results are messages of the user. Results of calls in one turn are one message, since
-// many templates require roles to alternate. The history's calls are written in the form that the prompt asks for,
-// whatever form the model chose: it follows its own example more than the prompt.
+// describeTools rewrites a request for a model without native tool calls. The tools are in its system message, its
+// calls are JSON in its messages, and the results are messages of the user. Results of one turn are one message,
+// since many templates require alternating roles. The history's calls are written in the requested form, whatever
+// form the model used, since it follows its own examples more than the prompt.
 func describeTools(req llm.Request) llm.Request {
 	var tools strings.Builder
 	for _, t := range req.Tools {
@@ -60,8 +60,8 @@ func describeTools(req llm.Request) llm.Request {
 	return req
 }
 
-// asJSON is a call in the form that the prompt asks models to write. Arguments that are no JSON become {}, so that the
-// example that the model sees is one.
+// asJSON encodes a call in the form that the prompt requests. Invalid arguments become {}, so that the model sees a
+// valid example.
 func asJSON(call llm.Call) string {
 	arguments := call.Arguments
 	if !json.Valid(arguments) {

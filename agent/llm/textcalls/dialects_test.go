@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// library are the tools of a run, as far as these tests need them.
+// library are the tools of the tests' requests.
 var library = []llm.ToolSpec{
 	{Name: "search_documents",
 		Schema: json.RawMessage(
@@ -34,13 +34,13 @@ var library = []llm.ToolSpec{
 
 var askLibrary = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Holiday?"}}, Tools: library}
 
-// recording is a reply of testdata/dialects, with the calls that it makes.
+// recording is a reply of testdata/dialects, with its expected calls.
 type recording struct {
 	name, text string
 	calls      []string // name and arguments
 }
 
-// recordings reads testdata/dialects. A reply ends before the file's last line feed.
+// recordings loads testdata/dialects. A reply ends before the file's last line feed.
 func recordings(t testing.TB) (out []recording) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "dialects", "*"))
@@ -79,7 +79,7 @@ func recordings(t testing.TB) (out []recording) {
 	return out
 }
 
-// Each row of the table has its reply in testdata/dialects and each reply its row, whose texts it has.
+// Each row of the table has its reply in testdata/dialects and each reply its row, whose begins it contains.
 func TestEveryDialectIsRecorded(t *testing.T) {
 	t.Parallel()
 	recorded := recordings(t)
@@ -106,7 +106,7 @@ func TestEveryDialectIsRecorded(t *testing.T) {
 	}
 }
 
-// What each recorded reply calls is heard whole and a byte at a time, and nothing of the calls is shown.
+// Each recorded reply is parsed to its calls, whole and a byte at a time, and nothing of the calls is shown.
 func TestRecordedRepliesAreTheirCalls(t *testing.T) {
 	t.Parallel()
 	for _, r := range recordings(t) {
@@ -127,8 +127,8 @@ func TestRecordedRepliesAreTheirCalls(t *testing.T) {
 	}
 }
 
-// variants are what models make of the forms of the table: they forget a bracket, add a comment, take another name.
-// All of them are the same call.
+// variants are deviations from the forms of the table: a missing bracket, a comment, another name. All of them are
+// the same call.
 var variants = []struct{ name, text string }{
 	{"hermes no close", "<tool_call>\n{\"name\": \"search_documents\", \"arguments\": {\"query\": \"holiday\"}}"},
 	{"hermes double brace",
@@ -194,7 +194,7 @@ var variants = []struct{ name, text string }{
 	{"wrong name camel", `<tool_call>{"name": "searchDocuments", "arguments": {"query": "holiday"}}</tool_call>`},
 }
 
-// Each variant is the same call, whole and a byte at a time, and nothing of it is shown but what stands before it.
+// Each variant is parsed to the same call, whole and a byte at a time, and only the text before it is shown.
 func TestEveryDialectIsTheSameCall(t *testing.T) {
 	t.Parallel()
 	for _, tt := range variants {
@@ -217,7 +217,7 @@ func TestEveryDialectIsTheSameCall(t *testing.T) {
 	}
 }
 
-// Text that only speaks of calls stays as it is, whole and a byte at a time.
+// Text that only mentions calls is unchanged, whole and a byte at a time.
 func TestHonestTextIsNoCall(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -249,7 +249,7 @@ func TestHonestTextIsNoCall(t *testing.T) {
 	}
 }
 
-// Answers that come wrapped are taken out of what they are wrapped in.
+// A wrapped answer is unwrapped.
 func TestAWrappedAnswerIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	const answer = "There are 28 days [1]."

@@ -15,34 +15,35 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Way says how a model is given its tools.
+// Way is the way in which a model gets its tools.
 type Way string
 
-// The ways. Auto is right for all models; the others are for users who know that it errs with theirs.
+// The values of Way. Auto works for all models; the others are overrides for models on which it errs.
 const (
-	Auto   Way = "auto"   // its own tool calls, until it turns out that it has none
-	Native Way = "native" // its own tool calls, and nothing else
-	JSON   Way = "json"   // described in the prompt, called by JSON in the reply
+	Auto   Way = "auto"   // native tool calls, until the model turns out to have none
+	Native Way = "native" // native tool calls only
+	JSON   Way = "json"   // tools described in the prompt, called as JSON in the reply
 )
 
-// Model is a model that can call tools whatever it is. It is safe for concurrent use, and remembers what it learnt.
+// Model adds tool calls to any model. It is safe for concurrent use, and remembers whether the model has native tool
+// calls.
 type Model struct {
 	llm.Model
 	way     Way
 	verdict verdict
 
-	// unopened says that its last reply began with a thought without the tag that opens one: templates of reasoning
-	// models write that tag into the prompt, so the next reply will begin so too.
+	// unopened reports that its last reply began with a thought without the opening tag. Templates of reasoning
+	// models write that tag into the prompt, so the next reply will begin the same way.
 	unopened atomic.Bool
 }
 
-// New wraps a model, of which nothing is known yet.
+// New wraps a model whose capabilities are unknown.
 func New(inner llm.Model, way Way) *Model {
 	return &Model{Model: inner, way: way}
 }
 
-// Way is how the model gets its tools at present: Native or JSON. With Auto it changes when a server refuses tools, a
-// model ignores them, or one that seemed to have none calls one after all.
+// Way returns the current way: Native or JSON. With Auto it changes when a server refuses tools, when a model
+// ignores them, or when a retry shows that it has native calls after all.
 func (m *Model) Way() Way {
 	if m.way == JSON || m.verdict.isAgainst() {
 		return JSON
@@ -50,8 +51,8 @@ func (m *Model) Way() Way {
 	return Native
 }
 
-// refusesTools are the words that servers refuse tools with. There is no code for it: Ollama says "does not support
-// tools", vLLM `"auto" tool choice requires …`, others "functions".
+// refusesTools matches the error messages with which servers refuse tools. There is no error code for it: Ollama
+// returns "does not support tools", vLLM `"auto" tool choice requires …`, others "functions".
 var refusesTools = regexp.MustCompile(`(?i)tool|function`)
 
 // RefusesTools reports whether a server refused a request because of its tools.
@@ -60,8 +61,8 @@ func RefusesTools(err error) bool {
 	return ok && e.Kind == llm.KindInvalid && !e.Shown && e.Err != nil && refusesTools.MatchString(e.Err.Error())
 }
 
-// Stream sends a request. See llm.Model. A Notice says when the way changes. A request whose tools are refused before
-// anything was shown is sent a second time, with the tools in the prompt; all other errors are the caller's.
+// Stream sends a request. See llm.Model. A Notice reports a change of the way. A request whose tools are refused
+// before anything was shown is retried with the tools in the prompt; all other errors are the caller's.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		r := &reply{
@@ -69,7 +70,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			heldCalls: newCallBuffer(req.Tools),
 		}
 		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
-			r.plain = true // thoughts are told apart all the same
+			r.plain = true // thoughts are still separated
 			r.failReply(r.takeParts(m.Model.Stream(ctx, req), nil))
 			return
 		}
@@ -95,8 +96,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// hasCalls reports whether a history holds tool calls: a model that made some goes on to, even when it has no tools
-// left.
+// hasCalls reports whether a history contains tool calls: such a model may write further ones, even in a request
+// without tools.
 func hasCalls(history []llm.Message) bool {
 	for _, msg := range history {
 		if len(msg.Calls) > 0 {
@@ -106,8 +107,8 @@ func hasCalls(history []llm.Message) bool {
 	return false
 }
 
-// afterReply returns what is called with the calls of a whole reply. A model that never called a tool and does not here
-// either is asked to call one: if it does not, its next turns are given tools in the prompt.
+// afterReply returns the callback for the end of a reply. If a model has never called a tool, including in this
+// reply, a probe asks it to call one. If it does not, its next turns get the tools in the prompt.
 func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 	return func(called bool) {
 		if called {
@@ -127,8 +128,8 @@ func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 	}
 }
 
-// probeCalls reports whether the model calls a tool that it is told to call. A request that fails for another reason
-// tells nothing: known is false.
+// probeCalls sends a probe and reports whether the model calls the tool. known is false if the request fails for
+// another reason or is truncated.
 func (m *Model) probeCalls(ctx context.Context) (called, known bool) {
 	for part, err := range m.Model.Stream(ctx, probeRequest()) {
 		if err != nil {
@@ -146,8 +147,8 @@ func (m *Model) probeCalls(ctx context.Context) (called, known bool) {
 	return false, ctx.Err() == nil
 }
 
-// CallsTools reports whether the model, the way it is used now, calls a tool that it is told to call. Unlike probeCalls
-// it goes through Stream, so a call written as text counts; footnote doctor asks it.
+// CallsTools reports whether the model, in its current way, makes a requested tool call. Unlike probeCalls it uses
+// Stream, so a call written as text counts; footnote doctor uses it.
 func (m *Model) CallsTools(ctx context.Context) bool {
 	for part, err := range m.Stream(ctx, probeRequest()) {
 		if err != nil {
@@ -160,12 +161,12 @@ func (m *Model) CallsTools(ctx context.Context) bool {
 	return false
 }
 
-// probeTokens is how long the reply to a probe may be: three times what the call takes. One that is cut there says
-// nothing: the model may have thought.
+// probeTokens is the token limit of the reply to a probe: three times the size of the call. A truncated reply is
+// inconclusive, since the model may have been thinking.
 const probeTokens = 64
 
-// probeRequest is a request that is to be answered by a call. The temperature is 0, where a model allows one, so that a
-// model's verdict does not change by chance.
+// probeRequest returns a request that should be answered by a call. The temperature is 0, if a model supports it, so
+// that the verdict is stable.
 func probeRequest() llm.Request {
 	return llm.Request{
 		Temperature: new(float64), DefaultTemperature: true, MaxTokens: probeTokens,
@@ -179,35 +180,38 @@ func probeRequest() llm.Request {
 	}
 }
 
-// How long a model that seemed to have no tool calls of its own is believed to have none. Each time it is found so
-// again the time doubles. A verdict may be wrong since a server was restarted with another template or the model chose
-// to answer; a wrong one costs a worse way of calling tools, and a trial one short request: hence minutes, then hours.
+// The time for which a model is treated as having no native tool calls. It doubles each time this is confirmed. A
+// verdict may be outdated after a server's restart with another template, or wrong because the model chose to
+// answer. A wrong verdict costs a worse way of calling tools, and a probe one short request: hence minutes, then
+// hours.
 const (
 	firstBelief   = 5 * time.Minute
 	longestBelief = 2 * time.Hour
 )
 
-// agreed begins the ids of calls that a model made by JSON because its tools were described to it. The id is in the
-// run's log, so that a run goes on in the same way on another machine.
+// agreed is the prefix of the ids of calls that a model wrote as JSON because its tools were described in the
+// prompt. The id is in the run's log, so that a run resumes in the same way on another server.
 const agreed = "json_"
 
-// verdict is what is known of a model's own tool calls. The zero value is nothing. It is safe for concurrent use.
+// verdict is the cached knowledge of a model's native tool calls. The zero value is unknown. It is safe for
+// concurrent use.
 type verdict struct {
 	mu     sync.Mutex
-	proven bool          // the model has called a tool by itself
-	none   bool          // it seemed to have no tool calls
-	until  time.Time     // when to ask again whether that is so
-	belief time.Duration // from the last time it seemed so until then
+	proven bool          // the model has called a tool natively
+	none   bool          // it appears to have no native tool calls
+	until  time.Time     // time of the next probe
+	belief time.Duration // current backoff
 }
 
-// inFavour notes that the model called a tool by itself.
+// inFavour records that the model called a tool natively.
 func (v *verdict) inFavour() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.proven, v.none, v.belief = true, false, 0
 }
 
-// countAgainst notes that the model seems to have no tool calls. Each time in a row it is believed twice as long.
+// countAgainst records that the model appears to have no native tool calls. The backoff doubles with each
+// consecutive call.
 func (v *verdict) countAgainst() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -215,8 +219,8 @@ func (v *verdict) countAgainst() {
 	v.proven, v.none, v.until = false, true, time.Now().Add(v.belief)
 }
 
-// noteRefusal notes that a server refused tools. Of a model that has called tools one refusal is not believed: the next
-// one is, unless the model calls a tool in between.
+// noteRefusal records that a server refused tools. For a model that has called tools, only a second refusal without
+// a call in between counts.
 func (v *verdict) noteRefusal() {
 	v.mu.Lock()
 	proven := v.proven
@@ -227,22 +231,22 @@ func (v *verdict) noteRefusal() {
 	}
 }
 
-// isProven reports whether the model has called a tool by itself.
+// isProven reports whether the model has called a tool natively.
 func (v *verdict) isProven() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.proven
 }
 
-// isAgainst tells Model.Way and shouldDescribe whether the model seems to have no tool calls.
+// isAgainst reports whether the model appears to have no native tool calls.
 func (v *verdict) isAgainst() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.none
 }
 
-// isDue reports whether a verdict against the model is to be tried again. It says so to one caller only, who asks the
-// model.
+// isDue reports whether a verdict against the model is to be checked by a probe. It returns true to one caller only,
+// which then sends the probe.
 func (v *verdict) isDue() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -253,9 +257,8 @@ func (v *verdict) isDue() bool {
 	return true
 }
 
-// shouldDescribe reports whether a request's tools are described in the prompt. A run whose model made calls by JSON
-// goes on so. Before that, a model that seemed to have no tool calls is asked for one again, once that was long enough
-// ago.
+// shouldDescribe reports whether a request's tools are described in the prompt. A run whose model wrote calls as
+// JSON continues so. Otherwise a model that appears to have no native tool calls is probed again if that is due.
 func (m *Model) shouldDescribe(ctx context.Context, req llm.Request) bool {
 	if m.way == JSON {
 		return true

@@ -8,25 +8,25 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 )
 
-// comment is a line or a rest of a line behind //, unless a quote follows (then it is an address in a string), or /* …
-// */.
+// comment matches a // comment up to the end of its line, unless a quote follows (then it is a URL in a string), or
+// /* … */.
 var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
 
-// withoutComments takes comments out of what is nearly JSON. jsonrepair does so too; this is for a text that is looked
-// at before its end has come.
+// withoutComments removes comments from near-JSON. jsonrepair does so too; this is for text that is parsed while it
+// is streamed.
 func withoutComments(text string) string {
 	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
 }
 
-// mendJSON decodes JSON, and what is nearly JSON: single quotes, trailing commas, comments, names without quotes,
-// Python's constants. jsonrepair would also close open brackets and strings, so it gets only what is closed: a call
-// that was cut off must not run with half of its arguments.
+// mendJSON decodes JSON and near-JSON: single quotes, trailing commas, comments, names without quotes, Python's
+// constants. jsonrepair would also close open brackets and strings, so it only gets balanced text: a truncated call
+// must not run with half of its arguments.
 func mendJSON(piece string) (value any, ok bool) {
 	if json.Unmarshal([]byte(piece), &value) == nil {
 		return value, true
 	}
 	if closingBracket(piece) != len(strings.TrimRight(piece, " \t\r\n")) {
-		return nil, false // cut off: what is missing is not made up
+		return nil, false // truncated: the missing part is not invented
 	}
 	fixed, err := jsonrepair.Repair(piece)
 	if err != nil || json.Unmarshal([]byte(fixed), &value) != nil {
@@ -35,9 +35,8 @@ func mendJSON(piece string) (value any, ok bool) {
 	return value, true
 }
 
-// closingBracket returns how many bytes a text has up to the one that closes the bracket it begins with, -1 if none
-// does. Brackets in strings do not count. Both kinds of brackets count alike: whether they match is the decoder's to
-// say.
+// closingBracket returns the length of the text up to the bracket that closes its first one, -1 if it is not closed.
+// Brackets in strings do not count. Both kinds of brackets are counted as one; the decoder rejects a mismatch.
 func closingBracket(text string) int {
 	depth := 0
 	var quote byte
@@ -69,14 +68,14 @@ func closingBracket(text string) int {
 	return -1
 }
 
-// endsString reports whether a single quote before a text closes a string. What stands beside it tells it from an
-// apostrophe.
+// endsString reports whether a single quote before a text closes a string. The next character distinguishes it from
+// an apostrophe.
 func endsString(after string) bool {
 	after = strings.TrimLeft(after, " \t\r\n")
 	return after == "" || strings.IndexByte(",:}]", after[0]) >= 0
 }
 
-// beginsString reports whether a single quote behind a text opens a string: where JSON has a key or a value.
+// beginsString reports whether a single quote after a text opens a string, as a key or a value of JSON.
 func beginsString(before string) bool {
 	before = strings.TrimRight(before, " \t\r\n")
 	return before == "" || strings.IndexByte(",:{[", before[len(before)-1]) >= 0

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// keyword is the name of an argument in code, with its sign.
+// keyword matches the name of a keyword argument in code, with its sign.
 var keyword = regexp.MustCompile(`^\s*(\w+)\s*=\s*`)
 
-// codeCalls rewrites calls that are written like those of a program: name(field="value"), and name.call(…), which is
-// Llama 3.1's. An argument that is no literal makes it none: that is how a manual writes of it. Each call is looked at
-// once: what its arguments say is text and may look like a call itself.
+// codeCalls rewrites calls in the syntax of code: name(field="value"), and name.call(…), which is Llama 3.1's. A
+// call with an argument that is not a literal is ignored, as in a manual. Each call is parsed once, since its
+// arguments may contain text that looks like a call.
 func (k known) codeCalls(text string) string {
 	for _, name := range k.names {
 		for from := 0; ; {
@@ -48,14 +48,14 @@ func (k known) codeCalls(text string) string {
 	return text
 }
 
-// isName reports whether c may stand in a name, so that what follows is not the whole name of a tool. A backtick counts
-// too: behind it begins a quotation.
+// isName reports whether c may be part of a name, so that the text after it is not the whole name of a tool. A
+// backtick counts too, since it begins a quotation.
 func isName(c byte) bool {
 	return c == '_' || c == '`' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// closingParenthesis returns how many bytes a text has up to the one that closes the parenthesis it begins with, -1 if
-// none does. Unlike in JSON, both quotes begin a string wherever they stand.
+// closingParenthesis returns the length of the text up to the parenthesis that closes its first one, -1 if it is not
+// closed. Unlike in JSON, both quotes open a string anywhere.
 func closingParenthesis(text string) int {
 	depth := 0
 	var quote byte
@@ -80,8 +80,9 @@ func closingParenthesis(text string) int {
 	return -1
 }
 
-// readLiterals reads the arguments of a call in code, by name, or one without a name: an object with all of them, or
-// the value that the tool needs. The first byte tells literals of Python and JSON, such as None and -1, from variables.
+// readLiterals decodes the arguments of a call in code: keyword arguments, or one positional argument. The latter is
+// an object with all of them or the tool's single value. The first byte distinguishes literals of Python and JSON,
+// such as None and -1, from variables.
 func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	fields := map[string]any{}
 	for _, argument := range splitArguments(text) {
@@ -118,8 +119,7 @@ func (k known) readLiterals(name, text string) (map[string]any, bool) {
 	return fields, true
 }
 
-// splitArguments parts a text at its commas, but for those in quotes and brackets. Quotes that do not close reach to
-// the end.
+// splitArguments splits a text at commas outside of quotes and brackets. An unclosed quote extends to the end.
 func splitArguments(text string) []string {
 	var out []string
 	for from, i := 0, 0; i <= len(text); i++ {

@@ -11,26 +11,26 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// reply turns a reply with calls as text into one with calls. Text passes the thinkingFilter, then the callBuffer, and
-// what that holds at the end is decided by endReply. It belongs to the goroutine that reads the stream.
+// reply converts a reply with calls as text to one with calls. Text passes the thinkingFilter, then the callBuffer,
+// and endReply handles the text that is held at the end. It belongs to the goroutine that reads the stream.
 type reply struct {
 	req       llm.Request
 	yield     func(llm.Part, error) bool
-	plain     bool // there are no calls in its text
-	json      bool // the prompt asked for calls as JSON, and so may come the answer
+	plain     bool // its text contains no calls
+	json      bool // the prompt requested calls as JSON, so the answer may be JSON, too
 	thinking  thinkingFilter
 	heldCalls callBuffer
 	shown     bool // text was yielded
-	cited     bool // and had a footnote: it is an answer
+	cited     bool // the text has a footnote: it is an answer
 	yielded   bool
 	stopped   bool
 	calls     int
 	refused   bool // a call came although the reply must be text
 
-	unopened *atomic.Bool // what the model learns of its thoughts
+	unopened *atomic.Bool // shared with Model: see Model.unopened
 }
 
-// yieldPart hands a part on, unless the consumer has left.
+// yieldPart yields a part, unless the consumer has stopped.
 func (r *reply) yieldPart(p llm.Part) {
 	if r.stopped {
 		return
@@ -46,7 +46,7 @@ func (r *reply) yieldThought(text string) {
 	}
 }
 
-// showText yields text and notes whether it has a footnote: then it is an answer that may quote a call.
+// showText yields text and records whether it has a footnote: then it is an answer that may quote a call.
 func (r *reply) showText(text string) {
 	if text != "" {
 		r.shown = true
@@ -55,8 +55,8 @@ func (r *reply) showText(text string) {
 	}
 }
 
-// failReply ends the reply with an error, if there is one. If all of the text was held back, the error says that
-// nothing was shown, and the request may be sent again.
+// failReply ends the reply with an error, if there is one. If all text was held, it clears Shown, so that the
+// request can be retried.
 func (r *reply) failReply(err error) {
 	if err == nil || r.stopped {
 		return
@@ -69,9 +69,9 @@ func (r *reply) failReply(err error) {
 	r.yield(nil, err)
 }
 
-// takeParts passes a reply's parts on. Before its end, after hears whether it had calls. An error is returned, not
-// yielded: the caller may answer it with another request. A call of the model's own where the reply must be text is
-// left out, and a reply that has nothing else is an error.
+// takeParts passes a reply's parts on. Before its end, after is called with whether it had calls. An error is
+// returned, not yielded, since the caller may retry with another request. A native call is dropped if the reply must
+// be text, and a reply with nothing else is an error.
 func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bool)) error {
 	for part, err := range parts {
 		if err != nil {
@@ -122,8 +122,8 @@ func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bo
 	return nil
 }
 
-// hearParts takes what the model said and thought. Where all that was said turns out to be a thought without an opening
-// tag (llm.Rethought), the reply begins anew behind it.
+// hearParts passes the filter's parts on. If all text so far turns out to be a thought without an opening tag
+// (llm.Rethought), the reply starts again after it.
 func (r *reply) hearParts(parts []llm.Part) {
 	for _, part := range parts {
 		switch p := part.(type) {
@@ -131,7 +131,7 @@ func (r *reply) hearParts(parts []llm.Part) {
 			r.sayText(string(p))
 		case llm.Rethought:
 			if held := r.heldCalls.heldRest(); held != "" {
-				r.yieldPart(llm.Text(held)) // it is a part of the thought
+				r.yieldPart(llm.Text(held)) // it is part of the thought
 			}
 			r.heldCalls, r.shown, r.cited = newCallBuffer(r.req.Tools), false, false
 			r.yieldPart(p)
@@ -141,8 +141,7 @@ func (r *reply) hearParts(parts []llm.Part) {
 	}
 }
 
-// sayText shows what was said, but for what may be a call. Where the model's own calls are all that counts (Native),
-// text is shown as it is.
+// sayText shows text through the callBuffer. With Native, text is shown unchanged.
 func (r *reply) sayText(text string) {
 	if !r.plain {
 		text = r.heldCalls.takePiece(text)
@@ -150,10 +149,10 @@ func (r *reply) sayText(text string) {
 	r.showText(text)
 }
 
-// endReply decides what the held text is, in this order: an answer in JSON, an answer that quotes a call, a call where
-// the reply must be text, calls, a call that can't be read, an answer. A text that was meant as a call but can't be
-// read is a failed reply: it is dropped. A reply that was cut off at its token limit has only malformed calls,
-// since the last one may lack an argument that decides.
+// endReply handles the held text. It checks in this order: an answer in JSON, an answer that quotes a call, a call
+// in a reply that must be text, calls, an unparseable call, an answer. An unparseable call is a failed reply and
+// dropped. A reply that was cut off at its token limit has only malformed calls, since the last one may lack a
+// required argument.
 func (r *reply) endReply(done *llm.Done) error {
 	held := r.heldCalls.heldRest()
 	if held == "" {
@@ -226,11 +225,11 @@ func (r *reply) endReply(done *llm.Done) error {
 	return nil
 }
 
-// footnote is the begin of a footnote's mark, in the reply's own form or Markdown's.
+// footnote matches the start of a footnote marker, in the reply's own form or Markdown's.
 var footnote = regexp.MustCompile(`\[\^?\d`)
 
-// clipText is at most 300 runes of a text, for the log: enough to see the form of a call, and little of what it asks
-// for. Bytes that are no UTF-8 are left out, since a log is text.
+// clipText truncates a text to 300 runes for the log: enough to see the form of a call, and little of its content.
+// Invalid UTF-8 is removed.
 func clipText(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))
 	return string(runes[:min(len(runes), 300)])

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Models that were taught by ReAct to think aloud (Yao and others, 2022) write "Thought: …", and then "Final Answer: …"
-// or "Action: …".
+// Models that were trained with ReAct (Yao and others, 2022) write "Thought: …", and then "Final Answer: …" or
+// "Action: …".
 var (
 	finalAnswer = regexp.MustCompile(`(?i)^\s*\**final answer\**\s*:\**\s*`)
 	thoughtHead = regexp.MustCompile(`(?i)^\**thought\**\s*:\**`)
@@ -16,8 +16,8 @@ var (
 	}
 )
 
-// stepOf reads a written step at the begin of a text: the thought in it, and what follows: the answer, or the action.
-// ok is false while neither has begun: "Thought: the last frontier" is the begin of an honest answer.
+// stepOf parses a ReAct step at the start of a text: the thought, and the answer or action after it. ok is false
+// until the latter has begun: "Thought: the last frontier" is the start of an ordinary answer.
 func stepOf(text string) (thought, rest string, ok bool) {
 	if at := finalAnswer.FindStringIndex(text); at != nil {
 		return "", text[at[1]:], strings.TrimLeft(text[at[1]:], "* ") != ""
@@ -33,7 +33,7 @@ func stepOf(text string) (thought, rest string, ok bool) {
 	return strings.TrimSpace(text[len(head):end[0]]), strings.TrimLeft(text[end[0]:], " \r\n"), true
 }
 
-// mayBeStep reports whether a text may still become a step: it begins like one, or is the begin of such a beginning.
+// mayBeStep reports whether a text may still become a step: it has the head of one, or is a prefix of it.
 func mayBeStep(text string) bool {
 	lower := strings.ToLower(text)
 	for _, head := range stepHeads {
@@ -46,7 +46,7 @@ func mayBeStep(text string) bool {
 
 var actionHead = regexp.MustCompile(`^\**Action\**:\**`)
 
-// cutAction returns what follows "Action:". The word is no thought's end here but a call's begin: the callBuffer asks.
+// cutAction returns the text after "Action:". For the callBuffer the word starts a call; it does not end a thought.
 func cutAction(text string) (string, bool) {
 	head := actionHead.FindString(text)
 	return text[len(head):], head != ""

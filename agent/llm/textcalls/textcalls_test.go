@@ -20,7 +20,7 @@ var tools = []llm.ToolSpec{
 	{Name: "read_document", Description: "Read.", Schema: json.RawMessage(`{"type":"object"}`)},
 }
 
-// heard is what a consumer gets.
+// heard is the output for a consumer.
 type heard struct {
 	Text    string
 	Calls   []string // name and arguments
@@ -61,7 +61,7 @@ var ask = llm.Request{
 	Tools:    tools,
 }
 
-// Row 38: calls that come as text, in the forms of many models, whole and in pieces of a byte.
+// Row 38: calls as text are parsed, in the dialects of many models, whole and a byte at a time.
 func TestCallsWrittenAsTextAreCalls(t *testing.T) {
 	t.Parallel()
 	const roof = `search_documents{"query":"roof"}`
@@ -145,7 +145,7 @@ func TestCallsWrittenAsTextAreCalls(t *testing.T) {
 	}
 }
 
-// A server that refuses tools is asked again without, and not a second time with them.
+// A request that a server refuses because of its tools is retried without, and further requests have none.
 func TestAServerThatRefusesToolsGetsThemInThePrompt(t *testing.T) {
 	t.Parallel()
 	inner := scripted.NewScript(func(r scripted.Request) scripted.Reply {
@@ -191,7 +191,7 @@ func TestAServerThatRefusesToolsGetsThemInThePrompt(t *testing.T) {
 	}
 }
 
-// A model that answers without a call is asked once whether it can call at all.
+// A model that answers without a call is probed once.
 func TestAModelThatIgnoresToolsIsFound(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -274,8 +274,8 @@ type errText string
 
 func (e errText) Error() string { return string(e) }
 
-// Whatever a model writes: no panic, nothing lost of plain text, calls only with objects, and the same whole and in
-// pieces.
+// Fuzzing replies: no panic, no loss of plain text, calls only with objects, and the same result whole and in
+// chunks.
 func FuzzWhateverAModelWrites(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", `{"tool":"search_documents","input":{"query":"x"}}`, `<tool_call>{"name":"search_documents"`,
@@ -315,8 +315,8 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 	})
 }
 
-// Whatever a model writes before its connection breaks or its limit cuts it: no end and no call after the break, no
-// call that may run after the cut, and a call in a whole reply only with the mark that closes it.
+// Fuzzing truncated replies: no end and no call after a broken connection, no valid call after the token limit, and
+// a call in a complete reply only with its closing mark.
 func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
 	for _, seed := range []string{
 		"", "The roof leaks [1].", `{"tool":"search_documents","input":{"query":"x"}}`,
@@ -359,8 +359,8 @@ func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
 	})
 }
 
-// odd is a model whose answers to probes are scripted: it can call tools, cannot, or its server fails. It counts what
-// it is asked.
+// odd is a model with scripted answers to probes: it calls tools, does not, or its server fails. It counts its
+// requests.
 type odd struct {
 	can            bool
 	err            error
@@ -400,10 +400,10 @@ func TestAVerdictAgainstAModelIsTriedAgain(t *testing.T) {
 		}
 		look(0, 1, JSON)
 		look(firstBelief-time.Second, 1, JSON)
-		look(time.Second, 2, JSON) // again it calls nothing: believed twice as long
+		look(time.Second, 2, JSON) // no call again: the backoff doubles
 		look(2*firstBelief-time.Second, 2, JSON)
 		o.err = &llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}
-		look(time.Second, 3, JSON) // tells nothing
+		look(time.Second, 3, JSON) // inconclusive
 		o.err, o.can = nil, true
 		look(2*firstBelief, 4, Native)
 		look(24*time.Hour, 4, Native) // no further calls for a good model
@@ -449,7 +449,7 @@ func TestARunThatBeganByJSONGoesOnSo(t *testing.T) {
 	})
 }
 
-// One odd refusal does not change the way of a model that has called tools; its run goes on by JSON.
+// One refusal does not change the way of a model that has called tools; its run continues as JSON.
 func TestOneRefusalIsNotBelievedOfAGoodModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusals := 0
@@ -486,7 +486,8 @@ func TestOneRefusalIsNotBelievedOfAGoodModel(t *testing.T) {
 	})
 }
 
-// TestDroppedTextIsYielded checks that filters yield all text that is neither answer nor call, as thought or Dropped.
+// TestDroppedTextIsYielded checks that filters yield all text that is neither answer nor call, as thought or
+// Dropped.
 func TestDroppedTextIsYielded(t *testing.T) {
 	t.Parallel()
 	type parts struct{ Said, Thought, Dropped string }
@@ -552,7 +553,7 @@ func TestDroppedTextIsYielded(t *testing.T) {
 	}
 }
 
-// told is a model that says the same parts each time.
+// told is a model with a constant reply.
 type told struct {
 	llm.Model
 	parts []llm.Part
@@ -568,8 +569,8 @@ func (m told) Stream(context.Context, llm.Request) iter.Seq2[llm.Part, error] {
 	}
 }
 
-// BenchmarkStream reads an answer of 300 pieces, one of 20 of them a footnote's bracket: what looking for thoughts and
-// calls in it costs.
+// BenchmarkStream measures an answer of 300 chunks, every 20th with the bracket of a footnote: the cost of searching
+// for thoughts and calls.
 func BenchmarkStream(b *testing.B) {
 	words := []string{
 		"The", " roof", " covering", " is", " in", " poor", " condition", " [", "1", "]", ".", " Sev", "eral",

@@ -6,8 +6,8 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// thoughts are the tags between which models think when their server does not part that from the reply: of DeepSeek R1
-// and Qwen 3, of models that imitate others' prompts, of Seed, Mistral's Magistral, OpenThinker, Command R7B and Gemma.
+// thoughts are the tags of thoughts that servers leave in the reply. They are those of DeepSeek R1 and Qwen 3, of
+// models that imitate others' prompts, of Seed, Mistral's Magistral, OpenThinker, Command R7B and Gemma.
 var thoughts = []struct{ opening, closing string }{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"},
 	{"<reasoning>", "</reasoning>"},
@@ -15,14 +15,14 @@ var thoughts = []struct{ opening, closing string }{
 	{"<|START_THINKING|>", "<|END_THINKING|>"}, {"<|channel>thought", "<channel|>"},
 }
 
-// wrappers stand around a whole reply.
+// wrappers are tags around a whole reply.
 var wrappers = []struct{ opening, closing string }{
 	{"<answer>", "</answer>"}, {"<response>", "</response>"}, {"<|begin_of_solution|>", "<|end_of_solution|>"},
 	{"<|START_RESPONSE|>", "<|END_RESPONSE|>"}, {"```markdown\n", "```"}, {"```md\n", "```"},
 }
 
-// endings are the tokens with which a model ends its turn; openers begin a turn, its own at the start of a reply and
-// another's behind one.
+// endings are the tokens that end a model's turn. openers start a turn: the model's own at the start of a reply,
+// another's later.
 var (
 	endings = []string{
 		"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|return|>",
@@ -37,30 +37,30 @@ var (
 	}
 )
 
-// callInThought ends a thought: some models, such as Qwen 3, forget to close it before they call a tool.
+// callInThought ends a thought: some models, such as Qwen 3, do not close it before a tool call.
 const callInThought = "\n<tool_call>"
 
-// thinkingFilter tells what a model says from what it thinks, as the text comes, and drops the tokens that its format
-// ends and begins with. What stands in code is never one of them, nor what stands in the middle of a line. Text that
-// may become a tag waits for the next piece, so that the same is said and thought however a reply is cut. It belongs to
-// one reply and is not safe for concurrent use.
+// thinkingFilter separates text from thoughts in a stream, and drops the tokens that start and end a turn. Tags
+// inside code are text, and so are tags in the middle of a line. Text that may become a tag is buffered until the
+// next chunk, so that the result does not depend on the chunks. It belongs to one reply and is not safe for
+// concurrent use.
 type thinkingFilter struct {
-	text    string // not told apart yet
-	closing string // of the thought that is under way
-	late    string // how that thought opened, if text was said before it
-	wrapped string // what closes the whole reply
+	text    string // buffer
+	closing string // closing tag of the current thought
+	late    string // opening tag of the current thought, if text precedes it
+	wrapped string // closing tag of the whole reply's wrapper
 	said    bool
-	thought bool // one has ended
-	begun   bool // the token that begins a turn was there
-	over    bool // what comes now is not the model's turn any more
+	thought bool // a thought has ended
+	begun   bool // the token that starts a turn was seen
+	over    bool // the model's turn has ended
 	code    code
 
-	unopened bool // the reply begins with a thought whose opening tag is not written, as the one before did
-	learnt   bool // what was said so far was such a thought
+	unopened bool // the reply is expected to begin with a thought without an opening tag, as the previous one did
+	learnt   bool // the text so far was such a thought
 }
 
-// takePiece takes a piece, and final says that it is the last one. It returns what is known by now. Each round of its
-// loop takes something from the text, so it ends.
+// takePiece adds a chunk and returns the parts that are known by now; final marks the last chunk. Each iteration of
+// its loop consumes text, so it terminates.
 func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) {
 	f.text += piece
 	for f.text != "" && !f.over {
@@ -76,7 +76,7 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 			parts = f.readSaid(parts, final)
 		}
 		if len(f.text) == n {
-			break // more has to come
+			break // wait for the next chunk
 		}
 	}
 	if f.over && f.text != "" {
@@ -86,8 +86,8 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 	return parts
 }
 
-// passesThrough reports whether a piece is said as it is, as nearly every one is: in the middle of a reply, with
-// nothing that begins a token.
+// passesThrough reports whether a chunk can be yielded unchanged, as nearly all can. It must be in the middle of a
+// reply, without the start of a token.
 func (f *thinkingFilter) passesThrough(piece string) bool {
 	if !f.said || f.text != "" || f.closing != "" || f.over || f.unopened || strings.ContainsAny(piece, "<[`\n") {
 		return false
@@ -96,8 +96,8 @@ func (f *thinkingFilter) passesThrough(piece string) bool {
 	return true
 }
 
-// readThought reads a thought to its end. One in the middle of a reply that never closes was none: it is said after
-// all. One at the beginning that never closes was cut off, and stays a thought.
+// readThought reads up to the end of a thought. A thought that never closes is text if it is in the middle of a
+// reply; at the start it was truncated and remains a thought.
 func (f *thinkingFilter) readThought(parts []llm.Part, final bool) []llm.Part {
 	at := strings.Index(f.text, f.closing)
 	call := strings.Index(f.text, callInThought)
@@ -123,7 +123,8 @@ func (f *thinkingFilter) readThought(parts []llm.Part, final bool) []llm.Part {
 	return parts
 }
 
-// maybeThinking waits for the end of a thought that did not open, which is expected of a model that did so before.
+// maybeThinking waits for the end of a thought without an opening tag, which is expected if the previous reply had
+// one.
 func (f *thinkingFilter) maybeThinking(parts []llm.Part, final bool) []llm.Part {
 	at, end := unopenedEnd(f.text, final)
 	switch {
@@ -138,7 +139,7 @@ func (f *thinkingFilter) maybeThinking(parts []llm.Part, final bool) []llm.Part 
 	return parts
 }
 
-// opensThought reports whether a text begins with the tag that opens a thought.
+// opensThought reports whether a text begins with the opening tag of a thought.
 func (f *thinkingFilter) opensThought() bool {
 	text := strings.TrimLeft(f.text, " \t\r\n")
 	for _, t := range thoughts {
@@ -149,8 +150,8 @@ func (f *thinkingFilter) opensThought() bool {
 	return false
 }
 
-// readOpening reads what comes before the first word: thoughts, what wraps the reply, tokens that begin the turn, and a
-// step of ReAct. White space before these is dropped; before plain text it belongs to the answer.
+// readOpening reads everything before the first word: thoughts, wrappers, tokens that start the turn, and a ReAct
+// step. White space before these is dropped; before plain text it is part of the answer.
 func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	text := strings.TrimLeft(f.text, " \t\r\n")
 	if text == "" && !final {
@@ -195,10 +196,10 @@ func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 	return f.readSaid(parts, final)
 }
 
-// readSaid reads on in the reply, from one byte that may begin a tag to the next. Code passes as it is. A fence that
-// the whole reply stands in is dropped where it closes.
+// readSaid reads the reply from one possible tag to the next. Code is passed on unchanged. A code fence around the
+// whole reply is dropped where it closes.
 func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
-	from := 0 // what is before is said
+	from := 0 // the text before it was yielded
 	say := func(to int) {
 		if to > from {
 			parts = append(parts, llm.Text(f.text[from:to]))
@@ -221,7 +222,7 @@ func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 			continue
 		case '`':
 			n := len(rest) - len(strings.TrimLeft(rest, "`"))
-			// of the block that the whole reply is
+			// the end of the block around the whole reply
 			last := f.wrapped == "```" && n == 3 && !f.code.line && strings.TrimSpace(rest[n:]) == ""
 			if (n == len(rest) || last) && !final {
 				say(i)
@@ -275,22 +276,21 @@ func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
 	return parts
 }
 
-// tagAct is what a tag in the middle of a reply is.
+// tagAct is the meaning of a tag in the middle of a reply.
 type tagAct int
 
 const (
 	tagNone     tagAct = iota
-	tagWait            // it may become one
-	tagDrop            // no part of the reply
+	tagWait            // it may become a tag
+	tagDrop            // not part of the reply
 	tagOver            // the reply ends before it
-	tagThought         // a thought begins
-	tagUnopened        // a thought ends that did not open
+	tagThought         // a thought starts
+	tagUnopened        // a thought without an opening tag ends
 )
 
-// readTag says what a tag in the middle of a reply is, and how long. It waits where the next characters decide: a token
-// that ends a turn is one only at the end of a line, or before another token, and the reply is over if a new turn
-// begins behind it, since the model then goes on in the user's name. Tags of thoughts count only at the start of a
-// line.
+// readTag returns the meaning of a tag in the middle of a reply, and its length. It waits if the next characters
+// decide. An ending counts only at the end of a line or before another token. If a new turn starts after it, the
+// reply is over, since the model continues in the user's name. Tags of thoughts count only at the start of a line.
 func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int) {
 	if f.wrapped != "" && strings.HasPrefix(rest, f.wrapped) {
 		return tagDrop, len(f.wrapped)
@@ -344,9 +344,9 @@ func (f *thinkingFilter) readTag(rest string, final bool) (act tagAct, size int)
 	return tagNone, 0
 }
 
-// unopenedEnd finds where a thought without an opening tag ends: a closing tag alone on its line, since in a line it
-// may be a word of the thought. It returns -1, -1 if there is none yet; the end of the text ends a line only if it is
-// final.
+// unopenedEnd returns the start and end of the closing tag of a thought without an opening tag. The tag must be
+// alone on its line, since elsewhere it may be a word of the thought. It returns -1, -1 if there is none yet; the
+// end of the text ends a line only if it is final.
 func unopenedEnd(text string, final bool) (at, end int) {
 	for _, t := range thoughts {
 		for from := 0; ; {
@@ -367,7 +367,7 @@ func unopenedEnd(text string, final bool) (at, end int) {
 	return -1, -1
 }
 
-// appendReasoning adds a piece of a thought. Empty ones are left out: models that may think or not write empty
+// appendReasoning appends a chunk of a thought, unless it is empty, since hybrid reasoning models write empty
 // thoughts.
 func appendReasoning(parts []llm.Part, text string) []llm.Part {
 	if text == "" {
@@ -386,11 +386,11 @@ func hasToken(text string, tokens []string) bool {
 	return false
 }
 
-// longestToken is more than the bytes of the longest token, which is Llama's
-// <|start_header_id|>assistant<|end_header_id|>: nothing longer can become one.
+// longestToken is an upper bound for the length of a token; Llama's <|start_header_id|>assistant<|end_header_id|> is
+// the longest. Unit: bytes.
 const longestToken = 48
 
-// mayBecome reports whether a text is the begin of a tag or a token.
+// mayBecome reports whether a text is a prefix of a tag or a token.
 func mayBecome(text string) bool {
 	if text == "" || len(text) > longestToken {
 		return false
@@ -415,7 +415,7 @@ func mayBecome(text string) bool {
 	return false
 }
 
-// tailOf is how many bytes at the end of a text begin a tag: they wait for the next piece.
+// tailOf returns the number of bytes at the end of a text that are a prefix of a tag, and wait for the next chunk.
 func tailOf(text, tag string) int {
 	for n := min(len(text), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(text, tag[:n]) {

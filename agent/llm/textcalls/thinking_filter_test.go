@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// What a model says and thinks, in the ways in which servers leave thoughts and tokens in the text; whole and a byte at
-// a time.
+// Text and thoughts, in the forms in which servers leave thoughts and tokens in the text; whole and a byte at a
+// time.
 func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 	t.Parallel()
 	const answer = "The roof is poor [1]."
@@ -50,7 +50,7 @@ func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 		{"command-r", "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>" + answer + "<|END_RESPONSE|>",
 			answer, "a"},
 
-		// Honest text wins.
+		// Ordinary text has priority.
 		{"tags in code", "A thought stands between `<think>` and `</think>`.",
 			"A thought stands between `<think>` and `</think>`.", ""},
 		{"tags in a block", "See:\n```\n<think>\nx\n</think>\n<|im_end|>\n```\n" + answer,
@@ -76,7 +76,7 @@ func TestWhatIsThoughtIsNotSaid(t *testing.T) {
 	}
 }
 
-// utter hears a reply in pieces.
+// utter filters a reply in chunks.
 func utter(chunks []string, unopened bool) (said, thought string) {
 	f := thinkingFilter{unopened: unopened}
 	for i := 0; i <= len(chunks); i++ {
@@ -98,7 +98,7 @@ func utter(chunks []string, unopened bool) (said, thought string) {
 	return said, thought
 }
 
-// A model whose thoughts come without the tag that opens them is known by it: the next thought is not shown first.
+// A model whose thoughts lack the opening tag is recognised, so that the next thought is not shown first.
 func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 	t.Parallel()
 	const reply = "Is it?\n</think>\n\nThe roof is poor [1]."
@@ -120,7 +120,7 @@ func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 	}
 }
 
-// Whatever comes, the same is said and thought whole and in pieces, and what has no tag is said as it is.
+// Fuzzing: the result is the same whole and in chunks, and text without a tag is unchanged.
 func FuzzWhatIsThoughtIsNotSaid(f *testing.F) {
 	for _, seed := range []string{
 		"", "x", "<think>a</think>b", "a\n</think>\nb", "a<|im_end|>\n<|im_start|>user", "```\n<think>\n```",

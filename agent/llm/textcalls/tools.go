@@ -12,12 +12,12 @@ import (
 // known are the tools that a text may call.
 type known struct {
 	names  []string
-	fields map[string][]string // by tool, the field that a single value is meant for first; "" there if none can tell
-	any    bool                // names that no tool has count too
+	fields map[string][]string // fields by tool, first the field for a single value; "" there if it is ambiguous
+	any    bool                // names of unknown tools count, too
 }
 
-// knownOf reads names and fields of tools. Many models write the value alone where a tool needs just one: it is meant
-// for the field that the schema requires, or for the only one that there is.
+// knownOf parses names and fields of tools. Many models write only the value if a tool needs just one: it is for the
+// required field, or for the only one.
 func knownOf(tools []llm.ToolSpec) known {
 	k := known{fields: map[string][]string{}}
 	for _, t := range tools {
@@ -25,7 +25,7 @@ func knownOf(tools []llm.ToolSpec) known {
 			Properties map[string]json.RawMessage
 			Required   []string
 		}
-		_ = json.Unmarshal(t.Schema, &schema) // without fields there is none for a single value
+		_ = json.Unmarshal(t.Schema, &schema) // without fields there is no field for a single value
 		fields := slices.Clone(schema.Required)
 		for name := range schema.Properties {
 			if !slices.Contains(fields, name) {
@@ -40,11 +40,11 @@ func knownOf(tools []llm.ToolSpec) known {
 	return k
 }
 
-// plainName is what servers allow as the name of a function: OpenAI's 64 characters, and the dots of namespaces.
+// plainName matches the names of functions that servers allow: OpenAI's 64 characters, and the dots of namespaces.
 var plainName = regexp.MustCompile(`^[A-Za-z][\w.-]{0,63}$`)
 
-// toolNamed finds the tool that a name in a call stands for and returns the tool that is meant, empty for none.
-// llm.ToolNamed forgives case, namespaces and parts of names.
+// toolNamed resolves a name in a call to a tool, and returns an empty string if there is no match. llm.ToolNamed
+// tolerates case, namespaces and parts of names.
 func (k known) toolNamed(said string) string {
 	said = strings.TrimSpace(said)
 	if name := llm.ToolNamed(said, k.names); name != "" || !k.any || !plainName.MatchString(said) {
@@ -53,8 +53,8 @@ func (k known) toolNamed(said string) string {
 	return said
 }
 
-// singleArgument makes arguments of one value, for the field that it must be meant for. ok is false where several
-// fields may be meant: a guess would run the wrong call.
+// singleArgument builds the arguments from one value, for the field that must be meant. ok is false if it is
+// ambiguous, since a guess would run the wrong call.
 func (k known) singleArgument(name string, value any) (map[string]any, bool) {
 	fields := k.fields[name]
 	if len(fields) == 0 || fields[0] == "" {

@@ -9,32 +9,31 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// The shares were chosen and not measured: half keeps sentences apart that have little but small words in common, and
-// where it is not known what is new, any old sentence could match, so more is asked for.
+// These thresholds were not measured. Half separates sentences that share little but function words. If the new
+// sentences are unknown, any old sentence could match, so the threshold is higher.
 const (
-	// leastAlike is how much of two sentences must be in both for one to be in the other's place.
+	// leastAlike is the minimum similarity of two sentences for one to replace the other.
 	leastAlike = 0.5
-	// leastAlikeUnknown is that where it is not known which sentences the document had before.
+	// leastAlikeUnknown is the threshold if the earlier sentences of the document are unknown.
 	leastAlikeUnknown = 0.75
-	// MaxLines is how many sentences of a document are remembered; of one with more none are.
+	// MaxLines is the maximum number of stored sentences of a document; a document with more has none.
 	MaxLines = 4000
 )
 
-// Document is a document as it is now.
+// Document is the current version of a document.
 type Document struct {
 	SHA256 string
 	Text   string
-	// Fresh: its text is newer than the answer before.
+	// Fresh reports whether the text is newer than the previous answer.
 	Fresh bool
 }
 
-// Library returns a document as it is now; ok is false for one that is there no more.
+// Library returns the current version of a document; ok is false if it was deleted.
 type Library func(id string) (d Document, ok bool)
 
-// Lines are the hashes of a text's sentences, none of a text with more than MaxLines. They are sorted and each is there
-// once, for a binary search. A hash stands for the words alone (forms), so line breaks, case and punctuation do not
-// make another sentence. With 32 bits two of a few thousand sentences are seldom alike, and then a change is missed at
-// worst.
+// Lines returns the hashes of a text's sentences, none for a text with more than MaxLines. They are sorted and
+// deduplicated for a binary search. A hash covers the normalised words (forms), so line breaks, case and punctuation
+// do not matter. A collision of 32-bit hashes among a few thousand sentences is rare, and only hides a change.
 func Lines(s string) []uint32 {
 	list := text.Sentences(s)
 	if len(list) > MaxLines {
@@ -55,17 +54,19 @@ func lineHash(sentence string) uint32 {
 	return h.Sum32()
 }
 
-// sentence is one of a citation's.
+// sentence is a sentence of a citation.
 type sentence struct {
 	chat.Citation
 	text string
 }
 
-// Differences returns what the quotes after say differently than those before, what changed first. A quote whose words
-// still stand in its document is no difference, and neither is one that could have been cited before. The order of the
-// steps counts: what was cited before takes its partners among new sentences first; what is then left of the citations
-// of now is new; at the end what is gone from one document is paired with what is new in another. Equal input gives
-// equal output.
+// Differences returns the differences between the quotes of two answers: changed, added and gone. A quote that is
+// still in its document is unchanged. A new citation of a sentence that was already in its document is not an
+// addition.
+//
+// The order of the steps matters. Earlier sentences are first matched with new sentences of their document. The
+// remaining new citations are additions. At last, sentences gone from one document are matched with additions in
+// another. It is deterministic.
 func Differences(before, after chat.Basis, library Library) []chat.Difference {
 	c := comparison{before: before, library: library, texts: map[string]*current{}}
 	for _, s := range sentencesOf(before.Citations) {
@@ -78,7 +79,7 @@ func Differences(before, after chat.Basis, library Library) []chat.Difference {
 	return slices.Concat(c.changed, c.added, c.gone)
 }
 
-// Standing returns the citations of an answer whose words still stand in their documents.
+// Standing returns the citations of an answer that are still in their documents.
 func Standing(before chat.Basis, library Library) (list []chat.Citation) {
 	c := comparison{before: before, library: library, texts: map[string]*current{}}
 	for _, cite := range before.Citations {
@@ -91,7 +92,7 @@ func Standing(before chat.Basis, library Library) (list []chat.Citation) {
 	return list
 }
 
-// sentencesOf takes quotes apart, each sentence of a document once.
+// sentencesOf splits quotes into sentences, deduplicated by document.
 func sentencesOf(citations []chat.Citation) (list []sentence) {
 	seen := map[[2]string]bool{}
 	for _, cite := range citations {
@@ -108,20 +109,19 @@ func sentencesOf(citations []chat.Citation) (list []sentence) {
 	return list
 }
 
-// current is a document's text, with what is to be asked of it more than once.
+// current caches the text of a document and its sentences.
 type current struct {
 	Document
 	runes []rune
 	there bool
-	fresh [][2]int // its sentences that it did not have before, as far as that is known
-	known bool     // that is known
-	lines []uint32 // the hashes of its sentences, unless it is the version from before
-	had   []uint32 // those of the version from before
+	fresh [][2]int // sentences that are new since the basis, as far as known
+	known bool     // fresh is complete
+	lines []uint32 // hashes of its sentences, unless the document is unchanged
+	had   []uint32 // hashes of the sentences in the basis
 }
 
-// stands reports whether a sentence's words are in the document as they were before: as a whole sentence, if they were
-// one. Words that were a whole sentence must be one now: “not” before them would turn them around. Those that never
-// were one may stand anywhere.
+// stands reports whether a document still contains a sentence. A sentence that was whole must still be whole: a
+// “not” before it would reverse its meaning. A fragment of a sentence may be anywhere.
 func (d *current) stands(sentence string) bool {
 	if !d.there {
 		return false
@@ -140,7 +140,7 @@ func (d *current) stands(sentence string) bool {
 	return true
 }
 
-// isWhole reports whether a range begins where a sentence does and ends where one does.
+// isWhole reports whether a range starts at the start of a sentence and ends at the end of one.
 func (d *current) isWhole(start, end int) bool {
 	for _, at := range text.Sentences(d.Text) {
 		if at[0] < start && start < at[1] && len(words(d.runes[at[0]:start])) > 0 ||
@@ -151,17 +151,17 @@ func (d *current) isWhole(start, end int) bool {
 	return true
 }
 
-// comparison is one call of Differences. It is used by one goroutine.
+// comparison is the state of one call of Differences. It is not safe for concurrent use.
 type comparison struct {
 	before               chat.Basis
 	library              Library
 	texts                map[string]*current
 	changed, added, gone []chat.Difference
-	taken                map[string]bool // sentences of now that are one side of a difference
+	taken                map[string]bool // current sentences that are already part of a difference
 }
 
-// current reads a document once. d.known tells whether fresh can be trusted: the version is the same, the old sentences
-// are remembered, or the whole document is newer than the answer.
+// current returns the cached document. d.known reports that fresh is reliable: the version is unchanged, the old
+// sentences are stored, or the whole document is newer than the answer.
 func (c *comparison) current(id string) *current {
 	if d := c.texts[id]; d != nil {
 		return d
@@ -190,13 +190,13 @@ func (c *comparison) current(id string) *current {
 	return d
 }
 
-// compareOld looks for what became of a sentence.
+// compareOld finds the current version of an earlier sentence.
 func (c *comparison) compareOld(s sentence, after []chat.Citation) {
 	d := c.current(s.DocumentID)
 	if d.stands(s.text) {
 		return
 	}
-	for _, cite := range after { // the same words in another document
+	for _, cite := range after { // the same text in another document
 		if _, _, check := quote.Find([]rune(cite.Quote), s.text, 0, 0); check == chat.CheckVerified {
 			return
 		}
@@ -227,7 +227,7 @@ func (c *comparison) compareOld(s sentence, after []chat.Citation) {
 	}
 }
 
-// addChanged adds a pair of sentences.
+// addChanged adds a pair of sentences as a change.
 func (c *comparison) addChanged(a aligned, before, after sentence) {
 	was, now, _ := a.value([]rune(before.text), []rune(after.text))
 	c.take(after)
@@ -242,7 +242,7 @@ func (c *comparison) addChanged(a aligned, before, after sentence) {
 	})
 }
 
-// take notes a sentence of now as used, so that it is not new as well.
+// take marks a current sentence as used, so that it is not reported as new as well.
 func (c *comparison) take(s sentence) {
 	if c.taken == nil {
 		c.taken = map[string]bool{}
@@ -250,8 +250,8 @@ func (c *comparison) take(s sentence) {
 	c.taken[s.DocumentID+" "+forms(s.text)] = true
 }
 
-// compareNew adds a sentence that is cited now and was not there before. A sentence that stood in its document before
-// could have been cited before: it is no news.
+// compareNew adds a cited sentence that is new in its document. A sentence that was already there is not an
+// addition, since it could have been cited before.
 func (c *comparison) compareNew(s sentence) {
 	d := c.current(s.DocumentID)
 	if !d.there || c.taken[s.DocumentID+" "+forms(s.text)] {
@@ -265,7 +265,7 @@ func (c *comparison) compareNew(s sentence) {
 	}) {
 		return
 	}
-	for _, old := range c.before.Citations { // the same words, in a document that was there
+	for _, old := range c.before.Citations { // the same text in a document of the previous answer
 		if _, _, check := quote.Find([]rune(old.Quote), s.text, 0, 0); check == chat.CheckVerified {
 			return
 		}
@@ -277,7 +277,7 @@ func (c *comparison) compareNew(s sentence) {
 	})
 }
 
-// citeAfter has the side of a difference that is now open its source at the words: the answer cites them.
+// citeAfter replaces the link of a change with that of the citation, which opens the source at the cited words.
 func (c *comparison) citeAfter(s sentence) {
 	for _, d := range c.changed {
 		if d.DocumentID == s.DocumentID && forms(d.After.Quote) == forms(s.text) {
@@ -286,8 +286,8 @@ func (c *comparison) citeAfter(s sentence) {
 	}
 }
 
-// pairMoved makes pairs of what is gone from one document and new in another. Each new sentence is used once. A pair
-// with the same words is no difference: the sentence moved.
+// pairMoved matches sentences that are gone from one document with additions in another. Each addition is used once.
+// A pair with the same words is dropped, since the sentence only moved.
 func (c *comparison) pairMoved() {
 	c.gone = slices.DeleteFunc(c.gone, func(old chat.Difference) bool {
 		best, which := aligned{}, -1

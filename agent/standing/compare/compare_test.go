@@ -6,7 +6,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// An edit is a document before and after, and what is to be said of the quote. The pairs are made for this test.
+// An edit is a document before and after, and the expected difference of the quote. The pairs are made for this
+// test.
 type edit struct {
 	name, before, quote, after string
 	kind                       chat.DifferenceKind // empty: nothing differs
@@ -101,7 +102,7 @@ func TestAnotherDocumentTakesThePlace(t *testing.T) {
 		switch id {
 		case "new":
 			return Document{SHA256: "n", Text: now, Fresh: true}, true
-		case "there": // which was not cited before, and could have been
+		case "there": // not cited before, although it could have been
 			return Document{SHA256: "t", Text: "A notice period is agreed upon by both."}, true
 		}
 		return Document{}, false

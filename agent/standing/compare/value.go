@@ -6,14 +6,13 @@ import (
 )
 
 const (
-	longestLead  = 90 // runes that are shown before what differs
-	longestValue = 80 // runes of what differs that are shown in a sentence
+	longestLead  = 90 // runes that are shown before a difference
+	longestValue = 80 // runes of a difference that are shown in a sentence
 )
 
-// value returns what was and what is now, if one stretch of each side differs: "The notice period is 3 months" and "6
-// months". Both stand in the texts. A number brings the word behind it along, if that is the same on both sides. Both
-// stretches have to begin at the same word, else the lead would not fit both. A text that is too long is better shown
-// as a whole.
+// value returns the old and new value if each side has one differing stretch that starts at the same word: "The
+// notice period is 3 months" and "6 months". Both are substrings of the texts. A number includes its unit, the next
+// word, if both sides have it. ok is false if a stretch is too long; the whole sentence is then shown.
 func (a aligned) value(before, after []rune) (was, now string, ok bool) {
 	b, c := stretches(a.keptB), stretches(a.keptA)
 	if len(b) != 1 || len(c) != 1 || b[0][0] != c[0][0] {
@@ -33,12 +32,13 @@ func (a aligned) value(before, after []rune) (was, now string, ok bool) {
 	return was, now, true
 }
 
-// besides reports whether nothing but one space is between two words.
+// besides reports whether two words are adjacent or separated by one space.
 func besides(text []rune, w, next word) bool {
 	return next.start == w.end || next.start == w.end+1 && unicode.IsSpace(text[w.end])
 }
 
-// leadFrom is where the words begin that are shown before a place: the text's beginning, or a word within reach.
+// leadFrom returns the start of the words that are shown before an offset: the text's start, or a word within
+// longestLead.
 func leadFrom(text []rune, at int) int {
 	if at <= longestLead {
 		return 0
@@ -53,7 +53,7 @@ func leadFrom(text []rune, at int) int {
 	return from
 }
 
-// forms is a text as its words alone.
+// forms normalises a text to its words.
 func forms(text string) string {
 	list := words([]rune(text))
 	parts := make([]string, len(list))

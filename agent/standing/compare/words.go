@@ -1,10 +1,8 @@
-// Package compare finds what two answers to one question say differently, by the quotes that they rest on: which words
-// of a document are others now, which are new, and which are gone. It knows no words of any language. Everything here
-// is a pure function.
+// Package compare finds the differences between two answers to one question by their quotes: words of a document
+// that changed, that are new, or that are gone. It is independent of the language, and all functions are pure.
 //
-// compare.go finds the differences of two answers, words.go aligns two sentences, value.go says one difference in a few
-// words. What comes in are quotes with hashes of sentences as they were, and a function that reads documents as they
-// are.
+// compare.go compares two answers, words.go aligns two sentences, value.go extracts the changed value of a
+// difference. The input is quotes with hashes of the earlier sentences, and a function that reads current documents.
 package compare
 
 import (
@@ -15,14 +13,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// word is a run of letters and digits, or a sign that changes what they mean.
+// word is a token: a run of letters and digits, or a sign that changes their meaning.
 type word struct {
 	start, end int    // rune offsets
-	form       string // NFKC in small letters
+	form       string // NFKC, in lower case
 	number     bool   // it has a digit
 }
 
-// words returns the words of a text. A number with its separators is one word (1,000; 01.02.2026), and each letter of a
+// words tokenises a text. A number with its separators is one word (1,000; 01.02.2026), and so is each letter of a
 // script without spaces.
 func words(text []rune) (list []word) {
 	for at := 0; at < len(text); {
@@ -40,7 +38,7 @@ func words(text []rune) (list []word) {
 	return list
 }
 
-// wordEnd returns where the word at a place ends; the place itself if none begins there.
+// wordEnd returns the end offset of the word at an offset, or the offset itself if no word starts there.
 func wordEnd(text []rune, at int) int {
 	r := text[at]
 	switch {
@@ -74,20 +72,20 @@ func isDigit(text []rune, at int) bool {
 	return at >= 0 && at < len(text) && unicode.IsNumber(text[at])
 }
 
-// aligned are two lists of words, and which of them stand in both in the same order.
+// aligned is an alignment of two lists of words, with the words of their common subsequence.
 type aligned struct {
 	before, after []word
 	keptB, keptA  []bool
-	common        int // runes of the words in both
+	common        int // runes of the common words
 	sizeB, sizeA  int // runes of all words
 }
 
-// maxAligned bounds the words of a side, since the work grows with the product.
+// maxAligned is the maximum number of words of a side, since the time grows with the product.
 const maxAligned = 400
 
-// align finds the heaviest common subsequence of two texts' words; a word weighs as much as it is long. It is the
-// classic table of dynamic programming, filled from the ends, of (n+1)·(m+1) numbers, some 160,000 at most. Longer
-// texts are cut at maxAligned words.
+// align computes the longest common subsequence of two texts' words, weighted by the length of the words. It is the
+// standard dynamic programming, filled from the ends, with a table of (n+1)·(m+1) numbers, some 160,000 at most.
+// Longer texts are truncated to maxAligned words.
 func align(before, after []rune) aligned {
 	a := aligned{before: words(before), after: words(after)}
 	a.before, a.after = a.before[:min(len(a.before), maxAligned)], a.after[:min(len(a.after), maxAligned)]
@@ -124,10 +122,10 @@ func align(before, after []rune) aligned {
 	return a
 }
 
-// weight is the length of a word in runes, so that a long word which stayed says more than a small one.
+// weight returns the length of a word in runes, so that long words count more.
 func weight(w word) int { return utf8.RuneCountInString(w.form) }
 
-// alike is 0–1: the share of both texts that stands in the other. It is Dice's coefficient, by weight.
+// alike returns the similarity of both texts, 0–1: Dice's coefficient, weighted by length.
 func (a aligned) alike() float64 {
 	if a.sizeA+a.sizeB == 0 {
 		return 0
@@ -135,10 +133,10 @@ func (a aligned) alike() float64 {
 	return 2 * float64(a.common) / float64(a.sizeA+a.sizeB)
 }
 
-// same reports whether no word differs.
+// same reports whether all words are equal.
 func (a aligned) same() bool { return a.common == a.sizeA && a.common == a.sizeB }
 
-// stretches returns the indices [from, to) of the words in a row that the other side does not have.
+// stretches returns the index ranges [from, to) of consecutive words that the other side lacks.
 func stretches(kept []bool) (list [][2]int) {
 	for i := 0; i < len(kept); i++ {
 		if kept[i] {
@@ -153,7 +151,7 @@ func stretches(kept []bool) (list [][2]int) {
 	return list
 }
 
-// marks are the rune ranges of stretches of words.
+// marks converts ranges of words to rune ranges.
 func marks(list []word, found [][2]int) [][2]int {
 	ranges := make([][2]int, 0, len(found))
 	for _, s := range found {

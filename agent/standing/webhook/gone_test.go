@@ -23,8 +23,8 @@ func TestNothingIsSentForWhoIsGone(t *testing.T) {
 	}
 }
 
-// TestWebhookKeepsItsReach covers a webhook that was not set by the local user: each of its messages reaches the public
-// internet alone.
+// TestWebhookKeepsItsReach covers a webhook that was not set by the local user: its messages reach only the public
+// internet.
 func TestWebhookKeepsItsReach(t *testing.T) {
 	p, box := newPost(t), newMailbox(t, nil)
 	if _, err := p.Set(t.Context(), chat.Local, box.URL, "https://footnote.example", false); err != nil {

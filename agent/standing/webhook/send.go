@@ -1,10 +1,10 @@
-// Package webhook sends what changed in kept questions to the addresses that their users set, signed as the Standard
-// Webhooks specification says. A store owes each message from the moment of the change on; a Sender claims what is due,
-// sends it, and notes what became of it. Several servers may share a store. Whatever dies, a message is sent at least
-// once, and its id is the same each time.
+// Package webhook sends the changes of kept questions to webhooks of their users, signed by the Standard Webhooks
+// specification. The store queues a message in the same transaction as the change. A Sender claims due messages,
+// sends them and stores the results. Several servers may share a store. Delivery is at least once, and retries have
+// the same message id.
 //
-// It must never follow a redirect, tell a user what a reply said, or reach an address that Config.Client may not reach:
-// a webhook is an address that a user typed in.
+// A webhook is a URL that a user entered. Never follow a redirect, never show a user the body of a response, and
+// never connect to an address that Config.Client does not allow.
 package webhook
 
 import (
@@ -29,29 +29,30 @@ import (
 	"github.com/footnote/footnote/corpus/fair"
 )
 
-// Times and bounds of sending.
+// Timings and limits of sending.
 const (
-	claimTime = time.Minute // a server that died has its messages sent by others after that
-	atOnce    = 16          // messages on their way, each to another user
-	maxReply  = 1 << 10     // bytes of a reply that are read, and thrown away
+	claimTime = time.Minute // length of a claim: after it another server sends the message
+	atOnce    = 16          // concurrent messages, each to another user
+	maxReply  = 1 << 10     // bytes of a response that are read and discarded
 )
 
-// waits is how long is waited after each time in vain. After the last, a message is given up. After some 15 hours in
-// all nobody is served by news that old.
+// waits is the backoff after each failed attempt. After the last, some 15 hours in all, a message is dropped as
+// outdated.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
-// Config wires a Sender.
+// Config holds the dependencies of a Sender.
 type Config struct {
 	Store chat.WebhookStore
-	// Client reaches the addresses that a webhook may reach; local is set for a webhook of the local user.
+	// Client returns the client for a webhook; local is true for a webhook of the local user, which may reach
+	// private addresses.
 	Client func(local bool) *http.Client
-	// Gone reports whether a user's keys were revoked, so that nothing is sent for them; nil: nobody's.
+	// Gone reports whether a user's keys were revoked, so that messages are not sent; nil: no user is revoked.
 	Gone func(user string) bool
-	// Sentence says what a difference is.
+	// Sentence describes a difference in one sentence.
 	Sentence func(context.Context, chat.Difference) string
 	Log      *slog.Logger
-	Every    time.Duration    // between two looks for what is due; 0: 2 s
-	Timeout  time.Duration    // of one message, with its reply; 0: 10 s
+	Every    time.Duration    // polling interval for due messages; 0: 2 s
+	Timeout  time.Duration    // timeout of a message with its response; 0: 10 s
 	Now      func() time.Time // nil: time.Now
 }
 
@@ -61,7 +62,7 @@ type Sender struct {
 	loop fair.Loop[chat.Notice]
 }
 
-// New makes a Sender. Nothing is sent until Run.
+// New returns a Sender. No message is sent until Run is called.
 func New(cfg Config) *Sender {
 	cfg.Every, cfg.Timeout = cmp.Or(cfg.Every, 2*time.Second), cmp.Or(cfg.Timeout, 10*time.Second)
 	if cfg.Log == nil {
@@ -85,19 +86,19 @@ func New(cfg Config) *Sender {
 	return s
 }
 
-// Run sends what is due until ctx ends. Messages of one user are sent one after another, in order, so an address that
-// hangs holds up its own user alone.
+// Run sends due messages until ctx is cancelled. A user's messages are sent sequentially, so a webhook that hangs
+// delays only its own user.
 func (s *Sender) Run(ctx context.Context) { s.loop.Run(ctx) }
 
-// deliver sends a message and notes what became of it. SettleNotice drops what it is told when the claim was lost
-// meanwhile: then another server sends, and its finding counts. That is why a message may come twice.
+// deliver sends a message and stores the result. SettleNotice ignores the result if the claim expired meanwhile:
+// another server then sends the message again and stores its own result.
 func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
 	if s.cfg.Gone != nil && s.cfg.Gone(n.User) {
-		return nil // the claim ends by itself
+		return nil // the claim expires
 	}
 	err := s.send(ctx, n)
 	if ctx.Err() != nil {
-		return ctx.Err() // the server stops: the claim ends by itself
+		return ctx.Err() // the server stops: the claim expires
 	}
 	now := s.cfg.Now().UTC().Truncate(time.Microsecond)
 	d := chat.Delivery{At: now}
@@ -113,7 +114,7 @@ func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
 	return err
 }
 
-// send sends a message once. It fails with a sentence that tells nothing of the reply but its status.
+// send sends a message once. Its error discloses only the status of the response.
 func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 	body, err := s.bodyOf(ctx, n)
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 	if err != nil {
 		return explain(err)
 	}
-	// What the reply says is nobody's business; a little of it is read so that the connection can be used again.
+	// The body is discarded; reading a little of it allows the connection to be reused.
 	_, _ = io.CopyN(io.Discard, resp.Body, maxReply)
 	_ = resp.Body.Close()
 	switch {
@@ -153,16 +154,16 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 	}
 }
 
-// explain turns what went wrong on the way into a sentence that names no address.
+// explain converts a connection error to a message for the user without the URL.
 func explain(err error) error {
 	var told *chat.Error
 	var timeout net.Error
 	var sent *url.Error
-	if errors.As(err, &sent) { // it names the address, whose path is often a secret, and errors are logged
+	if errors.As(err, &sent) { // it contains the URL, whose path is often a secret, and errors are logged
 		err = sent.Err
 	}
 	switch {
-	case errors.As(err, &told): // the address may not be reached
+	case errors.As(err, &told): // the address is not allowed
 		return told
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &chat.Error{
@@ -176,37 +177,37 @@ func unreachable(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The address could not be reached.", Err: err}
 }
 
-// MaxBody is how many bytes a message may have. One that would be longer tells of fewer differences.
+// MaxBody is the maximum size of a message in bytes. A longer message omits the last differences.
 const MaxBody = 256 << 10
 
 // The types of messages.
 const (
-	TypeSet     = "webhook.set"      // the address was set
-	TypeChanged = "standing.changed" // a kept question's answer says something else
+	TypeSet     = "webhook.set"      // the webhook was set
+	TypeChanged = "standing.changed" // the answer of a kept question has changed
 )
 
-// Message is what is sent, as JSON. Receivers read it, so fields may be added and none may change.
+// Message is the JSON body of a webhook. Receivers parse it, so fields may be added but never changed.
 type Message struct {
 	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"` // when it happened
+	Timestamp time.Time `json:"timestamp"` // time of the event
 	Data      Data      `json:"data"`
 }
 
-// Data is what happened. All but URL is empty of a webhook that was set.
+// Data is the event. For a webhook that was set only URL is present.
 type Data struct {
-	ID          string       `json:"id,omitempty"` // the change's
+	ID          string       `json:"id,omitempty"` // of the change
 	QuestionID  string       `json:"question_id,omitempty"`
 	Question    string       `json:"question,omitempty"`
-	RunID       string       `json:"run_id,omitempty"` // whose answer it is
+	RunID       string       `json:"run_id,omitempty"` // of the new answer
 	URL         string       `json:"url"`              // the page of kept questions
 	Differences []Difference `json:"differences,omitempty"`
 	More        int          `json:"more,omitempty"` // further differences
 }
 
-// Difference is what became of a quote.
+// Difference is a changed, new or removed quote.
 type Difference struct {
 	Kind     chat.DifferenceKind `json:"kind"`
-	Text     string              `json:"text"` // it in one sentence
+	Text     string              `json:"text"` // the difference in one sentence
 	Document Document            `json:"document"`
 	Before   *Quote              `json:"before"` // null: the words are new
 	After    *Quote              `json:"after"`  // null: the words are gone
@@ -214,7 +215,7 @@ type Difference struct {
 	Now      string              `json:"now,omitempty"`
 }
 
-// Document is a document that a quote is in.
+// Document is the document of a quote.
 type Document struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
@@ -222,16 +223,16 @@ type Document struct {
 	Removed bool   `json:"removed,omitempty"`
 }
 
-// Quote is words of a document.
+// Quote is a quotation from a document.
 type Quote struct {
 	Quote string `json:"quote"`
 	Place string `json:"place,omitempty"`
 	URL   string `json:"url"` // opens the document at the words
 }
 
-// bodyOf writes what a notice tells, the same each time. It holds no time of its own, since a message that is sent
-// again is signed anew but must read the same. Differences are taken off the end until it fits, each with a new
-// encoding: messages that are too long are rare.
+// bodyOf encodes a notice. It has no time of the attempt, so retries have the same body with a new signature.
+// Differences are dropped from the end until it fits MaxBody, each with a new encoding, since too long messages are
+// rare.
 func (s *Sender) bodyOf(ctx context.Context, n chat.Notice) ([]byte, error) {
 	m := Message{Type: TypeSet, Timestamp: n.To.SetAt, Data: Data{URL: n.To.Origin + "/standing"}}
 	if n.Change == nil {
@@ -266,9 +267,9 @@ func quoteOf(origin string, q *chat.MarkedQuote) *Quote {
 	return &Quote{q.Quote, q.Place, origin + q.URL}
 }
 
-// sign returns the headers that say which message this is, when it is sent, and that who knows the secret sent it. The
-// signed text is "id.timestamp.body", the header "v1," and the MAC in base64, by the Standard Webhooks specification
-// (standardwebhooks.com). Receivers may refuse a timestamp that is far off, so each try has its own.
+// sign returns the headers with the message id, the timestamp and the HMAC-SHA256 signature. The signed text is
+// "id.timestamp.body", the header "v1," and the MAC in base64, by the Standard Webhooks specification
+// (standardwebhooks.com). Receivers may refuse an old timestamp, so each attempt has its own.
 func sign(secret []byte, id string, at time.Time, body []byte) map[string]string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, secret)

@@ -9,16 +9,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// secretBytes is how long a secret is; the specification asks for 24 to 64.
+// secretBytes is the length of a secret; the specification requires 24 to 64.
 const secretBytes = 32
 
-// secretMark is how the written form of a secret begins.
+// secretMark is the prefix of an encoded secret.
 const secretMark = "whsec_"
 
-// Set has a user's changes sent to an address from now on, in the place of the one before, and returns the new secret
-// that signs them. It is kept, but shown to nobody again. origin is where the user reached this server, and local says
-// that the local user asked. The secret comes from crypto/rand. Setting the same address again makes a new one, and the
-// old one is worth nothing from then on.
+// Set replaces a user's webhook and returns its new secret, which signs messages and is not shown again. origin is
+// the URL at which the user reached this server; local reports that the local user set the webhook. The secret comes
+// from crypto/rand. Setting the same URL again invalidates the old secret.
 func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin string, local bool) (
 	secret string, err error,
 ) {
@@ -38,6 +37,6 @@ func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin stri
 	if err != nil {
 		return "", err
 	}
-	s.loop.Wake() // it is told at once
+	s.loop.Wake() // the message webhook.set is sent at once
 	return secretMark + base64.StdEncoding.EncodeToString(key), nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// mailbox is a receiver that keeps what it takes. reply answers each request; nil: 204.
+// mailbox is a receiver that records requests. reply answers each; nil: 204.
 type mailbox struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -57,14 +57,14 @@ func newMailbox(t *testing.T, reply func(n int, w http.ResponseWriter, r *http.R
 	return m
 }
 
-// all returns what came, oldest first.
+// all returns the received messages, oldest first.
 func (m *mailbox) all() []received {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]received(nil), m.got...)
 }
 
-// post is a store with a sender whose clock is set by hand.
+// post is a store with a sender and a fake clock.
 type post struct {
 	*testing.T
 	path  string
@@ -83,7 +83,7 @@ func newPost(t *testing.T) *post {
 	return p
 }
 
-// open opens the store as a server does that starts.
+// open opens the store as a starting server does.
 func (p *post) open() (shut func()) {
 	p.Helper()
 	db, err := sqlite.Open(p.Context(), p.path, slog.New(slog.DiscardHandler))
@@ -101,7 +101,7 @@ func (p *post) open() (shut func()) {
 	return shut
 }
 
-// another is the sender of another server with the same store.
+// another returns the sender of another server with the same store.
 func (p *post) another() *Sender {
 	return New(Config{
 		Store: p.store, Client: func(local bool) *http.Client {
@@ -143,7 +143,7 @@ func (p *post) change(differences ...chat.Difference) (keptID string) {
 	return kept.ID
 }
 
-// work sends what is due, until nothing is.
+// work sends messages until none is due.
 func (p *post) work() {
 	p.Helper()
 	for range 3 {
@@ -151,7 +151,7 @@ func (p *post) work() {
 	}
 }
 
-// hook is how the webhook does.
+// hook returns the webhook's state.
 func (p *post) hook() chat.Webhook {
 	p.Helper()
 	h, err := p.store.Webhook(p.Context(), chat.Local)
@@ -161,7 +161,7 @@ func (p *post) hook() chat.Webhook {
 	return h
 }
 
-// signed checks a message as its receiver does.
+// signed verifies a message as its receiver does.
 func (r received) signed(secret string) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || !strings.HasPrefix(secret, "whsec_") {

@@ -11,22 +11,19 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Amount is a value: exact as long as only arithmetic made it. Functions and constants are computed as float64, and
-// slack bounds how far that may be off: what is no more than its slack is 0.
+// Amount is an immutable number: exact as long as only arithmetic produced it. Functions and constants are computed
+// as float64, and slack bounds the absolute error: a value no larger than its slack counts as 0.
 //
-// It is not changed by what computes with it: every operation makes a new one. exact is whether Rat is the value
-// itself.
-//
-// Rat is always set. A model may be told that a result is exact only when exact is true: sums of money have to be
-// right to the last digit, which float64 does not promise.
+// Rat is always set. exact reports whether Rat is the value itself. A result may be reported as exact only if exact
+// is true: sums of money must be right to the last digit, which float64 does not guarantee.
 type Amount struct {
 	Rat   *big.Rat
 	exact bool
 	slack float64
 }
 
-// epsilon is how far a float64 may be off its value, as a share of it. It is 2^-52, the distance from 1 to the next
-// float64 (IEEE 754 double precision), twice what rounding to nearest can be off.
+// epsilon is the maximum relative error of a float64. It is 2^-52, the distance from 1 to the next float64 (IEEE 754
+// double precision), twice the error of rounding to nearest.
 const epsilon = 0x1p-52
 
 var (
@@ -35,16 +32,15 @@ var (
 	errNoReal = errors.New("This has no result among the real numbers.") //nolint:staticcheck // shown as it is
 )
 
-// wholeAmount is an exact whole number. It has no slack.
+// wholeAmount returns an exact whole number without slack.
 func wholeAmount(n int64) Amount { return Amount{Rat: big.NewRat(n, 1), exact: true} }
 
-// tooBig bounds what is computed with: 4,096 bits hold some 1,200 decimal digits. It is asked after each step, so no
-// value grows beyond twice the bound before it is refused.
+// tooBig reports whether a value exceeds 4,096 bits, some 1,200 decimal digits. It is checked after each step, so no
+// value grows beyond twice the limit.
 func tooBig(r *big.Rat) bool { return r.Num().BitLen() > maxBits || r.Denom().BitLen() > maxBits }
 
-// roughAmount makes an amount of a float whose arguments are off by so much that it is off by slack, besides what a
-// float can't hold. slack must not be negative. A float that is no number has no result, and an infinite one is too
-// large.
+// roughAmount converts a float64 to an inexact amount. slack, not negative, is the error from its arguments; the
+// error of the float64 is added. NaN is an error for no real result, an infinity for a result that is too large.
 func roughAmount(f, slack float64) (Amount, error) {
 	if math.IsNaN(f) {
 		return Amount{}, errNoReal
@@ -55,16 +51,16 @@ func roughAmount(f, slack float64) (Amount, error) {
 	return Amount{Rat: new(big.Rat).SetFloat64(f), slack: slack + math.Abs(f)*epsilon}, nil
 }
 
-// absFloat is how far a value is from 0, as a float. It is infinite for what no float64 holds.
+// absFloat returns the absolute value as a float64, infinite beyond its range.
 func (a Amount) absFloat() float64 { return math.Abs(a.toFloat()) }
 
-// toFloat is the nearest float64; infinite for a value beyond its range.
+// toFloat returns the nearest float64, infinite beyond its range.
 func (a Amount) toFloat() float64 {
 	f, _ := a.Rat.Float64()
 	return f
 }
 
-// namedConstant is pi or e, as near as a float64 holds it. Both are irrational, so never exact.
+// namedConstant returns pi or e as the nearest float64. Both are irrational, so never exact.
 func namedConstant(name string) (Amount, bool) {
 	switch name {
 	case "pi":
@@ -76,11 +72,9 @@ func namedConstant(name string) (Amount, bool) {
 	}
 }
 
-// combineAmounts computes a operator b. The slack of a sum is the sum of both; of a product each is weighed with the
-// other factor. It fails for a division by zero and for a result that is too large.
-//
-// sign is one of + - * / // % of and ^; of is how a percentage of something is written. Where both are exact so is the
-// result, but the slack goes with it in either case.
+// combineAmounts applies a binary operator: one of + - * / // % of and ^, where of multiplies a percentage. The
+// slack of a sum is the sum of both; of a product, each is weighted with the other factor. The result is exact if
+// both operands are. It returns an error for a division by zero and for a result that is too large.
 func combineAmounts(sign string, a, b Amount) (Amount, error) {
 	out := Amount{Rat: new(big.Rat), exact: a.exact && b.exact, slack: a.slack + b.slack}
 	switch sign {
@@ -110,8 +104,8 @@ func combineAmounts(sign string, a, b Amount) (Amount, error) {
 	return out, nil
 }
 
-// quotient is a ÷ b. Relative slacks add up, so the absolute one is (slack a + |q| · slack b) ÷ |b|. A divisor that
-// may be 0 within its slack is not told from one that is not.
+// quotient returns a ÷ b. Relative errors add up, so the slack is (slack a + |q| · slack b) ÷ |b|. It returns an
+// error only for a divisor of exactly 0, not for one within its slack of 0.
 func quotient(a, b Amount) (Amount, error) {
 	if b.Rat.Sign() == 0 {
 		return Amount{}, errByZero
@@ -124,12 +118,12 @@ func quotient(a, b Amount) (Amount, error) {
 	return out, nil
 }
 
-// floor is the greatest whole number that is not above v. Div of math/big rounds down for a positive divisor, and a
+// floor returns the greatest whole number not above v. Div of math/big rounds down for a positive divisor, and a
 // Rat's denominator is always positive.
 func floor(v *big.Rat) *big.Int { return new(big.Int).Div(v.Num(), v.Denom()) }
 
-// remainder has the sign of the divisor, as people expect of a clock. It is a − b·floor(a ÷ b). So −7 % 3 is 2. It
-// fails for a divisor of 0.
+// remainder returns a − b·floor(a ÷ b), which has the sign of the divisor: −7 % 3 is 2. It returns an error for a
+// divisor of 0.
 func remainder(a, b Amount) (Amount, error) {
 	q, err := quotient(a, b)
 	if err != nil {
@@ -139,11 +133,10 @@ func remainder(a, b Amount) (Amount, error) {
 	return Amount{Rat: out.Sub(a.Rat, out), exact: q.exact, slack: a.slack + q.absFloat()*b.slack}, nil
 }
 
-// power is exact for whole exponents whose result stays within the limit, which is checked before it is computed. 0^0
-// is 1, as in Go's math.Pow. For other exponents the relative slack is |b|·(slack a ÷ |a|) + |ln a|·slack b, the
-// differential of a^b.
+// power returns a^b. It is exact for whole exponents; 0^0 is 1, as in Go's math.Pow. For other exponents the
+// relative error is |b|·(slack a ÷ |a|) + |ln a|·slack b, the differential of a^b.
 //
-// Without that check, 9^9^9 would fill the memory: a bound after the fact is too late.
+// The size of the result is checked before it is computed, since 9^9^9 would fill the memory.
 func power(a, b Amount) (Amount, error) {
 	if !b.Rat.IsInt() {
 		f := math.Pow(a.toFloat(), b.toFloat())
@@ -154,7 +147,7 @@ func power(a, b Amount) (Amount, error) {
 	}
 	n := b.Rat.Num()
 	bits := int64(max(a.Rat.Num().BitLen(), a.Rat.Denom().BitLen()))
-	// 0, 1 and −1 stay as small for any exponent.
+	// Powers of 0, 1 and −1 stay small for any exponent.
 	one := a.Rat.IsInt() && a.Rat.Num().IsInt64() && max(a.Rat.Num().Int64(), -a.Rat.Num().Int64()) <= 1
 	switch {
 	case one && !n.IsInt64():
@@ -187,14 +180,15 @@ func power(a, b Amount) (Amount, error) {
 	return out, nil
 }
 
-// applyFunction computes a function by its name. Slack goes through its derivative: 1/(2√x) for a root, 1/x for a
-// logarithm, 1/cos² x for a tangent, where a quarter turn has no result.
+// applyFunction evaluates a function by its name in lower case; ln is log with one argument. Slack is propagated by
+// the derivative: 1/(2√x) for a root, 1/x for a logarithm, 1/cos² x for a tangent, which has no result at a quarter
+// turn.
 //
-// Names are in lower case; ln is log with one argument. sqrt and abs are exact where they can be, min, max, sum, pow
-// and round as far as their arguments are. A name that is not known, and a number of arguments that does not fit, are
-// errors in words for people.
+// abs is exact for exact arguments, sqrt for squares of fractions and log for whole results. min, max, sum, pow and
+// round are as exact as their arguments. Unknown names and a wrong number of arguments are errors in words for
+// people.
 //
-// Angles are radians. Roots and logarithms of what is negative have no result among the real numbers, and say so.
+// Angles are in radians. Roots and logarithms of negative numbers are errors.
 func applyFunction(name string, args []Amount) (Amount, error) {
 	need := func(least, most int) error {
 		if len(args) < least || len(args) > most {
@@ -254,7 +248,7 @@ func applyFunction(name string, args []Amount) (Amount, error) {
 	}
 	v := x.toFloat()
 	slack := x.slack + math.Abs(v)*epsilon/2 // the float is not quite the value
-	// How far the result is off for arguments that are off by slack: the derivative, by its greatest part.
+	// Error propagation: the derivative, by its greatest part.
 	switch name {
 	case "sqrt":
 		slack /= 2 * math.Sqrt(v)
@@ -272,8 +266,8 @@ func applyFunction(name string, args []Amount) (Amount, error) {
 	return roughAmount(f(v), slack)
 }
 
-// logarithm is that of x to a base, exact when it is a whole number. A float64 is looked at for a whole number, and
-// the power computed exactly proves it. log(1000, 10) is so 3, and not 2.9999999999999996.
+// logarithm returns the logarithm of x to a base, exact if it is a whole number. The float64 result is rounded and
+// verified by an exact power, so log(1000, 10) is 3, not 2.9999999999999996.
 func logarithm(x, base Amount) (Amount, error) {
 	if x.Rat.Sign() <= 0 || base.Rat.Sign() <= 0 || base.Rat.Cmp(big.NewRat(1, 1)) == 0 {
 		return Amount{}, errNoReal
@@ -287,8 +281,7 @@ func logarithm(x, base Amount) (Amount, error) {
 	return roughAmount(about, 2*math.Abs(about)*epsilon)
 }
 
-// foldAmounts is the sum, the least or the greatest of at least one amount. A sum of none does not come here: a call
-// has one argument at least.
+// foldAmounts returns the sum, minimum or maximum of at least one amount. The parser guarantees one argument.
 func foldAmounts(name string, args []Amount) (Amount, error) {
 	out := args[0]
 	var err error
@@ -311,8 +304,8 @@ func foldAmounts(name string, args []Amount) (Amount, error) {
 	return out, nil
 }
 
-// roundAmount rounds halves away from zero. Digits are those after the point, none if left out. The result has no
-// slack: it was asked for like that.
+// roundAmount rounds halves away from zero, to 0–50 digits after the point, 0 by default. The result has no slack,
+// since the rounding was requested.
 func roundAmount(args []Amount) (Amount, error) {
 	places := int64(0)
 	if len(args) == 2 {
@@ -328,7 +321,7 @@ func roundAmount(args []Amount) (Amount, error) {
 	return Amount{Rat: v, exact: args[0].exact}, nil
 }
 
-// squareRoot is exact for squares of fractions. ok is false for all others, and for what is negative.
+// squareRoot returns the exact root of the square of a fraction. ok is false for all other and for negative values.
 func squareRoot(x Amount) (Amount, bool) {
 	if x.Rat.Sign() < 0 {
 		return Amount{}, false
@@ -341,11 +334,11 @@ func squareRoot(x Amount) (Amount, bool) {
 	return Amount{Rat: root, exact: x.exact}, true
 }
 
-// Decimal writes the value: all digits when it is exact and has an end within 40, else 15 that count. What is no more
-// than its own slack is 0: sin(pi) would otherwise be 1.22e-16. 40 and 15 are choices; 15 is what a float64 surely
-// holds.
+// Decimal formats the value: all digits if it is exact and terminates within 40 places, else 15 significant digits.
+// A value no larger than its slack is 0: sin(pi) would otherwise be 1.22e-16. 15 digits are the guaranteed precision
+// of a float64; 40 was not measured.
 //
-// s has no separators and a point. exact is what a reader is told by = or ≈.
+// s has no separators and a decimal point. exact determines whether = or ≈ is shown.
 func (a Amount) Decimal() (s string, exact bool) {
 	if a.exact {
 		if places, ends := a.Rat.FloatPrec(); ends && places <= 40 {

@@ -1,10 +1,9 @@
-// Package calc evaluates arithmetic expressions that people and models write: exact decimals as long as only arithmetic
-// made them, functions, percentages, dates. Evaluate is its only way in. Every evaluation is bounded in digits, depth
-// and steps, and each error is a sentence for the reader.
+// Package calc evaluates arithmetic expressions of people and models: exact decimals as long as only arithmetic is
+// used, functions, percentages, dates. Evaluate is its entry point. Every evaluation is bounded in digits, depth and
+// steps, and each error is a sentence for the reader.
 //
-// arithmetic.go reads an expression, amount.go computes with what it has read, dates.go counts days and years, and
-// spoken.go says in words what an expression does. Nothing is kept between two calls, so Evaluate is safe for
-// concurrent use.
+// arithmetic.go parses an expression, amount.go computes, dates.go counts days and years, and spoken.go returns the
+// words for operators. The package has no state, so Evaluate is safe for concurrent use.
 package calc
 
 import (
@@ -17,15 +16,15 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Limits of a calculation: whatever is asked ends within a millisecond or so.
+// Limits of a calculation, which bound it to about a millisecond.
 const (
 	maxExpression = 1000 // bytes
-	maxDepth      = 50   // of brackets and operators inside each other
+	maxDepth      = 50   // of nested brackets and operators
 	maxBits       = 4096 // of a numerator or denominator
 )
 
-// Evaluate computes an expression. Its errors are sentences for the model and for people. The result is exact for
-// arithmetic. It never panics and never waits.
+// Evaluate parses and computes an expression. Its errors are sentences for the model and for people. The result is
+// exact for arithmetic. It never panics and never blocks.
 func Evaluate(expression string) (Amount, error) {
 	if len(expression) > maxExpression {
 		return Amount{}, fmt.Errorf(
@@ -44,7 +43,7 @@ func Evaluate(expression string) (Amount, error) {
 	return v, nil
 }
 
-// tokenKind says what the parser reads next. A kind says how the text of the token is to be understood.
+// tokenKind is the kind of the current token.
 type tokenKind int
 
 const (
@@ -55,17 +54,17 @@ const (
 	tokenBad
 )
 
-// parser reads an expression by precedence climbing. Precedence climbing reads an operand and then as many operators as
-// bind more than what is outside; see Clarke, “The top-down parsing of expressions”, 1986.
+// parser is a precedence climbing parser: it reads an operand and then all operators that bind stronger than the
+// enclosing one; see Clarke, “The top-down parsing of expressions”, 1986.
 type parser struct {
 	in   string
 	at   int
-	args int // open calls: inside them a comma separates arguments
+	args int // number of open calls, whose commas separate arguments
 	kind tokenKind
 	text string
 }
 
-// unexpected is the error for the present token, in words for people. It is a sentence for the reader.
+// unexpected returns the error for the current token, a sentence for the reader.
 func (p *parser) unexpected() error {
 	if p.kind == tokenEnd {
 		return errors.New(
@@ -78,7 +77,7 @@ func (p *parser) unexpected() error {
 	) //nolint:staticcheck // shown as it is
 }
 
-// nextToken moves to the next token. Signs that people type for the same operator become one.
+// nextToken reads the next token. Alternative signs of an operator are normalised to one.
 func (p *parser) nextToken() {
 	for p.at < len(p.in) && strings.ContainsRune(" \t\r\n", rune(p.in[p.at])) {
 		p.at++
@@ -103,7 +102,7 @@ func (p *parser) nextToken() {
 	case strings.HasPrefix(rest, "//"):
 		p.kind, p.text, p.at = tokenSign, "//", p.at+2
 	case strings.ContainsRune("£$€¥", r):
-		p.at += size // a currency in front of a number says nothing about it
+		p.at += size // a currency sign before a number is skipped
 		p.nextToken()
 	default:
 		p.kind, p.text, p.at = tokenSign, string(r), p.at+size
@@ -125,8 +124,8 @@ func (p *parser) nextToken() {
 	}
 }
 
-// readNumber reads digits with thousands commas (outside of calls, where a comma separates), a fraction and an
-// exponent.
+// readNumber parses digits with thousands commas (outside of calls, where a comma separates arguments), a fraction
+// and an exponent.
 func (p *parser) readNumber(rest string) {
 	n := countDigits(rest)
 	for p.args == 0 && n <= 3 && n > 0 || p.args == 0 && n > 3 && strings.Contains(rest[:n], ",") {
@@ -150,7 +149,7 @@ func (p *parser) readNumber(rest string) {
 	p.kind, p.text, p.at = tokenNumber, strings.ReplaceAll(rest[:n], ",", ""), p.at+n
 }
 
-// countDigits is how many ASCII digits a text begins with. Digits of other scripts are none.
+// countDigits returns the number of leading ASCII digits. Digits of other scripts don't count.
 func countDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -162,8 +161,8 @@ func countDigits(s string) int {
 func isDigit(b byte) bool  { return b >= '0' && b <= '9' }
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' }
 
-// bindingStrength is how strongly an operator holds what is left of it; 0 ends an operand. A percent sign is read as
-// the remainder's here; readExpression tells the two apart by what follows.
+// bindingStrength returns the precedence of the current operator, 0 for a token that ends an operand. A percent sign
+// has the precedence of the remainder; readExpression decides which it is by the next token.
 func (p *parser) bindingStrength() int {
 	switch {
 	case p.kind == tokenName && p.text == "of":
@@ -183,8 +182,8 @@ func (p *parser) bindingStrength() int {
 	}
 }
 
-// readExpression reads operands joined by operators that bind more than least. least is 0 for a whole expression;
-// depth bounds how far this calls itself.
+// readExpression parses operands joined by operators with a precedence above least, 0 for a whole expression. depth
+// limits the recursion.
 func (p *parser) readExpression(least, depth int) (Amount, error) {
 	if depth > maxDepth {
 		return Amount{}, fmt.Errorf(
@@ -221,20 +220,21 @@ func (p *parser) readExpression(least, depth int) (Amount, error) {
 	}
 }
 
-// startsOperand tells 10 % 3 from 10% + 3 and from 10% of 3. It looks one token ahead.
+// startsOperand reports whether an operand follows, which makes 10 % 3 a remainder, unlike 10% + 3 and 10% of 3. The
+// lookahead is one token.
 func (p *parser) startsOperand() bool {
 	return p.kind == tokenNumber || p.kind == tokenName && p.text != "of" ||
 		p.kind == tokenSign && (p.text == "(" || p.text == "√")
 }
 
-// readOperand reads a number, a sign with its operand, a bracket, a constant or a call. depth counts brackets and signs
-// inside each other. A sign in front binds less than a power and more than a sum.
+// readOperand parses a number, a signed operand, a bracket, a constant or a call. depth counts nested brackets and
+// signs. A sign in front binds less than a power and more than a sum.
 func (p *parser) readOperand(depth int) (Amount, error) {
 	kind, word := p.kind, p.text
 	switch {
 	case kind == tokenNumber:
 		if exponent := strings.IndexAny(word, "eE"); exponent >= 0 && len(word)-exponent > 6 {
-			return Amount{}, errTooBig // before it is computed: 1e999999999 has a billion digits
+			return Amount{}, errTooBig // before parsing: 1e999999999 has a billion digits
 		}
 		v, ok := new(big.Rat).SetString(word)
 		if !ok || tooBig(v) {
@@ -251,7 +251,7 @@ func (p *parser) readOperand(depth int) (Amount, error) {
 			v.Rat = new(big.Rat).Neg(v.Rat)
 		}
 		return v, err
-	case kind == tokenSign && word == "√": // of the one operand behind it
+	case kind == tokenSign && word == "√": // applies to the one operand after it
 		p.nextToken()
 		v, err := p.readExpression(4, depth+1)
 		if err != nil {
@@ -276,7 +276,7 @@ func (p *parser) readOperand(depth int) (Amount, error) {
 	}
 }
 
-// closeBracket steps over the bracket that must come now.
+// closeBracket consumes the expected bracket.
 func (p *parser) closeBracket(bracket string) error {
 	if p.kind != tokenSign || p.text != bracket {
 		return p.unexpected()
@@ -285,8 +285,7 @@ func (p *parser) closeBracket(bracket string) error {
 	return nil
 }
 
-// readNamed reads a constant or a call. Names of functions are known in one place, applyFunction. A name that is
-// neither is an error.
+// readNamed parses a constant or a call; any other name is an error. applyFunction has the only list of functions.
 func (p *parser) readNamed(name string, depth int) (Amount, error) {
 	if v, ok := namedConstant(name); ok {
 		return v, nil

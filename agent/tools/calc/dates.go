@@ -10,9 +10,9 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// readDateSpan reads the two dates of days(…) or years(…), the opening bracket being the present token, and returns the
-// whole days or the completed years from the first to the second. Dates are read from the text itself, as their hyphens
-// would be signs to the parser.
+// readDateSpan parses the two dates of days(…) or years(…), with the opening bracket as the current token. It
+// returns the whole days or the completed years from the first to the second date. Dates are parsed from the text
+// itself, since the parser would read their hyphens as signs.
 func (p *parser) readDateSpan(unit string) (Amount, error) {
 	inside, _, closed := strings.Cut(p.in[p.at:], ")")
 	first, second, two := strings.Cut(inside, ",")
@@ -31,14 +31,14 @@ func (p *parser) readDateSpan(unit string) (Amount, error) {
 	}
 	p.at += len(inside) + 1
 	p.nextToken()
-	n := (to.Unix() - from.Unix()) / (24 * 60 * 60) // a time.Duration would end at 292 years
+	n := (to.Unix() - from.Unix()) / (24 * 60 * 60) // a time.Duration overflows at 292 years
 	if unit == "years" {
 		n = completedYears(from, to)
 	}
 	return Amount{Rat: big.NewRat(n, 1), exact: true}, nil
 }
 
-// parseDate reads an ISO date; its error is a sentence for people. The form is 2006-01-02, and the day has to exist.
+// parseDate parses an ISO date, 2006-01-02, of an existing day. Its error is a sentence for people.
 func parseDate(s string) (time.Time, error) {
 	d, err := time.Parse(time.DateOnly, strings.TrimSpace(s))
 	if err != nil {
@@ -49,8 +49,8 @@ func parseDate(s string) (time.Time, error) {
 	return d, nil
 }
 
-// completedYears counts the birthdays between two dates; negative if the second one is earlier. A 29 February is
-// completed on 1 March of other years, as time.AddDate has it.
+// completedYears returns the number of completed years between two dates, negative if the second is earlier. A 29
+// February is completed on 1 March of other years, as in time.AddDate.
 func completedYears(from, to time.Time) int64 {
 	if to.Before(from) {
 		return -completedYears(to, from)

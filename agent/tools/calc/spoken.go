@@ -2,8 +2,8 @@ package calc
 
 import "strings"
 
-// spoken are the words with which a sentence says what an operator or a function does. Signs that are not in it are
-// said as they are written.
+// spoken maps operators and functions to the words that sentences use for them. Signs that are not in it are written
+// as they are.
 var spoken = map[string]string{
 	"+": "plus add sum Summe somme suma",
 	"-": "minus subtract difference less increase rise growth decrease fall drop remain left " +
@@ -14,8 +14,8 @@ var spoken = map[string]string{
 	"%": "percent remainder modulo", "of": "percent", "sqrt": "square root", "√": "square root", "round": "round",
 }
 
-// SpokenOperators returns the words for the operators of an expression, for sentences that tell the calculation in
-// words: "12 times 4". What can't be read has none. The order is that of the expression.
+// SpokenOperators returns the words for the operators of an expression, for sentences such as "12 times 4". The
+// order is that of the expression. Tokens after a parse error are ignored.
 func SpokenOperators(expression string) string {
 	p := parser{in: expression}
 	var words []string
