@@ -8,15 +8,14 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// longest is how far a sentence is put together over abbreviations, in bytes.
+// longest is the maximum length in bytes of a sentence that is joined across abbreviations.
 const longest = 2000
 
-// Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines
-// end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
-// look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
-// one, nor does anything in a formula. A number that stands alone before what it numbers is part of it, also where
-// blank lines are between them. The breaks themselves are those of Unicode's UAX #29; what they get wrong is put
-// together again. White space between two sentences belongs to neither.
+// Sentences returns the rune ranges of the sentences of s, in order, without surrounding white space. Blank lines
+// end a sentence. A single line break ends it between rows, items or headings, but not in a wrapped paragraph.
+// Abbreviations (Dr., e.g.), initials, item numbers and formulas do not end a sentence. An item number on its own
+// line belongs to its item, even across blank lines. The breaks are those of Unicode's UAX #29, with wrong ones
+// removed.
 func Sentences(s string) [][2]int {
 	s = MaskFormulas(s)
 	var out [][2]int
@@ -34,7 +33,7 @@ func Sentences(s string) [][2]int {
 		runes, bytes = runes+n, start+len(piece)
 	}
 	pieces := sentences.FromString(unwrapLines(s))
-	start := 0 // of the sentence that grows
+	start := 0 // of the current sentence
 	for pieces.Next() {
 		end := pieces.End()
 		if end < len(s) && end-start < longest && (isUnfinished(s[start:end], s[end:]) || isMark(s[start:end])) {
@@ -49,8 +48,8 @@ func Sentences(s string) [][2]int {
 	return out
 }
 
-// unwrapLines replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s. UAX #29
-// ends a sentence at each line break; a space in its place lets it go on, and offsets stay.
+// unwrapLines replaces line breaks in wrapped paragraphs with spaces, which keeps offsets. UAX #29 ends a sentence
+// at each line break, but not at a space.
 func unwrapLines(s string) string {
 	i := strings.IndexByte(s, '\n')
 	if i < 0 {
@@ -67,7 +66,7 @@ func unwrapLines(s string) string {
 	return string(b)
 }
 
-// nextBreak is where the next line break is behind s[i], -1 if there is none.
+// nextBreak returns the index of the next line break after s[i], or -1.
 func nextBreak(s string, i int) int {
 	if n := strings.IndexByte(s[i+1:], '\n'); n >= 0 {
 		return i + 1 + n
@@ -75,9 +74,8 @@ func nextBreak(s string, i int) int {
 	return -1
 }
 
-// isWrapped reports whether the text after a line goes on with the line's sentence. A next line in lower case goes on
-// with the sentence; one that begins with a capital does so only behind a line that is long enough to have been
-// wrapped.
+// isWrapped reports whether the text after a line continues the line's sentence. A lower-case next line does; one
+// that begins with a capital only if the line is long enough to have been wrapped.
 func isWrapped(line, rest string) bool {
 	trimmed := strings.TrimRight(line, " \r")
 	next := strings.TrimLeft(rest, " ")
@@ -96,9 +94,8 @@ func isWrapped(line, rest string) bool {
 	return len(trimmed) >= wrappedLine && !unicode.IsNumber(first)
 }
 
-// isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence. Only a point
-// can be one: in an abbreviation, behind an initial or an ordinal number. A day of the month is one if a month's name
-// follows.
+// isUnfinished reports whether a piece between two Unicode breaks is not a whole sentence: it ends with the point
+// of an abbreviation, an initial or an ordinal number. A day of the month is one if a month's name follows.
 func isUnfinished(piece, rest string) bool {
 	if strings.HasSuffix(piece, "\n") {
 		return false
@@ -108,7 +105,7 @@ func isUnfinished(piece, rest string) bool {
 	if !ok {
 		return false
 	}
-	body = strings.TrimSuffix(body, `\`) // Markdown escapes the number of what is no list
+	body = strings.TrimSuffix(body, `\`) // Markdown escapes numbers outside of lists
 	if leadsToNumber(trimmed, rest) || strings.HasSuffix(trimmed, leaderDots) {
 		return true
 	}
@@ -136,7 +133,7 @@ func isUnfinished(piece, rest string) bool {
 	return known
 }
 
-// lastWord returns what follows the last space or opening bracket, at most 12 bytes of it.
+// lastWord returns the text after the last space or opening bracket, at most 12 bytes.
 func lastWord(s string) string {
 	from := max(0, len(s)-13)
 	i := strings.LastIndexAny(s[from:], " \n\t([\"“„»\u00a0")
@@ -150,7 +147,7 @@ func lastWord(s string) string {
 	return ""
 }
 
-// firstWord returns what a text begins with, up to a space or a mark, at most 40 bytes of it.
+// firstWord returns the text up to the first space or punctuation mark, at most 40 bytes.
 func firstWord(s string) string {
 	s = s[:min(len(s), 40)]
 	s = strings.TrimLeft(s, " ")
@@ -160,7 +157,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// isMark reports whether a piece is nothing but the number of an item: "1.", "2)", "(3)", "iv.".
+// isMark reports whether a piece is only an item number: "1.", "2)", "(3)", "iv.".
 func isMark(piece string) bool {
 	number := strings.TrimSpace(piece)
 	if len(number) < 2 || !strings.HasSuffix(number, ".") && !strings.HasSuffix(number, ")") {
@@ -256,12 +253,12 @@ func Directory(s string) bool {
 	return leaders >= fewLeaders && led*2 >= all || isIndex(s)
 }
 
-// isIndex reports whether a text is of entries like "roof, 12, 47–49". Words are taken as they come, since lines may
-// have been joined.
+// isIndex reports whether a text consists of index entries like "roof, 12, 47–49". It ignores line breaks, since
+// lines may have been joined.
 func isIndex(s string) bool {
 	words := strings.Fields(s)
 	entries, ordered := 0, 0
-	var before, first rune // how the last entry and the one at work begin
+	var before, first rune // first letters of the previous and of the current entry
 	for i, word := range words {
 		if isPages(word) {
 			continue
@@ -280,7 +277,7 @@ func isIndex(s string) bool {
 	return entries >= fewEntries && len(words) <= entryWords*entries && float64(ordered) >= inOrder*float64(entries)
 }
 
-// isPages reports whether a word is a page, or pages: "47", "47," or "47–49".
+// isPages reports whether a word is a page number or range: "47", "47," or "47–49".
 func isPages(word string) bool {
 	pages := strings.Trim(word, ",")
 	return pages == "" || strings.Trim(pages, "0123456789-–") == ""
