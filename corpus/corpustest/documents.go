@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest. Each
-// part has a function of its own, and each promise a subtest.
+// TestDocuments tests the contract of corpus.Documents. open returns an empty store, once per subtest. Each part
+// has a function, and each requirement a subtest.
 func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("put", func(t *testing.T) { t.Parallel(); testPut(t, open) })
 	t.Run("limits", func(t *testing.T) { t.Parallel(); testLimits(t, open) })
