@@ -16,19 +16,18 @@ var (
 	bullet    = regexp.MustCompile(`^[-+*] `)
 	counter   = regexp.MustCompile(`^(\d{1,` + strconv.Itoa(maxListNumber) + `})([.)]) `)
 	quoteMark = regexp.MustCompile(`^(?:> ?)+`)
-	// marked are beginnings that mean something whatever follows, but for those of items: a heading, a fence, a quote
+	// marked matches Markdown syntax at the beginning of a line, except list items: a heading, a fence, a quote
 	// mark, a number alone
 	marked = regexp.MustCompile("^(?:#{1,6}(?: |$)|>|`{3}|~{3}|\\d+[.)]$)")
-	// ruled are lines of nothing but marks, which underline a heading, rule a page or begin a table
+	// ruled matches lines of only marks, which underline a heading, form a rule or begin a table
 	ruled = regexp.MustCompile("^[-=_*:|+ ]+$")
 )
 
-// QuoteMarkdown returns a Markdown quotation of lines as they are, the white space in each collapsed. Lines that are
-// items of a list become items; of all other signs, those that would be drawn as something else are escaped, and no
-// more, so that nearly every quotation reads the same drawn and as text. Formulas in TeX stay formulas. What follows it
-// in its last line must begin with a space. An answer's quotation is compared with the document's text later, for which
-// reason nothing may be lost in drawing it, and no more signs may be added than needed. Where all lines are quoted
-// already, their marks are kept as levels.
+// QuoteMarkdown returns a Markdown quotation of lines, with white space collapsed. List items stay list items.
+// Other characters are escaped only if they would be rendered as syntax, so that nearly every quotation reads the
+// same rendered and as text: it is later compared with the document's text. TeX formulas stay formulas. Text
+// appended to its last line must begin with a space. If all lines are quoted already, their quote marks are kept as
+// levels.
 func QuoteMarkdown(lines []string) string {
 	lines = collapsed(lines)
 	e := newEscaper(lines)
@@ -55,7 +54,7 @@ func QuoteMarkdown(lines []string) string {
 	return b.String()
 }
 
-// collapsed are lines with every run of white space as one space, without the empty ones.
+// collapsed returns the non-empty lines with collapsed white space.
 func collapsed(lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -66,23 +65,23 @@ func collapsed(lines []string) []string {
 	return out
 }
 
-// list is the list that is open at a line of a quotation: what marks its items, and the number of its last one. The
-// zero value is that of none. It is a value, which takeLine changes.
+// list is the open list at a line of a quotation: the marker of its items, and the number of the last one. The zero
+// value is no list.
 type list struct {
 	mark   string // "-", "+", "*", "." or ")"
 	number int
 }
 
-// takeLine reads a line and returns the mark of an item that it begins with, if Markdown draws the item with its own
-// number: it counts a list's items on from the first one. isText means that a number begins the line and no item:
-// Markdown begins none with another number than 1 within a paragraph.
+// takeLine parses a line and returns the marker of its list item, if Markdown renders the item with its own number:
+// it numbers items consecutively from the first. isText reports that the line begins with a number that starts no
+// item: in a paragraph only the number 1 does.
 func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	if mark = bullet.FindString(line); mark != "" && !ruled.MatchString(line) {
 		*l = list{mark: mark[:1]}
 		return mark, false
 	}
 	m := counter.FindStringSubmatch(line)
-	if m == nil || len(m[1]) > 1 && m[1][0] == '0' { // Markdown draws no zero before a number
+	if m == nil || len(m[1]) > 1 && m[1][0] == '0' { // Markdown renders no leading zeros
 		return "", false
 	}
 	n, _ := strconv.Atoi(m[1])
@@ -96,8 +95,8 @@ func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	return m[0], false
 }
 
-// escapedStart is where a backslash belongs in the beginning of a line that would mean something; -1 for none. An
-// item's number is escaped behind its digits, other marks at their first sign.
+// escapedStart returns the offset for a backslash at the beginning of a line that would be syntax; -1 for none. An
+// item's number is escaped after its digits, other marks before their first character.
 func escapedStart(line string) int {
 	if m := counter.FindStringSubmatch(line); m != nil {
 		return len(m[1])
@@ -108,12 +107,11 @@ func escapedStart(line string) int {
 	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
 }
 
-// escaper escapes the signs within the lines of one block. A sign without a partner means nothing and needs no
-// backslash.
+// escaper escapes the syntax within the lines of one block. Unpaired characters need no backslash.
 type escaper struct {
-	stars, lines, tildes, ticks bool // of these there are some that belong together
-	brackets                    bool // of which one is that of a link
-	dollars                     bool // that would make a formula of two lines
+	stars, lines, tildes, ticks bool // some of these form pairs
+	brackets                    bool // one of them is that of a link
+	dollars                     bool // would form a formula across lines
 }
 
 // newEscaper scans all lines, since emphasis and code may span line breaks.

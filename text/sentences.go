@@ -167,7 +167,7 @@ func isMark(piece string) bool {
 	return number != "" && len(number) <= 4 && isNumbering(number)
 }
 
-// isNumbering reports whether w counts an item: 12, 3.1, a, iv.
+// isNumbering reports whether w is an item number: 12, 3.1, a, iv.
 func isNumbering(w string) bool {
 	if len(w) > 8 {
 		return false
@@ -178,32 +178,32 @@ func isNumbering(w string) bool {
 	return allDigits(w) || strings.Trim(w, "ivxIVX") == ""
 }
 
-// abbreviations never end a sentence that goes on with a capital or a digit. Those that may also end a sentence, such
-// as "etc.", are not among them.
+// abbreviations never end a sentence before a capital or a digit. Ambiguous ones such as "etc." are not included.
 var abbreviations = wordSet(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ` +
 	`ca viz
 	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
 
-// counted are abbreviations in front of a number.
+// counted are abbreviations before a number.
 var counted = wordSet(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar ` +
 	`apr ` +
 	`jun jul aug sep sept oct
 	nov dec ст п`)
 
-// months are names of months without abbreviations, folded, in English and German.
+// months are full names of months, folded, in English and German.
 var months = wordSet(`januar februar marz april mai juni juli august september oktober november dezember january ` +
 	`february march may june july october
 	december`)
 
-// leaderMarks is how many equal marks in a row are a leader: an ellipsis at the end of a sentence has up to four.
+// leaderMarks is the minimum number of equal marks of a leader: an ellipsis at the end of a sentence has up to
+// four.
 const leaderMarks = 5
 
-// leaderDots is a leader of the usual marks.
+// leaderDots is a leader of dots.
 var leaderDots = strings.Repeat(".", leaderMarks)
 
-// Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page
-// number behind it. Such a line names something that stands elsewhere and states nothing itself. Marks may have spaces
-// between them. Something with a letter must stand before them.
+// Leader reports whether a line ends with a leader, the row of dots in a table of contents, with an optional page
+// number. Such a line is a reference and states nothing. Marks may have spaces between them. The text before them
+// must contain a letter.
 func Leader(line string) bool {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	if at := strings.LastIndexFunc(line, unicode.IsSpace); pageNumber(line[at+1:]) {
@@ -220,28 +220,27 @@ func Leader(line string) bool {
 	return marks >= leaderMarks && strings.ContainsFunc(line, unicode.IsLetter)
 }
 
-// pageNumber reports whether a word is a page's number, in digits or in small Roman numerals.
+// pageNumber reports whether a word is a page number, in digits or in lower-case Roman numerals.
 func pageNumber(w string) bool {
 	return w != "" && (strings.Trim(w, "0123456789") == "" || strings.Trim(w, "ivxlc") == "")
 }
 
-// leadsToNumber reports whether the line that piece begins ends with a leader and the page number that begins rest.
+// leadsToNumber reports whether the first line of piece ends with a leader and rest begins with its page number.
 func leadsToNumber(piece, rest string) bool {
 	line, _, _ := strings.Cut(rest, "\n")
 	return pageNumber(strings.TrimSpace(line)) && Leader(piece)
 }
 
 const (
-	fewLeaders = 3   // lines of a table of contents
-	fewEntries = 8   // of an index
-	entryWords = 6   // on average with its page numbers
-	inOrder    = 0.8 // of an index's entries begin with the letter of the one before or a later one
+	fewLeaders = 3   // minimum lines of a table of contents
+	fewEntries = 8   // minimum entries of an index
+	entryWords = 6   // maximum average words of an entry, with its page numbers
+	inOrder    = 0.8 // minimum share of an index's entries in alphabetical order
 )
 
-// Directory reports whether a text is a piece of a table of contents or of an index: it says on which pages something
-// is said, and states nothing itself. The first has lines with leaders, the second names in alphabetical order, each
-// with its pages behind a comma. Such pieces match many questions by their words and answer none, so that searches put
-// them behind others.
+// Directory reports whether a text is part of a table of contents or of an index. The first has lines with leaders,
+// the second names in alphabetical order, each with its pages after a comma. Such texts match many queries by words
+// but answer none, so searches rank them last.
 func Directory(s string) bool {
 	leaders, led, all := 0, 0, 0
 	for line := range strings.Lines(s) {

@@ -139,9 +139,8 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())
 }
 
-// keepFile gives a finished file its name and makes that durable. The same bytes may be there already: then they are
-// replaced by equals. A rename is durable only once the directory is written, and a new directory only once the one
-// above it is.
+// keepFile renames a finished file to its hash, durably. It replaces an existing file, which has the same bytes. A
+// rename is durable only after the directory is synced, and a new directory only after its parent is.
 func (d Directory) keepFile(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
@@ -168,8 +167,8 @@ func (d Directory) keepFile(temp, hash string) error {
 	return nil
 }
 
-// Name returns the name of the blob with a hash, below where all lie; ok is false for what is no hash. It is the same
-// below a folder and in a bucket, so that one can be copied to the other.
+// Name returns the relative path of the blob with a hash; ok is false for an invalid hash. Directories and buckets
+// use the same names, so that one can be copied to the other.
 func Name(hash string) (name string, ok bool) {
 	if !validHash.MatchString(hash) {
 		return "", false
@@ -177,14 +176,14 @@ func Name(hash string) (name string, ok bool) {
 	return hash[:2] + "/" + hash[2:], true
 }
 
-// validHash is a SHA-256 in small hexadecimal digits, as Write returns it; no other string names a blob.
+// validHash matches a SHA-256 in lower-case hexadecimal, the only valid names of blobs.
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// ErrNone is what Open returns for an unknown hash.
+// ErrNone is the error of Open for an unknown hash.
 var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
 
-// Open opens a blob; see corpus.Blobs. The caller closes it. It stays readable when the blob is deleted meanwhile,
-// where the system is Unix.
+// Open opens a blob; see corpus.Blobs. The caller closes it. On Unix it stays readable if the blob is deleted
+// meanwhile.
 func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := Name(hash)
 	if !ok {
@@ -200,7 +199,7 @@ func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, erro
 	return f, nil
 }
 
-// Delete removes a blob; see corpus.Blobs. One that is not there is no error.
+// Delete removes a blob; see corpus.Blobs. A missing blob is not an error.
 func (d Directory) Delete(_ context.Context, hash string) error {
 	name, ok := Name(hash)
 	if !ok {
@@ -212,7 +211,7 @@ func (d Directory) Delete(_ context.Context, hash string) error {
 	return nil
 }
 
-// cancellable ends a copy when ctx does. A read that is under way is not ended, only the next one.
+// cancellable is a reader that fails once ctx has ended. It does not interrupt a running read.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
@@ -225,7 +224,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// writerTo tells errors of the disk from those of the reader. io.Copy returns both in the same way.
+// writerTo translates write errors, since io.Copy does not distinguish them from read errors.
 type writerTo struct{ w io.Writer }
 
 func (w writerTo) Write(p []byte) (int, error) {
@@ -233,8 +232,8 @@ func (w writerTo) Write(p []byte) (int, error) {
 	return n, translateError(err)
 }
 
-// translateError gives a disk's error the code and the sentence that people need. Everything else is returned as it is:
-// ours, or the caller's.
+// translateError maps disk errors to a *chat.Error with a code and a user-facing message. It returns other errors
+// unchanged.
 func translateError(err error) error {
 	switch {
 	case err == nil:
