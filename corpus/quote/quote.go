@@ -5,7 +5,6 @@
 // quote.go normalises both texts and searches for verbatim quotes; alike.go searches approximately. A citation is
 // shown as verified by this result, so the rules favour "not found": a quote with another number or without a "not"
 // is not found.
-// another number or without a "not" is no quote.
 package quote
 
 import (
