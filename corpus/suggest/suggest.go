@@ -39,7 +39,7 @@ type Passage struct {
 func (p Passage) Question() string {
 	named := innermost(p.Section)
 	forms := formsOf(p.Language)
-	if head, label := p.cell(); head != "" && !strings.Contains(named, joint) { // otherwise the header is in another passage
+	if head, label := p.cell(); head != "" && !strings.Contains(named, joint) { // else the header is elsewhere
 		return fill(forms.cell, head, label)
 	}
 	heading := plainHeading(named)
