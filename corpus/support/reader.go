@@ -45,15 +45,15 @@ func readerOf(lang string) *reader {
 	return r.(*reader)
 }
 
-// maxLexemes bounds a reader's memory to a few megabytes: 32,768 words of about 100 bytes. A library has more, but
-// those of one answer's passages are a few thousand.
+// maxLexemes limits a reader's cache to a few megabytes: 32,768 words of about 100 bytes. A library has more words,
+// but those of one answer's passages are a few thousand.
 const maxLexemes = 1 << 15
 
-// maxAbout bounds the second memory of a reader: how many texts a reader knows the terms of: titles of documents, and
-// the words that answers speak of documents with.
+// maxAbout is the maximum number of texts whose terms a reader caches: titles of documents, and the words that
+// answers use about documents.
 const maxAbout = 1 << 8
 
-// knownTerms returns the terms of what claims are about. They must not be changed.
+// knownTerms returns the terms of the subject of claims, with a cache. Callers must not change them.
 func (r *reader) knownTerms(about string) termSet {
 	r.mu.RLock()
 	terms, ok := r.about[about]
