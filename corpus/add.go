@@ -36,12 +36,12 @@ type Upload struct {
 	Batch       *Batch // the upload with several files that this is part of; nil: a single file
 }
 
-// Add stores a file durably and queues it. Existing bytes return the existing document with duplicate = true.
-// Errors are chat.CodeInvalid for an empty file or an invalid name, chat.CodeUnsupported for an unsupported format,
-// chat.CodeTooLarge for a file over the size limit, a *chat.OverLimit for one over its user's limits, and
-// chat.CodeDiskFull if only the disk reserve is left. The order makes it crash-safe: first the bytes are durable,
-// then the document, then the job. A crash between the last two leaves a queued document without a job, which
-// repairUnfinished finds.
+// Add stores a file durably and queues it. Existing bytes return the existing document with duplicate = true. It
+// returns chat.CodeInvalid for an empty file or an invalid name, chat.CodeUnsupported for an unsupported format,
+// and chat.CodeTooLarge for a file over the size limit. It returns a *chat.OverLimit for a file over its user's
+// limits, and chat.CodeDiskFull if only the disk reserve is left. The order makes it crash-safe: first the bytes
+// are durable, then the document, then the job. A crash between the last two leaves a queued document without a
+// job, which repairUnfinished finds.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
 	name, body, mime, err := l.inspectUpload(u)
 	if err != nil {

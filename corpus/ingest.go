@@ -402,8 +402,8 @@ type Worker struct {
 	Jobs    int // concurrency limit, at least 1
 	PerUser int // concurrency limit per user; 0: same as Jobs
 	// Do processes a job. nil completes it; after an error it is retried with the backoff JobBackoff(job.Attempt).
-	// ctx is cancelled with the cause ErrCancelled when the job is cancelled: then the job is over, whatever Do
-	// returns. ctx is also cancelled when the ctx of Work ends or another replica takes over the job: then the job
+	// If the job is cancelled, ctx is cancelled with the cause ErrCancelled, and the job is over, whatever Do
+	// returns. ctx is also cancelled when the ctx of Work ends or another replica takes over the job. Then the job
 	// is retried in any process, and this attempt does not count.
 	Do func(ctx context.Context, job Job) error
 }

@@ -247,8 +247,9 @@ func joinLines(words []WordBox) (out []Line) {
 	return out
 }
 
-// continuesIn reports whether a word continues the line: same page and rotation, mostly at the same height, to its
-// right, and at a distance of less than four times the letter height, so that the next column is excluded.
+// continuesIn reports whether a word continues the line. It must have the same page and rotation, be mostly at the
+// same height, and to the right of the line. The gap must be less than four times the letter height, which excludes
+// the next column.
 func (l *Line) continuesIn(w WordBox) bool {
 	if l.Box[0] != w.Box[0] || l.Turn != w.Turn {
 		return false

@@ -19,8 +19,8 @@ type Word struct {
 }
 
 // QueryWords returns the content words of a query. It drops stop words of the query's language, unless the query
-// has no other words, such as "who is who". langs are the languages (ISO 639-1) in which documents were analysed:
-// each word has its plain form and a term for each of them. Repeated words are deduplicated.
+// has no other words, such as "who is who". langs are the languages (ISO 639-1) in which documents were analysed.
+// Each word has its plain form and a term for each of these languages. Repeated words are deduplicated.
 func QueryWords(q string, langs []string) []Word {
 	var all []Word
 	var lowers []string

@@ -72,9 +72,9 @@ type list struct {
 	number int
 }
 
-// takeLine parses a line and returns the marker of its list item, if Markdown renders the item with its own number:
-// it numbers items consecutively from the first. isText reports that the line begins with a number that starts no
-// item: in a paragraph only the number 1 does.
+// takeLine parses a line and returns the marker of its list item, if Markdown renders the item with its own number.
+// Markdown numbers items consecutively from the first. isText reports that the line begins with a number that
+// starts no item: in a paragraph only the number 1 does.
 func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	if mark = bullet.FindString(line); mark != "" && !ruled.MatchString(line) {
 		*l = list{mark: mark[:1]}

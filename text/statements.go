@@ -12,10 +12,10 @@ const (
 	wrappedLine = 40 // minimum runes of a line in a wrapped paragraph
 )
 
-// Statements returns the rune ranges of self-contained units in s, in order: sentences, and, in indented text such
-// as settings, data or program code, a line with the lines indented below it, up to the closing bracket. A unit
-// longer than longest runes is split; its first line stays with the first part below it. Splitting code or settings
-// into sentences would separate a name from its value.
+// Statements returns the rune ranges of self-contained units in s, in order. In prose a unit is a sentence. In
+// indented text, such as settings, data or program code, it is a line with the lines indented below it, up to the
+// closing bracket. A unit longer than longest runes is split; its first line stays with the first part below it.
+// Splitting code or settings into sentences would separate a name from its value.
 func Statements(s string, longest int) [][2]int {
 	o := outline{text: s, longest: longest}
 	lines := indentedLines(s)

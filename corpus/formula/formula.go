@@ -1,6 +1,6 @@
-// Package formula parses formulas in Markdown. text.ReadFormula decides where a formula begins and ends; the
-// goldmark parsers here prevent Markdown syntax inside of it: one for formulas in running text, one for formulas
-// that begin a line, whose next lines may look like list items.
+// Package formula parses formulas in Markdown. text.ReadFormula decides where a formula begins and ends. The
+// goldmark parsers here prevent Markdown syntax inside of it. Inline is for formulas in running text. Block is for
+// formulas that begin a line, whose next lines may look like list items.
 package formula
 
 import (

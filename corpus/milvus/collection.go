@@ -40,7 +40,7 @@ type index struct {
 	name      string
 	dimension int
 	texts     bool     // has the text hash of each vector, unlike collections of earlier versions
-	written   *written // hashes of its vectors; nil: unknown
+	written   *written // IDs that it may hold; nil: any
 }
 
 // namePrefix returns the name prefix of the model's collections, of which there is one per dimension. The model is

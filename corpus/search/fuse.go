@@ -32,9 +32,9 @@ type Ranked struct {
 }
 
 // Fuse ranks passages by the weighted sum of their lexical and semantic scores. Both are normalised by the possible
-// maximum, not by the best hit, so that a search without good hits leaves the order to the other (the convex
+// maximum, not by the best hit. So a search without good hits leaves the order to the other. This is the convex
 // combination of Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 42, 2023,
-// section 5). The weight of words is scaled by the square root of the best passage's share: if no passage has most
+// section 5. The weight of words is scaled by the square root of the best passage's share: if no passage has most
 // words, the query is phrased differently, and chance matches mislead. (The share itself, its root and its square
 // were tried: docs/quality.md.) The lexical score replaces an unknown semantic score. doubt lowers the weight of
 // the semantic score (Scale.Doubt, 0–1). Ties are by smaller ID. If the best score exceeds 1, all scores are

@@ -113,8 +113,8 @@ const (
 )
 
 // MeantBy reports whether a typed word is a typo of another, both folded, and returns the edit cost. Longer words
-// may have more errors, by the length of the shorter one: a slip up to five letters, a replaced letter from six,
-// and also one letter more or less, as in “elefant”, from seven.
+// may have more errors. By the length of the shorter one, a slip is allowed up to five letters, a replaced letter
+// from six, and also one letter more or less, as in “elefant”, from seven.
 func MeantBy(typed, word string) (sure Meant, cost int) {
 	if Typos(typed, word, mostErrors) > mostErrors {
 		return NotMeant, 0

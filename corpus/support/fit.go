@@ -148,8 +148,8 @@ func (f *fit) isTurned() bool {
 	return false
 }
 
-// sameBonds reports whether words follow the same prepositions and none was dropped that another depends on: the
-// other half of a hyphenated word, the noun of a genitive, or the end of the previous word's chunk.
+// sameBonds reports whether words follow the same prepositions and none was dropped that another depends on. Such
+// words are the other half of a hyphenated word, the noun of a genitive, and the end of the previous word's chunk.
 func (f *fit) sameBonds() bool {
 	before := -1
 	for i, u := range f.said {

@@ -1,7 +1,7 @@
 // Package support decides, without a model, whether sentences of passages support a claim. It parses a claim into
 // clauses (phrase.go), aligns each with the sentences that share its words (align.go) and looks for differences
-// that change the meaning: another number, name or unit, a negation, swapped roles, words that no sentence has
-// (differences.go). Its accuracy is in docs/quality.md.
+// that change the meaning (differences.go): another number, name or unit, a negation, swapped roles, added words.
+// Its accuracy is in docs/quality.md.
 package support
 
 import (

@@ -51,10 +51,10 @@ func (s *sentence) joinPhrase(p phrase) {
 	s.parts, s.negated = append(s.parts, p.parts...), append(s.negated, p.negated...)
 }
 
-// isStated reports whether passages state each part of a claim in its own words: each part is taken from one
-// sentence, with words left out, moved with their preposition, or changed from active to passive, but without words
-// added or replaced, and with its negations, limits and relations. byRow reports that a table row, whose words have
-// no order, holds a part.
+// isStated reports whether passages state each part of a claim in its own words. Each part must be taken from one
+// sentence, with its negations, limits and relations. Words may be left out, moved with their preposition, or
+// changed from active to passive, but not added or replaced. byRow reports that a table row, whose words have no
+// order, holds a part.
 func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 	before := -1
 	for n := range p.parts {
@@ -139,7 +139,7 @@ func (p *judged) nearPhrases(said []token, known termSet) []int {
 }
 
 // holdsPart reports whether a sentence contains a part of a claim. follows reports that the previous part was found
-// in the same sentence, coordinate that there is a previous part, whose subject this one may share.
+// in the same sentence. coordinate reports that there is a previous part, whose subject this one may share.
 func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk termSet, follows, coordinate bool) bool {
 	if s.row {
 		_, ok := s.placeWords(said, -1, known, talk)
@@ -176,9 +176,9 @@ func (s *sentence) isConditional() bool {
 }
 
 // placeWords matches each word of a part of a claim with the same word in a part of a sentence, else in an earlier
-// part; -1 for words that need no match. ok is false if a word has no match. A word of about (known) may be left
-// out only in the middle of a part: as its predicate, or a passive's verb, it is the claim. main is -1 for a table
-// row, whose words have no order.
+// part. at is -1 for words that need no match. ok is false if a word has no match. A word of about (known) may be
+// left out only in the middle of a part: as its predicate, or a passive's verb, it is the claim. main is -1 for a
+// table row, whose words have no order.
 func (s *sentence) placeWords(said []token, main int, known, talk termSet) (at []int, ok bool) {
 	at = make([]int, len(said))
 	taken := make([]bool, len(s.tokens))

@@ -159,8 +159,8 @@ func (g Group) keyOf(label string) key {
 	return key{kind: keyNone}
 }
 
-// totalNamed returns the index of the aggregate that a name means: by its label, with or without “of”, by its
-// function if that is unique, or by its column if that has one aggregate; -1 for none.
+// totalNamed returns the index of the aggregate that a name means, or -1. The name is its label, with or without
+// “of”, its function if that is unique, or its column if that has one aggregate.
 func (a *asking) totalNamed(name string) int {
 	signs := strings.NewReplacer("(", " ", ")", " ", " of ", " ")
 	plain := func(s string) string { return oneLine(signs.Replace(text.Fold(s))) }

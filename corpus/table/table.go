@@ -125,9 +125,9 @@ func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 	return rows
 }
 
-// takes reports whether a block continues the table: it is marked as a continuation, or it follows in the same
-// sheet and columns and has values where the table has values from its first row on. A new table below in a sheet
-// has its own header, in words.
+// takes reports whether a block continues the table. Either it is marked as a continuation, or it follows in the
+// same sheet and columns. Then it must have values where the table has values from its first row on. A new table
+// below in a sheet has its own header, in words.
 func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	if b.Columns != "" {
 		return true
@@ -262,9 +262,9 @@ func (t *Table) findHead() {
 	}
 }
 
-// headRow returns the index of the header. Among the rows above the first one with a number in a numeric column, it
-// is the row that fills the most columns, with distinct text and more than half of them filled; else that first
-// row. It looks at no more than titleRows rows.
+// headRow returns the index of the header. It considers the rows above the first one with a number in a numeric
+// column. The header is the one that fills the most columns with distinct text, if that is more than half of them;
+// else it is that first row. It looks at no more than titleRows rows.
 func (t *Table) headRow() int {
 	var numbers []int
 	for c := range t.numbers {

@@ -11,9 +11,9 @@ import (
 // mostRounded is the maximum number of decimals that people round to.
 const mostRounded = 2
 
-// Written returns the formats in which people write a total, given as JSON, or a date, given in ISO 8601: with and
-// without trailing zeros, rounded to a few decimals, with each group and decimal separator. They validate the
-// numbers in an answer.
+// Written returns the formats in which people write a total, given as JSON, or a date, given in ISO 8601. They
+// include totals with and without trailing zeros, rounded to a few decimals, with each group and decimal separator.
+// They validate the numbers in an answer.
 func Written(plain string) (out []string) {
 	if day, err := time.Parse(time.DateOnly, plain); err == nil {
 		return []string{plain, day.Format("2 January 2006"), day.Format("January 2, 2006"), day.Format("02.01.2006")}

@@ -11,8 +11,8 @@ import (
 )
 
 // charsmap is SentencePiece's normalisation table, equivalent to the normalizer Precompiled of Hugging Face's
-// library tokenizers. It is a trie in the double-array format of the library darts-clone: a unit's lowest byte is
-// its label, bit 8 marks the end of a key, and the rest is the offset to the next unit. The children of a unit are
+// library tokenizers. It is a trie in the double-array format of the library darts-clone: the lowest byte of a unit
+// is its label, bit 8 marks the end of a key, the rest is the offset to the next unit. The children of a unit are
 // at its offset, XORed with their labels.
 type charsmap struct {
 	units []uint32

@@ -17,9 +17,9 @@ func (n *network) distanceBias(count int, s *scratch) []float32 {
 	return bias
 }
 
-// distanceBucket returns the bucket of a distance. Up to 7 each distance has its own; from 8 on each power of √2
-// begins one, and all from 91 on share one: 8 + ⌊8·log(d/8)/log(128/8)⌋ as in T5, Raffel et al. 2020, which is 8 +
-// ⌊log2(d²/64)⌋.
+// distanceBucket returns the bucket of a distance. Up to 7 each distance has its own. From 8 on each power of √2
+// begins one, and all from 91 on share one. The formula is 8 + ⌊8·log(d/8)/log(128/8)⌋ as in T5, Raffel et al.
+// 2020, which is 8 + ⌊log2(d²/64)⌋.
 func distanceBucket(distance int) int {
 	const half = distanceBuckets / 2
 	first := 0

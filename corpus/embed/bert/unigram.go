@@ -19,8 +19,8 @@ const (
 )
 
 // unigram tokenises texts into the most probable pieces, like SentencePiece for a model of the type Unigram. It is
-// equivalent to Hugging Face's library tokenizers for such a model after a Metaspace, with one difference: names of
-// special tokens are text ("</s>" in a document ends nothing). It is safe for concurrent use. The model is that of
+// equivalent to Hugging Face's library tokenizers for such a model after a Metaspace, with one difference. Names of
+// special tokens are text: "</s>" in a document ends nothing. It is safe for concurrent use. The model is that of
 // Kudo 2018, "Subword Regularization": pieces are independent, so the probability of a text is the product of its
 // pieces'.
 type unigram struct {

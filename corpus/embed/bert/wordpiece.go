@@ -13,8 +13,8 @@ import (
 const longestWord = 100
 
 // wordPiece tokenises texts into the pieces of a vocabulary. It is equivalent to Hugging Face's library tokenizers
-// with a BertNormalizer, a BertPreTokenizer and a WordPiece model, with two differences: names of special tokens
-// are text ("[SEP]" in a document is no separator), and punctuation and marks newer than that library's tables are
+// with a BertNormalizer, a BertPreTokenizer and a WordPiece model, with two differences. Names of special tokens
+// are text: "[SEP]" in a document is no separator. Punctuation and marks newer than that library's tables are
 // recognised. It is safe for concurrent use.
 type wordPiece struct {
 	first map[string]int32 // pieces at the beginning of a word

@@ -33,9 +33,9 @@ type set struct {
 	quantise func(q *byte, x *float32, blocks uintptr, scales *float32)
 }
 
-// tileRoutine computes a tile: step·scale·sum + low·total + bias for each row and output, where sum is the dot
-// product of codes and weights, scales holds step and low of each row, and columns the scales, totals and biases of
-// the outputs. Strides are in bytes; steps is the number of iterations of the innermost loop.
+// tileRoutine computes a tile: step·scale·sum + low·total + bias for each row and output. sum is the dot product of
+// codes and weights. scales holds step and low of each row, columns the scales, totals and biases of the outputs.
+// Strides are in bytes; steps is the number of iterations of the innermost loop.
 type tileRoutine func(
 	y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, scales, columns *float32,
 )

@@ -14,8 +14,8 @@ var powers = []float32{
 const nearest = 8 // round to the nearest integer, without an exception
 
 // exponential emits e to the power of x ≤ 0. It overwrites x. x is n·ln 2 + r with integer n and |r| at most half
-// of ln 2, where ln 2 is subtracted in two parts, high and low, to keep the precision (Cody and Waite); then e^x is
-// 2^n·e^r. x is clamped at -87, below which the result is hardly a normal float.
+// of ln 2; then e^x is 2^n·e^r. ln 2 is subtracted in two parts, high and low, to keep the precision (Cody and
+// Waite). x is clamped at -87, below which the result is hardly a normal float.
 type exponential struct {
 	vector
 	least, log2e, high, low VecVirtual
