@@ -155,8 +155,8 @@ func languageOf(e Extracted) string {
 	return text.Detect(e.Text)
 }
 
-// extractOriginal extracts the original and records progress at most four times a second. The caller calls release
-// when the result is no longer in use; it is nil on error. members is a directory for member files; empty: they are
+// extractOriginal extracts the original and records progress at most four times a second. On success the caller
+// must call release once the result is no longer in use. members is a directory for member files; empty: they are
 // skipped. The extractor calls Room with the size of the result, which blocks until enough earlier results are
 // stored.
 func (l *Library) extractOriginal(
@@ -275,7 +275,7 @@ func (l *Library) removeTemporary(ctx context.Context, name string) {
 
 const (
 	lastWord    = 10 * time.Second // timeout for recording how a job ended after it was stopped
-	maxAttempts = 4                // attempts of a job with an internal error
+	maxAttempts = 4                // attempts of an ingest job with an internal error
 	// concurrent embed jobs of a user with a remote vector store: most of the time is waiting for it
 	embedsApart = 4
 	// concurrent jobs of all users. Users take turns for the scarce resources: reader processes, OCR by pages and
@@ -330,8 +330,8 @@ func catchPanic(do func() error) (err error) {
 }
 
 // settleJob returns nil if a job that failed with err is final, or the error to retry it for. A *Failure and
-// repeated crashes of reader processes are blamed on the file and final. Temporary errors are retried, without
-// limit for disk and server errors; other errors are attempted maxAttempts times.
+// repeated crashes of reader processes are blamed on the file and final. Embed jobs, and jobs with disk or server
+// errors, are retried without limit. Other errors of ingest jobs are attempted maxAttempts times.
 func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)

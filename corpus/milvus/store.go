@@ -49,7 +49,8 @@ const (
 	// callTime is the timeout of a call. A separate timer enforces it, since the client does not always respect its
 	// context.
 	callTime = 3 * time.Second
-	// restTime is how long calls fail immediately after a timeout, so that a search does not wait each time.
+	// restTime is how long calls fail immediately after one without a response, so that a search does not wait each
+	// time.
 	restTime = 2 * time.Second
 )
 

@@ -55,13 +55,13 @@ type Row struct {
 	Cells      []string // one for each column of the table
 	Block      string   // ID of its block
 	Start, End int      // rune offsets in the document's text
-	Heads      string   // column names of the filled cells, joined as cells are, at most maxHeads runes
+	Heads      string   // names of its block's columns, joined as cells are, at most maxHeads runes
 	columns    []int    // of the table, for the cells of its block
 }
 
-// Read returns the tables of a document, in order. A single cell above a table, such as its title, is not a table.
-// A table may continue in several blocks: doctext splits long blocks, and a sheet's table may continue after a
-// blank row. Text directly below a sheet's table is the overflow beyond the maximum number of cells.
+// Read returns the tables of a document, in order. A single row, such as the title above a table, is not a table. A
+// table may continue in several blocks: doctext splits long blocks, and a sheet's table may continue after a blank
+// row. Text directly below a sheet's table is the overflow beyond the maximum number of cells.
 func Read(body string, blocks []corpus.Block) []*Table {
 	var tables []*Table
 	var open *Table
@@ -126,7 +126,7 @@ func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 }
 
 // takes reports whether a block continues the table. Either it is marked as a continuation, or it follows in the
-// same sheet and columns. Then it must have values where the table has values from its first row on. A new table
+// same sheet and columns. Then its first row must have a value in a column that mostly has values. A new table
 // below in a sheet has its own header, in words.
 func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	if b.Columns != "" {
