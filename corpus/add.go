@@ -210,9 +210,9 @@ const unnamed = "unnamed"
 // normalisation.
 type Batch struct{ taken map[string]string } // path → SHA256
 
-// unusedPath sets the path of a file in the batch: its own, or with a number if another file of the batch or the
-// library has it. A file without a readable name is never a new version of another. Numbers begin with " (2)". A
-// file with the same bytes keeps its path.
+// unusedPath returns the document with its own path, or with a number if the path is taken by other bytes: in the
+// batch, or, for a file without a readable name, in the library. Such a file is never a new version of another.
+// Numbers begin with " (2)". A file with the same bytes keeps its path.
 func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
