@@ -22,26 +22,26 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Upload is a file on its way in. Body is read once, to its end or to the limit.
+// Upload is a file to add. Body is read once, to its end or to the limit.
 type Upload struct {
 	User      string
 	Namespace string // empty: chat.DefaultNamespace
 	Path      string // relative; empty: Filename
 	Filename  string
-	Title     string // until the file says its own; empty: Filename
+	Title     string // until extraction finds a title; empty: Filename
 	Meta      map[string]any
-	// MetaIfFresh: a document that is there already keeps its own Meta.
+	// MetaIfFresh: an existing document keeps its Meta.
 	MetaIfFresh bool
 	Body        io.Reader
-	Batch       *Batch // of the upload that it is a part of; nil: it came alone
+	Batch       *Batch // the upload with several files that this is part of; nil: a single file
 }
 
-// Add stores a file durably and queues it. Bytes that are there already return the existing document. It fails with
-// chat.CodeInvalid for an empty file or an impossible name, chat.CodeUnsupported for a kind of file that is not read,
-// and chat.CodeTooLarge for one over the limit, with a *chat.OverLimit for one that its user's limits have no room for,
-// and with chat.CodeDiskFull while the disk's reserve is reached. The order makes it safe to be cut off anywhere: the
-// bytes are durable first, then the document, then the job. A process that dies between the last two leaves a queued
-// document without a job, which repairUnfinished finds.
+// Add stores a file durably and queues it. Existing bytes return the existing document with duplicate = true. It
+// returns chat.CodeInvalid for an empty file or an invalid name, chat.CodeUnsupported for an unsupported format,
+// and chat.CodeTooLarge for a file over the size limit. It returns a *chat.OverLimit for a file over its user's
+// limits, and chat.CodeDiskFull if only the disk reserve is left. The order makes it crash-safe: first the bytes
+// are durable, then the document, then the job. A crash between the last two leaves a queued document without a
+// job, which repairUnfinished finds.
 func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool, err error) {
 	name, body, mime, err := l.inspectUpload(u)
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	}
 	d, duplicate, err = l.keepOriginal(ctx, d)
 	if err != nil {
-		if _, over := errors.AsType[*chat.OverLimit](err); over { // else refused files would fill the disk
+		if _, over := errors.AsType[*chat.OverLimit](err); over { // otherwise rejected files would fill the disk
 			err = errors.Join(err, l.abandonOriginal(context.WithoutCancel(ctx), sha))
 		}
 		return d, false, fmt.Errorf("store document: %w", err)
@@ -96,19 +96,19 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	return d, duplicate, l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
-// reserveEvery is how many bytes of a file are stored between two looks at the disk's reserve. Asking costs a system
-// call, which is nothing beside eight megabytes.
+// reserveEvery is the number of bytes stored between two checks of the disk reserve. A check is a system call,
+// which is negligible for 8 MiB.
 const reserveEvery = 8 << 20
 
-// reservedReader fails once the disk's reserve is reached.
+// reservedReader is a reader that fails once only the disk reserve is left.
 type reservedReader struct {
 	r        io.Reader
 	reserved func() error
-	left     int // bytes until the next look
+	left     int // bytes until the next check
 }
 
-// Read asks before every reserveEvery bytes whether there is still room on the disk, so that an upload stops before it
-// takes the last of it.
+// Read checks the free disk space before every reserveEvery bytes, so that an upload stops before it uses the
+// reserve.
 func (r *reservedReader) Read(p []byte) (int, error) {
 	if r.left <= 0 {
 		if err := r.reserved(); err != nil {
@@ -121,8 +121,8 @@ func (r *reservedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspectUpload returns the name of a file, its bytes from the beginning, and what kind of file it is. The bytes that
-// were looked at are still in body. Nothing is stored yet.
+// inspectUpload validates an upload and returns its name, its body and its MIME type. body still includes the bytes
+// that were inspected. It stores nothing.
 func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime string, err error) {
 	if name = cleanName(u.Filename); name == "" {
 		name = lastName(cleanPath(u.Path))
@@ -146,15 +146,15 @@ func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime
 	return name, body, mime, err
 }
 
-// Check fails as Add does for a file of that name that begins with head, as far as these two tell. head is the first
+// Check returns the error that Add would return for a file with this name and beginning. head is the first
 // SniffBytes of the file, or all of it.
 func (l *Library) Check(name string, head []byte) error {
 	_, _, _, err := l.inspectUpload(Upload{Filename: name, Body: bytes.NewReader(head)})
 	return err
 }
 
-// enqueueRest queues what is left to do for a document. enqueue is the queue's Enqueue or Ensure. A document that is
-// done has nothing left.
+// enqueueRest queues the remaining work of a document. enqueue is the queue's Enqueue or Ensure. It is a no-op for
+// a finished document.
 func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
 	defer l.changes.wakeWatchers(d.ID)
 	switch d.State {
@@ -171,8 +171,8 @@ func (l *Library) enqueueRest(ctx context.Context, d Document, enqueue func(cont
 	return nil
 }
 
-// enqueueEmbed queues the vectors of a document. The document is noted as waiting first: a search that begins now knows
-// that vectors are still missing.
+// enqueueEmbed queues the embedding of a document. It first records the document as waiting, so that concurrent
+// searches know that its vectors are missing.
 func (l *Library) enqueueEmbed(ctx context.Context, d Document, enqueue func(context.Context, Job) error) error {
 	l.waiting.addDocument(d.ID, d.User)
 	if err := enqueue(ctx, Job{Kind: JobEmbed, DocumentID: d.ID, User: d.User, SHA256: d.SHA256}); err != nil {
@@ -186,8 +186,8 @@ const (
 	maxPath = 1000 // runes of a path
 )
 
-// cleanName returns the last part of a file name without what could lead out of a directory or disturb a display. It is
-// "" for a name of nothing but points, and "unnamed" with its extension for one that shows nothing.
+// cleanName returns the last part of a file name, without path traversal and characters that disturb the display.
+// It returns "" for a name of only points, and "unnamed" with the extension for an invisible name.
 func cleanName(name string) string {
 	given := lastName(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(given, "")))
@@ -197,21 +197,22 @@ func cleanName(name string) string {
 	}
 	if ext := path.Ext(name); text.Blank(strings.TrimSuffix(name, ext)) &&
 		(name != ext || !strings.HasPrefix(given, ".")) {
-		return unnamed + ext // nobody could read what stands before it
+		return unnamed + ext // the stem would be invisible
 	}
 	return shortName(name, maxName)
 }
 
-// unnamed is how a file is called whose name shows nothing but its extension.
+// unnamed is the stem of a file whose name is invisible except for its extension.
 const unnamed = "unnamed"
 
-// Batch are the files of one upload: those of one name that differ are kept apart. The zero value is ready; one
-// goroutine uses it at a time. A folder may hold two files whose names become equal when they are cleaned.
+// Batch is the set of files of one upload, which keeps different files of one name apart. The zero value is ready
+// to use. It is not safe for concurrent use. A folder may hold two files whose names become equal after
+// normalisation.
 type Batch struct{ taken map[string]string } // path → SHA256
 
-// unusedPath returns the path under which a file of the batch is stored: its own, or, if another file of the batch or
-// the library has that path, its own with a number. A file without a readable name is never the new version of another
-// one. Numbers begin with " (2)". A file with the same bytes keeps the path that it has.
+// unusedPath returns the document with its own path, or with a number if the path is taken by other bytes: in the
+// batch, or, for a file without a readable name, in the library. Such a file is never a new version of another.
+// Numbers begin with " (2)". A file with the same bytes keeps its path.
 func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Document, error) {
 	free := func(p string) (bool, error) {
 		sha, ours := b.taken[p]
@@ -241,10 +242,10 @@ func (l *Library) unusedPath(ctx context.Context, b *Batch, d Document) (Documen
 	return d, nil
 }
 
-// isNameless reports whether a path ends in a name that was made for want of one.
+// isNameless reports whether a path ends in a generated name.
 func isNameless(p string) bool { return strings.HasPrefix(lastName(p), unnamed) }
 
-// takenByOther reports whether there is a document of other bytes at a path.
+// takenByOther reports whether a document with other bytes has the path.
 func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool, error) {
 	f := Filter{Text: lastName(p), Limit: 1000}
 	for {
@@ -261,11 +262,11 @@ func (l *Library) takenByOther(ctx context.Context, d Document, p string) (bool,
 	}
 }
 
-// CleanPath is the path that a document gets when this one is given for it.
+// CleanPath returns the normalised path of a document.
 func CleanPath(p string) string { return cleanPath(p) }
 
-// cleanPath returns a relative, "/"-separated path of clean names; parts that climb are left out. A part that ends with
-// a colon, such as a drive of Windows, is left out. A path that is too long loses its first parts.
+// cleanPath returns a relative, "/"-separated path of clean names without "..". It removes parts that end with a
+// colon, such as Windows drives. A path that is too long loses its first parts.
 func cleanPath(p string) string {
 	var parts []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
@@ -281,11 +282,11 @@ func cleanPath(p string) string {
 	return whole
 }
 
-// lastName returns the part of a path behind its last slash.
+// lastName returns the part of a path after its last slash.
 func lastName(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// cleanRune drops control and invisible formatting characters, among them those that turn the writing direction,
-// which make names look like others.
+// cleanRune drops control and invisible formatting characters. These include bidirectional controls, which can make
+// a name look like another.
 func cleanRune(r rune) rune {
 	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != 0x200d || r == utf8.RuneError || r == 0x2028 ||
 		r == 0x2029 {
@@ -294,7 +295,7 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// shortName cuts a long name in front of its extension.
+// shortName truncates a long name before its extension.
 func shortName(name string, limit int) string {
 	r := []rune(name)
 	if len(r) <= limit {
@@ -307,5 +308,5 @@ func shortName(name string, limit int) string {
 	return string(r[:limit-len(ext)]) + string(ext)
 }
 
-// Blank reports whether nothing of a text is drawn.
+// Blank reports whether a text is invisible.
 func Blank(s string) bool { return text.Blank(s) }

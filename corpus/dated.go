@@ -6,10 +6,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Dated narrows a filter further to documents whose own date is from or later and to or earlier, both of them days,
-// months or years; an empty one does not restrict. It fails with chat.CodeInvalid, in words that call the date name,
-// for what is no date and when nothing can be in the range that is left. Called more than once, the ranges are
-// intersected, never widened.
+// Dated restricts a filter to documents with a date in [from, to]; both are days, months or years, and empty ones
+// do not restrict. Repeated calls intersect the ranges. It returns chat.CodeInvalid for an invalid date, which the
+// message calls name, and for an empty range.
 func (f *Filter) Dated(name, from, to string) error {
 	for _, date := range []string{from, to} {
 		if date != "" && !IsDate(date) {
@@ -39,6 +38,6 @@ func IsDate(text string) bool {
 	return false
 }
 
-// lastDay returns a text that sorts after every day of a year or month and before the year or month that follows. "~"
-// sorts behind every digit and dash, and dates are compared as text.
+// lastDay returns a text that sorts after every day of a year or month and before the next year or month. Dates are
+// compared as text, and "~" sorts after every digit and dash.
 func lastDay(date string) string { return date + "~" }

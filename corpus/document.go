@@ -1,21 +1,21 @@
-// Package corpus is the library: it takes files in, makes text, blocks, passages and vectors of them in the background,
-// searches them, and gives parts of them to be read. Library is its one entrance. What it needs of the outside are its
-// ports (ports.go): Documents, Lexical, Vectors, Blobs and Queue each have a suite in corpustest that every
-// implementation runs; Extractor and Embedder read files and make vectors.
+// Package corpus is the document library. It accepts files, extracts text, blocks, passages and embeddings from
+// them in background jobs, searches them and reads parts of them. Library is the only entry point. Its dependencies
+// are the ports in ports.go: Documents, Lexical, Vectors, Blobs and Queue, each with a test suite in corpustest
+// that every implementation runs, and Extractor and Embedder, which parse files and compute vectors.
 //
-// A file's way through the package: add.go stores its bytes and a Document and queues a Job; ingest.go has the file
-// read, splits it (passages.go), stores its content and decides what becomes of errors; embed_job.go makes its vectors.
-// sweep.go and purge.go look after what was lost and what was deleted, for as long as Run runs.
+// Ingestion: add.go stores the bytes and a Document and queues a Job; ingest.go extracts the file, splits it into
+// passages (passages.go), stores the content and classifies errors; embed_job.go computes the vectors. sweep.go and
+// purge.go recover lost work and remove deleted documents while Run runs.
 //
-// A question's way: search.go asks the indexes, with the words that typos.go and typing.go make of it; results.go reads
-// what was found, place.go says where it stands, rerank.go looks again. read.go and find.go give documents to be read
-// without a search. pages.go shows pages.
+// Search: search.go queries the indexes with the terms from typos.go and typing.go; results.go loads the hits,
+// place.go locates them in the document and rerank.go reranks them. read.go and find.go read documents without a
+// search. pages.go renders pages.
 //
-// What must never happen: that a document of one user is seen by another (every method takes a chat.Scope and hands it
-// to the stores), that a file that was accepted is lost (it is durable before Add returns), or that a place points to
-// other words than those that were cited (offsets belong to one version's text, which is replaced as a whole).
+// Invariants: a user never sees a document of another user (every method takes a chat.Scope and passes it to the
+// stores); an accepted file is never lost (it is durable before Add returns); a citation never points to different
+// text than was cited (offsets belong to one version's text, which is replaced as a whole).
 //
-// It imports no store: implementations of the ports import it.
+// The package imports no store: implementations of the ports import it.
 package corpus
 
 import (
@@ -35,8 +35,8 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// State is where a document is on its way into the library. Its order is queued, parsing, indexing, ready; failed and
-// cancelled are ends that only adding the file again, or Retry, leaves.
+// State is the ingestion state of a document. The order is queued, parsing, indexing, ready. Failed and cancelled
+// are final until the file is added again or retried with Retry.
 type State string
 
 // The states of a document. Ready means that its text is searchable.
@@ -49,11 +49,11 @@ const (
 	StateCancelled State = "cancelled"
 )
 
-// States are all states of documents.
+// States lists all document states.
 var States = []State{StateQueued, StateParsing, StateIndexing, StateReady, StateFailed, StateCancelled}
 
-// Explained fails with CodeInvalid unless a failed document, and no other, has a reason. Stores call it, so that
-// neither can be stored without the other.
+// Explained returns CodeInvalid unless the reason is set exactly when the state is failed. Stores call it before
+// they write either.
 func (s State) Explained(reason *Failure) error {
 	if (reason != nil) != (s == StateFailed) {
 		return &chat.Error{
@@ -63,21 +63,21 @@ func (s State) Explained(reason *Failure) error {
 	return nil
 }
 
-// Semantic is the state of a document's vectors, apart from its State. A document is found by its words as soon as it
-// is ready, and by its meaning once this is SemanticReady.
+// Semantic is the state of a document's vectors, separate from its State. A document is found by lexical search as
+// soon as it is ready, and by vector search once Semantic is SemanticReady.
 type Semantic string
 
 // The semantic states.
 const (
-	SemanticOff     Semantic = "off"     // no embedder is set
-	SemanticPending Semantic = "pending" // vectors are on their way
+	SemanticOff     Semantic = "off"     // no embedder is configured
+	SemanticPending Semantic = "pending" // embedding is queued or running
 	SemanticReady   Semantic = "ready"
-	// the server died three times while it made them: the document is found by its words
+	// the server died three times during embedding: only lexical search finds the document
 	SemanticFailed Semantic = "failed"
 )
 
-// Document is a file in the library. Its id is stable; (User, Namespace, Path) is unique among documents that are not
-// deleted; versions are told apart by SHA256. A Document is a value: changing a field changes nothing in the library.
+// Document is a file in the library. Its ID is stable. (User, Namespace, Path) is unique among documents that are
+// not deleted. SHA256 identifies the version. A Document is a value: changing a field does not change the library.
 type Document struct {
 	ID        string
 	User      string
@@ -99,15 +99,14 @@ type Document struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last version
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
-	// by the Put that returned it: there was no such document, or it was hidden. Nothing else sets it
+	// set only by the Put that returned the document: it was new or hidden
 	Fresh bool
-	// for a Put: Meta is only for a document that there was not, or that was hidden
+	// for Put: apply Meta only if the document is new or was hidden
 	MetaIfFresh bool
 }
 
-// Complete returns a document as a store puts it away: what was left open is said by the rest. It fails with
-// CodeInvalid for one without a user, a path or its content's hash. All stores call it, so that what is left open means
-// the same in each.
+// Complete returns the document with defaults for the empty fields, as stores save it. It returns CodeInvalid if
+// the user, path or content hash is missing. All stores call it, so that the defaults are the same everywhere.
 func (d Document) Complete() (Document, error) {
 	if d.User == "" || d.SHA256 == "" || d.Path == "" {
 		return d, &chat.Error{
@@ -121,16 +120,16 @@ func (d Document) Complete() (Document, error) {
 	return d, nil
 }
 
-// Progress says how far the present stage is. Total is 0 while unknown. It is for people: nothing is decided by it.
+// Progress is the progress of the current stage. Total is 0 while unknown. It is for display only.
 type Progress struct {
-	// What is being done: queued, parsing, indexing, embedding or ready.
+	// The current stage: queued, parsing, indexing, embedding or ready.
 	Stage string `json:"stage"`
-	Done  int    `json:"done"`  // How far it is.
-	Total int    `json:"total"` // How many there are.
+	Done  int    `json:"done"`  // Number of items done.
+	Total int    `json:"total"` // Number of items in total.
 }
 
-// Failure says why a file could not be read. Detail is a sentence for people. It is a fault of the file, which another
-// try would not mend; anything else that goes wrong is an ordinary error.
+// Failure is the reason why a file could not be read. Detail is a user-facing sentence. A Failure is permanent: a
+// retry would fail again. All other errors are ordinary errors.
 type Failure struct {
 	// Why the file could not be read.
 	//
@@ -139,17 +138,17 @@ type Failure struct {
 	Detail string `json:"detail"`
 }
 
-// NeedsOCR is the code of the failure of a file whose text is only in pictures, where nothing reads pictures. It can be
-// read again once something does.
+// NeedsOCR is the failure code of a file whose text is only in images when OCR is not available. The file can be
+// retried once OCR is configured.
 const NeedsOCR = "needs_ocr"
 
-// NoText is the code of the failure of a file in which nothing is written.
+// NoText is the failure code of a file without text.
 const NoText = "no_text"
 
 // Error returns the detail, so that extractors can return a *Failure as their error.
 func (f *Failure) Error() string { return f.Detail }
 
-// BlockKind is the role of a block in its document.
+// BlockKind is the role of a block in a document.
 type BlockKind string
 
 // The kinds of block.
@@ -159,19 +158,20 @@ const (
 	BlockList      BlockKind = "list" // one item
 	BlockTable     BlockKind = "table"
 	BlockCode      BlockKind = "code"
-	BlockRow       BlockKind = "row" // fields in a row, each with its name as a strong mark: a mail's head
+	BlockRow       BlockKind = "row" // fields in a row, each name as a strong mark: a mail header
 )
 
-// Block is a piece of a document. Offsets are runes in the document's one canonical text; blocks are in order, do not
-// overlap, and are joined by a blank line. Offsets are half-open, [Start, End). Package doctext writes blocks, and its
-// Check says what must hold for them. They are stored as JSON, so that a new field needs a meaning for documents of
-// earlier versions.
+// Block is a part of a document, such as a paragraph or a table. Offsets are runes in the document's canonical text
+// and half-open, [Start, End). Blocks are in order, do not overlap and are joined by a blank line. Package doctext
+// builds blocks; its Check validates the invariants. Blocks are stored as JSON, so the zero value of a new field
+// must be valid for documents of earlier versions.
 type Block struct {
 	ID      string    `json:"id"` // b1, b2, …
 	Kind    BlockKind `json:"kind"`
 	Level   int       `json:"level,omitempty"`   // 1–6 of a heading; nesting from 1 of a list item
 	Ordinal int       `json:"ordinal,omitempty"` // of an ordered list's item, from 1
-	// Numbered: the text begins with the item's number, as the document has it. Earlier versions left it out.
+	// Numbered reports whether the text begins with the item's number as in the document. Earlier versions removed
+	// it.
 	Numbered bool      `json:"numbered,omitempty"`
 	Headings []string  `json:"headings,omitempty"` // path of the headings above it
 	Page     int       `json:"page,omitempty"`     // from 1
@@ -183,24 +183,24 @@ type Block struct {
 	Marks    []Mark    `json:"marks,omitempty"`
 	// of a table: rows of [start, end) rune offsets in the text; the first row is the header, unless Columns is set
 	Cells [][][2]int `json:"cells,omitempty"`
-	// Columns is the header row of a table that goes on from the block before, at most 80 runes. Earlier versions left
-	// it out.
+	// Columns is the header row of a table that continues from the previous block, at most 80 runes. Earlier
+	// versions left it empty.
 	Columns string `json:"columns,omitempty"`
-	// Grid says where a table's cells stand in their sheet; nil for tables of other documents.
+	// Grid is the position of the table's cells in their sheet; nil for tables outside spreadsheets.
 	Grid *Grid `json:"grid,omitempty"`
 	// Line is the number of the block's first line in its file, from 1; 0 where lines have no numbers.
 	Line  int   `json:"line,omitempty"`
 	Words Words `json:"-"` // of a PDF block, stored apart
 }
 
-// Grid is the place of a table in a sheet. Cell c of row r stands in row Rows[r] and column Columns[c]. Blank rows and
-// columns are left out of a table, for which reason the numbers may have gaps.
+// Grid maps a table's cells to the cells of a sheet. Cell c of row r is in row Rows[r] and column Columns[c]. The
+// numbers may have gaps, since blank rows and columns are left out of a table.
 type Grid struct {
 	Rows    []int `json:"rows"`    // from 1, ascending; as many as the table has rows
 	Columns []int `json:"columns"` // from 1, ascending; at least as many as a row has cells
 }
 
-// Mark is inline formatting over [Start, End), rune offsets in the document's text.
+// Mark is inline formatting over [Start, End), in rune offsets of the document's text.
 type Mark struct {
 	Kind  string `json:"kind"` // strong, em, code, link, math: TeX with its delimiters
 	Start int    `json:"start"`
@@ -208,33 +208,33 @@ type Mark struct {
 	URL   string `json:"url,omitempty"` // of a link: http, https or mailto only
 }
 
-// Extracted is what an extractor makes of a file. The library adds nothing to it but the language, if the file says
-// none, and the ids of the files inside.
+// Extracted is the result of extracting a file. The library adds only a detected language, if the file names none,
+// and the IDs of member documents.
 type Extracted struct {
-	Title    string // empty: the file name serves
-	Text     string // canonical: UTF-8, LF, no BOM or NUL, NFC left as it is, markup removed, blocks joined by "\n\n"
+	Title    string // empty: the file name is the title
+	Text     string // canonical: UTF-8, LF, no BOM or NUL, NFC not applied, markup removed, blocks joined by "\n\n"
 	Blocks   []Block
 	Pages    int
 	Sizes    [][2]float64   // width and height of each page in points, for the viewer; none where no page is drawn
-	Meta     map[string]any // author, date, … as the file says
+	Meta     map[string]any // author, date, … from the file
 	Language string
 	Members  []Member // files inside this one that become documents of their own
-	Scans    []int    // numbers of the pages, from 1, whose text is only in a picture, ascending
+	Scans    []int    // pages, from 1, ascending, whose text is only in an image
 }
 
-// Member is a file inside another, such as the attachment of a mail or a file of an archive.
+// Member is a file inside another, such as a mail attachment or an archive entry.
 type Member struct {
-	Path string // inside the file, "/"-separated, as people see it
-	File string // the name of its bytes in the directory File.Members
-	// Shown: it is part of how its file looks, such as a picture in a mail's text. It becomes a document only if there
-	// are words in it.
+	Path string // path inside the container, "/"-separated, for display
+	File string // name of its content in the directory File.Members
+	// Shown reports whether the container displays the file, such as a picture in a mail's text. A shown file
+	// becomes a document only if it contains text.
 	Shown bool
 }
 
-// Passage is a run of blocks that does not cross a heading of level 2 or above. It has at most 400 tokens, or 490 where
-// headings stand above its first block; the blank lines between blocks do not count. It may be as short as its section.
-// A block that is too long is divided among passages. The id is made from document id, version hash and range, so that
-// indexing again changes nothing that stayed the same. It is what is indexed, embedded, found and given to a model.
+// Passage is the unit of indexing, embedding, search and citation: a run of blocks that does not cross a heading of
+// level 2 or above. It has at most 400 tokens, or 490 with the headings above its first block; blank lines between
+// blocks do not count. It may be as short as its section. A block over the limit is split into several passages.
+// The ID is derived from document ID, version hash and range, so reindexing keeps the IDs of unchanged passages.
 type Passage struct {
 	ID         string
 	DocumentID string
@@ -242,26 +242,26 @@ type Passage struct {
 	Start, End int // rune offsets in the document's text
 	FirstBlock string
 	LastBlock  string
-	Page       int    // that it begins on
-	LastPage   int    // that it ends on; not stored: Library.Search and Library.Read find it out
+	Page       int    // of its first rune
+	LastPage   int    // of its last rune; not stored: Library.Search and Library.Read compute it
 	Section    string // heading path joined by " › "
 	Text       string
 	Tokens     int
-	Part       bool // it is a part of the passage of that id: see Passage.Cut. Not stored
+	Part       bool // part of the passage with this ID: see Passage.Cut. Not stored
 }
 
-// Content is everything made from one version of a document, stored in one transaction. It is made anew from the file
-// whenever the file is read, and depends on nothing else.
+// Content is everything derived from one version of a document, stored in one transaction. It is rebuilt from the
+// file on each ingestion and depends on nothing else.
 type Content struct {
 	SHA256    string
 	Extracted Extracted
 	Passages  []Passage
 	Title     string  // of the document, whose words count for each passage
-	Terms     []Terms // one for each passage, same order; nil: EachTerms makes them of the rest
+	Terms     []Terms // one for each passage, same order; nil: EachTerms computes them
 }
 
-// EachTerms yields the terms of each passage, in order. A large document's are never in memory together; they may be
-// asked for again.
+// EachTerms yields the terms of each passage, in order. The terms of a large document are never in memory together.
+// The sequence can be iterated more than once.
 func (c *Content) EachTerms() iter.Seq[Terms] {
 	if c.Terms != nil {
 		return slices.Values(c.Terms)
@@ -269,21 +269,21 @@ func (c *Content) EachTerms() iter.Seq[Terms] {
 	return analysedTerms(c.Title, c.Extracted.Language, c.Passages)
 }
 
-// Terms are a passage's words as text.Analyse made them: what a lexical index stores. Stores never tokenise. Both are
-// made with text.Analyser, by the same rules as the words of a question.
+// Terms are the index terms of a passage, analysed by text.Analyser with the same rules as query terms. A lexical
+// index stores them; stores never tokenise.
 type Terms struct {
 	Title string // analysed terms of title and section, separated by spaces
-	Body  string // analysed terms of the passage, in order, separated by spaces, so that phrases can be found
+	Body  string // analysed terms of the passage, in order, separated by spaces, for phrase queries
 }
 
-// DisplayTitle is what readers see as a document's title: its file name where it has no title.
+// DisplayTitle returns the document's title for display, with the file name as the fallback.
 func (d Document) DisplayTitle() string { return cmp.Or(d.Title, d.Filename) }
 
-// DisplayName is what readers see as a document's name: its title where it has no file name.
+// DisplayName returns the document's file name for display, with the title as the fallback.
 func (d Document) DisplayName() string { return cmp.Or(d.Filename, d.Title) }
 
-// SourceURL is where a document comes from on the web: the page that was read, or what its owner says in
-// meta.source_url. It is empty unless that is a link to http or https with a host.
+// SourceURL returns the document's web address: the URL of a captured page, or meta.source_url set by the owner. It
+// is empty unless it is an http or https link with a host.
 func (d Document) SourceURL() string {
 	key := MetaSourceURL
 	if chat.IsInternal(d.Namespace) {
@@ -292,38 +292,37 @@ func (d Document) SourceURL() string {
 	return chat.WebLink(d.MetaText(key))
 }
 
-// MetaText is the text of a field of a document's metadata; empty for one that is absent or no text.
+// MetaText returns the string value of a metadata key. It is empty if the key is missing or its value is not a
+// string.
 func (d Document) MetaText(key string) string {
 	s, _ := d.Meta[key].(string)
 	return s
 }
 
-// MetaWatched is the key of Meta under which a watched folder says which file a document is of. Its value is an object
-// of the folder, the path below it and the time of the file, for the program that follows the folder.
+// MetaWatched is the metadata key that links a document to a file in a watched folder. Its value is an object with
+// the folder, the relative path and the modification time, for the folder watcher.
 const MetaWatched = "watched"
 
-// MetaPlace and MetaPlaceItem are the keys of Meta under which a place that is followed says that a document is one of
-// its items: its id, and a hash of the item's key.
+// MetaPlace and MetaPlaceItem are the metadata keys of a document synced from a place: the place's ID and a hash of
+// the item's key.
 const (
 	MetaPlace     = "place"
 	MetaPlaceItem = "place_item"
 )
 
-// ownMeta are the keys under which the program itself keeps something in Meta.
+// ownMeta lists the metadata keys reserved for the program.
 var ownMeta = []string{MetaWatched, MetaMembers, MetaParent, MetaTurned, MetaPlace, MetaPlaceItem}
 
-// IsOwnMeta reports whether the program itself keeps something under a key of Meta.
+// IsOwnMeta reports whether the metadata key is reserved for the program.
 func IsOwnMeta(key string) bool { return slices.Contains(ownMeta, key) }
 
-// MetaLeftOut is the key of Meta under which a reader says what of a file is not in its text: "2 comments, 1 macro
-// project".
+// MetaLeftOut is the metadata key for the parts of a file that extraction left out: "2 comments, 1 macro project".
 const MetaLeftOut = "left_out"
 
-// MetaHidden is the key of Meta under which a reader says which parts of a file its program hides: "slides 3, 7".
+// MetaHidden is the metadata key for the parts of a file that its application hides: "slides 3, 7".
 const MetaHidden = "hidden"
 
-// ToldMeta is the metadata that models are told. It leaves out where a file lies on its user's machine, and ids. The
-// document itself keeps all of it.
+// ToldMeta returns the metadata that is passed to models. It omits the reserved keys: local paths and IDs.
 func (d Document) ToldMeta() map[string]any {
 	told := maps.Clone(d.Meta)
 	for _, key := range ownMeta {
@@ -334,15 +333,15 @@ func (d Document) ToldMeta() map[string]any {
 
 // Keys of a captured page's Meta.
 const (
-	MetaURL       = "url"        // where it was read
-	MetaSourceURL = "source_url" // where a document is on the web, as its owner says
-	MetaFetchedAt = "fetched_at" // when, RFC 3339
+	MetaURL       = "url"        // address that was fetched
+	MetaSourceURL = "source_url" // web address of the document, set by its owner
+	MetaFetchedAt = "fetched_at" // fetch time, RFC 3339
 )
 
-// Capture stores a page of the web in a hidden namespace and reads it in at once, so that it can be quoted like a
-// document. It has no vectors. The same bytes in the same namespace return the page that is there. It fails with
-// chat.CodeUnsupported for what can't be read; then nothing is kept. A run waits for it, so that it doesn't go through
-// the queue. Pages are shared by nobody: each run has a namespace of its own.
+// Capture stores a fetched web page in a hidden namespace and extracts it synchronously, so that it can be cited
+// like a document. It creates no embeddings. The same bytes in the same namespace return the existing page. It
+// returns chat.CodeUnsupported if the page can't be read and then removes it. It bypasses the queue, since a run
+// waits for it. Captured pages are not shared: each run has its own namespace.
 func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	if !chat.IsInternal(u.Namespace) {
 		return Document{}, fmt.Errorf("capture into %q: only hidden namespaces hold captured pages", u.Namespace)
@@ -378,8 +377,8 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	return l.cfg.Documents.Get(ctx, scope, d.ID)
 }
 
-// readIn makes the content of a document here and now. It is what ingestDocument does, without files inside, progress
-// and vectors.
+// readIn extracts, splits and stores a document synchronously. Unlike ingestDocument it handles no member files,
+// reports no progress and creates no vectors.
 func (l *Library) readIn(ctx context.Context, d Document) error {
 	e, release, err := l.extractOriginal(
 		ctx,
@@ -405,17 +404,17 @@ func (l *Library) readIn(ctx context.Context, d Document) error {
 	return nil
 }
 
-// Keys of Meta that tie a file to the files inside it.
+// Metadata keys that link a container to its member documents.
 const (
-	MetaMembers = "members" // of a container: the ids of the documents made of the files inside
-	MetaParent  = "parent"  // of such a document: the id of its container
-	metaDepth   = "depth"   // of such a document: how many files it lies in
-	metaShown   = "shown"   // of such a document: true if the container shows it in its text
+	MetaMembers = "members" // of a container: IDs of its member documents
+	MetaParent  = "parent"  // of a member: ID of its container
+	metaDepth   = "depth"   // of a member: nesting depth
+	metaShown   = "shown"   // of a member: true if the container displays it in its text
 )
 
-const membersListed = 100 // at once
+const membersListed = 100 // page size of List calls
 
-// MemberIDs are the documents that were made of the files inside this one.
+// MemberIDs returns the IDs of the member documents of a container.
 func (d Document) MemberIDs() (ids []string) {
 	list, _ := d.Meta[MetaMembers].([]any)
 	for _, id := range list {
@@ -426,22 +425,22 @@ func (d Document) MemberIDs() (ids []string) {
 	return ids
 }
 
-// depth is how many files a document's file lies in.
+// depth returns the nesting depth of a member document: the number of containers around it.
 func (d Document) depth() int {
 	n, _ := d.Meta[metaDepth].(float64)
 	return int(n)
 }
 
-// addMembers makes documents of the files inside one, which lie in dir, and removes those of files that are no longer
-// in it. It is done before the container is ready, so that a process that ends meanwhile loses none; each is there once
-// however often it is done. Files that can't be taken are counted in the container's metadata. A document that was made
-// for a file inside is an ordinary one: it can be found, read and deleted by itself.
+// addMembers adds the files inside a container, extracted to dir, as documents and deletes members that the
+// container no longer holds. It runs before the container is ready, so that a crash loses no member, and it is
+// idempotent. Refused files are counted in the container's metadata. A member is an ordinary document: it can be
+// found, read and deleted by itself.
 func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir string) error {
 	before, err := l.membersOf(ctx, d)
 	if err != nil {
 		return err
 	}
-	// No key is set for the great majority of files, which hold none and never did.
+	// Most files have no members: set no key for them.
 	if len(e.Members) == 0 && len(before) == 0 {
 		return nil
 	}
@@ -449,8 +448,8 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 	refused := 0
 	for _, m := range e.Members {
 		id, err := l.addMember(ctx, d, m, filepath.Join(dir, filepath.Base(m.File)))
-		// What the library refuses it would refuse each time: the container is read in without it. Other errors may
-		// pass, and end the job, which comes again.
+		// A refusal is permanent: ingest the container without the member. Other errors may be temporary; they fail
+		// the job, which is retried.
 		if isRefusal(err) {
 			refused++
 			l.cfg.Log.InfoContext(ctx, "a file inside another is left out", "document", d.ID, "error", err)
@@ -459,7 +458,7 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 		if err != nil {
 			return err
 		}
-		// A file may hold a copy of itself, and the same bytes twice.
+		// A container may hold a copy of itself, or the same bytes twice.
 		if id != d.ID && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -483,7 +482,8 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 	return nil
 }
 
-// isRefusal reports whether a file was refused for what it is, or because its user has no room for it.
+// isRefusal reports whether the error is a permanent rejection of the file: its content, its size or the user's
+// limits.
 func isRefusal(err error) bool {
 	if _, over := errors.AsType[*chat.OverLimit](err); over {
 		return true
@@ -492,8 +492,8 @@ func isRefusal(err error) bool {
 	return code == chat.CodeUnsupported || code == chat.CodeInvalid || code == chat.CodeTooLarge
 }
 
-// addMember makes a document of a file inside d. The same bytes inside two files are one document, which keeps the
-// container that it had first.
+// addMember adds a file inside d as a document. The same bytes in two containers are one document, which keeps its
+// first container.
 func (l *Library) addMember(ctx context.Context, d Document, m Member, name string) (id string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -505,17 +505,16 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 		meta[metaShown] = true
 	}
 	member, _, err := l.Add(ctx, Upload{
-		// The path is the container's with the file's own behind it, so that two containers with a "readme.txt" each
-		// have one.
+		// The container's path is the prefix: a "readme.txt" in each of two containers has its own path.
 		User: d.User, Namespace: d.Namespace, Path: d.Path + "/" + m.Path, Filename: lastName(cleanPath(m.Path)),
 		Title: m.Path, Meta: meta, MetaIfFresh: true, Body: file,
 	})
 	return member.ID, err
 }
 
-// dropWordless removes a document whose reading found no words, if it is one that its container only shows and that
-// nobody added by itself. It reports whether it was one. The job that read it ends by itself: to cancel it could end
-// one that is queued meanwhile, by another container that shows the same.
+// dropWordless deletes a document without text if it is only displayed by its container and was not added
+// separately. It reports whether it deleted the document. It does not cancel the job, which ends by itself:
+// cancelling could stop a job that another container has queued meanwhile for the same file.
 func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (bool, error) {
 	if reason.Code != NoText {
 		return false, nil
@@ -525,7 +524,7 @@ func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (b
 	if err != nil {
 		return false, err
 	}
-	// Another version was added since, or somebody added the file by itself: then the failure is to be seen.
+	// A newer version, or a file that was also added by itself, keeps its failure.
 	if shown, _ := d.Meta[metaShown].(bool); !shown || d.SHA256 != job.SHA256 {
 		return false, nil
 	}
@@ -541,7 +540,7 @@ func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (b
 	return true, nil
 }
 
-// membersOf returns the documents of the files inside one that are there.
+// membersOf returns the IDs of the existing member documents of d.
 func (l *Library) membersOf(ctx context.Context, d Document) (ids []string, err error) {
 	if !l.cfg.Formats.Holds(d.MIME) {
 		return nil, nil
@@ -561,9 +560,8 @@ func (l *Library) membersOf(ctx context.Context, d Document) (ids []string, err 
 	}
 }
 
-// Family returns the document that d was inside, nil if there is none any more, and the first documents made of the
-// files inside d, of which there are count in all, as far as they are there. Documents that the scope may not see are
-// not among them.
+// Family returns the container of d, nil if it no longer exists, up to most member documents of d and their total
+// count. Documents outside the scope are not included.
 func (l *Library) Family(ctx context.Context, s chat.Scope, d Document, most int) (
 	parent *Document, inside []Document, count int, err error,
 ) {
@@ -594,7 +592,7 @@ func (l *Library) Family(ctx context.Context, s chat.Scope, d Document, most int
 	return parent, inside, count, nil
 }
 
-// eachMember calls do for documents of files inside one. What became of one of them meanwhile does not stop it.
+// eachMember calls do for each member document. It ignores members that are gone or have changed meanwhile.
 func eachMember(ids []string, do func(id string) error) error {
 	for _, id := range ids {
 		if err := do(id); err != nil && chat.CodeOf(err) != chat.CodeNotFound && chat.CodeOf(err) != chat.CodeConflict {

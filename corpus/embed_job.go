@@ -11,24 +11,24 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// MaxBatch is how many texts an Embedder takes at once. A batch is what is made between two looks at whether somebody
-// waits.
+// MaxBatch is the maximum number of texts of an Embedder call. Between two batches the embedder can serve waiting
+// queries.
 const MaxBatch = 64
 
-// inserter is implemented by Vectors that store new vectors faster than Upsert does.
+// inserter is an optional interface of Vectors whose inserts are faster than upserts.
 type inserter interface {
-	// Insert is Upsert of vectors of which none was ever stored, by anybody.
+	// Insert is Upsert for vectors whose IDs were never stored before.
 	Insert(ctx context.Context, vs []Vector) error
 }
 
-// embedDocument makes the vectors of a ready document. It does nothing for a version that was replaced or is ready. A
-// document over which the server died too often is given up, and stays searchable by its words.
+// embedDocument embeds a ready document. It is a no-op for a replaced or already embedded version. After too many
+// server crashes it gives up, and the document stays searchable by words.
 func (l *Library) embedDocument(ctx context.Context, job Job) error {
 	d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}, job.DocumentID)
 	if err != nil {
 		return err
 	}
-	// The job may have been done by another process, whose library alone has it off its list.
+	// Another process may have done the job; then this library's list still has the document.
 	if d.Semantic == SemanticReady {
 		l.waiting.removeDocument(d.ID)
 	}
@@ -45,20 +45,20 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 		l.waiting.removeDocument(d.ID)
 		return l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticFailed)
 	}
-	// Before the model works: its vectors could not be stored.
+	// Wait before embedding: without it the vectors could not be stored.
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}
 	return l.embedAll(ctx, job, d, l.embedSought)
 }
 
-// embedAll makes the vectors of a document, batch by batch. Between them it calls between. Vectors of passages that are
-// gone are deleted last, so that a search finds something at any time. A job that was cut off begins again, but texts
-// that have a vector are not embedded twice.
+// embedAll embeds a document in batches and calls between after each. It deletes the vectors of removed passages
+// last, so that a search always finds something. An interrupted job starts again, but reuses stored vectors of the
+// same texts.
 func (l *Library) embedAll(
 	ctx context.Context, job Job, d Document, between func(context.Context, Document) error,
 ) error {
-	// A Fresh job's document has no vectors at all, so that nothing has to be deleted, before or after.
+	// The document of a Fresh job has no vectors, so nothing needs deleting, before or after.
 	store, inserts := l.cfg.Vectors.Upsert, false
 	if in, ok := l.cfg.Vectors.(inserter); ok && job.Fresh {
 		store, inserts = in.Insert, true
@@ -67,7 +67,7 @@ func (l *Library) embedAll(
 	var keep []string
 	last := time.Now()
 	for whole := false; !whole; {
-		// never all of a large document
+		// bounds memory for a large document
 		batch, err := l.cfg.Documents.Passages(ctx, s, d.ID, len(keep), len(keep)+MaxBatch)
 		if err != nil {
 			return fmt.Errorf("read passages: %w", err)
@@ -103,20 +103,20 @@ func (l *Library) embedAll(
 	); err != nil {
 		return err
 	}
-	// The state comes last: a job that dies before is done again, and finds nearly all vectors known by their texts.
+	// Set the state last: a job that dies before is retried, and finds nearly all vectors by their text hashes.
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticReady); err != nil {
 		return err
 	}
 	l.waiting.removeDocument(d.ID)
-	// now, rather than in the first search
+	// measure now, rather than in the first search
 	if _, err := l.similar.scaleOf(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
 		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)
 	}
 	return nil
 }
 
-// embedSought makes the vectors of documents that somebody looks for, in the middle of another's: that may be a long
-// one. Their own jobs find them made. Where several documents are at work at once, it leaves them to those.
+// embedSought embeds documents that searches wait for, between the batches of another document. Their own jobs then
+// find the vectors. With concurrent embed jobs it does nothing: those jobs run by themselves.
 func (l *Library) embedSought(ctx context.Context, present Document) error {
 	if _, several := l.cfg.Vectors.(inserter); several {
 		return nil
@@ -125,7 +125,7 @@ func (l *Library) embedSought(ctx context.Context, present Document) error {
 		d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: user}, id)
 		if err == nil && d.State == StateReady && d.Semantic != SemanticReady {
 			job := Job{Kind: JobEmbed, DocumentID: id, User: user, SHA256: d.SHA256}
-			err = catchPanic(func() error { // of the other document, not of the present one
+			err = catchPanic(func() error { // contain a panic of the other document
 				return l.embedAll(ctx, job, d, func(context.Context, Document) error { return nil })
 			})
 			l.changes.wakeWatchers(id)
@@ -141,8 +141,8 @@ func (l *Library) embedSought(ctx context.Context, present Document) error {
 	return nil
 }
 
-// embedBatch makes the vectors of some passages and stores them. Users take turns, a batch at a time. A batch is stored
-// as a whole, so an interrupted job goes on after the last one.
+// embedBatch embeds some passages and stores the vectors. Users take turns by batches. A batch is stored as a
+// whole, so an interrupted job continues after the last one.
 func (l *Library) embedBatch(
 	ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error,
 ) error {
@@ -171,23 +171,22 @@ func (l *Library) embedBatch(
 	return nil
 }
 
-// embedTexts sets the values of vectors of texts. A text that has a vector already, in this or another document, is not
-// embedded again. Values of known texts come from the store, whoever they belong to: a vector gives nothing away but
-// what its text is like.
+// embedTexts sets the values of the vectors of texts. It reuses stored vectors of the same text, also from other
+// documents and users: a vector reveals only what its text is like.
 func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
 	hashes := make([]string, len(vs))
 	for i, v := range vs {
 		hashes[i] = v.TextHash
 	}
 	known, err := l.cfg.Vectors.VectorsOf(ctx, hashes)
-	if err != nil { // then they are made again
+	if err != nil { // fall back to embedding all texts
 		if ctx.Err() != nil {
 			return err
 		}
 		l.cfg.Log.WarnContext(ctx, "looking for vectors of the same texts failed", "error", err)
 	}
-	// The same text may stand in a batch several times, such as a running head: it is embedded once.
-	made := make(map[string][]float32) // nil until it is
+	// Deduplicate texts in the batch, such as a running header.
+	made := make(map[string][]float32) // nil until embedded
 	var missing []string
 	hashes = hashes[:0]
 	for i, v := range vs {
@@ -216,14 +215,14 @@ func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (
 	return nil
 }
 
-// hashText is 128 bits of a text's SHA-256. Two texts with the same 128 bits don't happen by chance.
+// hashText returns the first 128 bits of a text's SHA-256. Accidental collisions do not occur.
 func hashText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(sum[:16])
 }
 
-// EmbeddedText is the text that the vector of a passage is made of: the title of its document, its section, and below
-// them its own text. A passage alone often doesn't say what it is about.
+// EmbeddedText returns the text to embed for a passage: document title and section, followed by its own text. A
+// passage alone often does not name its subject.
 func EmbeddedText(title string, p Passage) string {
 	if name := joinSection(title, p.Section); name != "" {
 		return name + "\n" + p.Text
@@ -231,18 +230,18 @@ func EmbeddedText(title string, p Passage) string {
 	return p.Text
 }
 
-// paceMemory is how much of the time measured before a batch still counts after it. About ten batches are remembered,
-// so that a pause or another model is soon forgotten.
+// paceMemory is the weight of earlier measurements after each batch. About ten batches count, so that a pause or
+// another model is soon forgotten.
 const paceMemory = 0.9
 
-// embedPace is how fast this process makes vectors of late. It is for telling people how long something will take.
+// embedPace is a moving average of this process's embedding speed, for time estimates.
 type embedPace struct {
 	mu       sync.Mutex
 	passages float64
 	spent    time.Duration
 }
 
-// addBatch notes how long a batch took.
+// addBatch records the duration of a batch.
 func (p *embedPace) addBatch(passages int, spent time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,7 +249,7 @@ func (p *embedPace) addBatch(passages int, spent time.Duration) {
 	p.spent = time.Duration(float64(p.spent)*paceMemory) + spent
 }
 
-// timeFor is how long so many passages will take; 0 if that is not known.
+// timeFor estimates the time to embed that many passages; 0 if unknown.
 func (p *embedPace) timeFor(passages int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,5 +259,5 @@ func (p *embedPace) timeFor(passages int) time.Duration {
 	return time.Duration(float64(p.spent) * float64(passages) / p.passages)
 }
 
-// EmbedTime is about how long the vectors of so many passages will take this process; 0 before any were made.
+// EmbedTime estimates how long this process needs to embed that many passages; 0 before the first batch.
 func (l *Library) EmbedTime(passages int) time.Duration { return l.pace.timeFor(passages) }

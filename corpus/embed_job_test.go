@@ -19,7 +19,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// measured are documents that note the most passages that were read at once.
+// measured records the maximum number of passages read at once.
 type measured struct {
 	corpus.Documents
 	most atomic.Int64
@@ -76,7 +76,7 @@ func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
 	}
 }
 
-// gated waits before each batch of a text file until it may go on, and tells of which one it is.
+// gated blocks before each batch of a text file and reports its title.
 type gated struct {
 	embedtest.Hashing
 	begun chan string
@@ -101,7 +101,7 @@ func (g gated) Embed(ctx context.Context, passages []string) ([][]float32, error
 	return g.Hashing.Embed(ctx, passages)
 }
 
-// Vectors of what somebody looks for come first, and then those of what was added last.
+// Documents found by a search are embedded first, then the newest ones.
 func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -145,7 +145,7 @@ func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 	}
 }
 
-// What somebody looks for does not wait for the end of a long document that is at work.
+// A document found by a search is embedded between the batches of a long one.
 func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -176,7 +176,7 @@ func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
 	}
 }
 
-// panicking is an embedder that can't do with one document.
+// panicking is an embedder that panics for one document.
 type panicking struct{ gated }
 
 func (p panicking) Embed(ctx context.Context, passages []string) ([][]float32, error) {
@@ -186,7 +186,7 @@ func (p panicking) Embed(ctx context.Context, passages []string) ([][]float32, e
 	return p.gated.Embed(ctx, passages)
 }
 
-// A document that makes vectors panic does not keep those of the long one that waited for it.
+// A panic of an interleaved document does not fail the long document's job.
 func TestASoughtDocumentThatPanicsKeepsNoOther(t *testing.T) {
 	embedder := panicking{gated{begun: make(chan string), goOn: make(chan struct{})}}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -216,7 +216,7 @@ func TestASoughtDocumentThatPanicsKeepsNoOther(t *testing.T) {
 	}
 }
 
-// longText is some batches of passages.
+// longText returns a text of several batches of passages.
 func longText() string {
 	var long strings.Builder
 	for i := range 3 * corpus.MaxBatch {
@@ -225,7 +225,7 @@ func longText() string {
 	return long.String()
 }
 
-// countingTexts counts those of leases that it embeds.
+// countingTexts counts the embedded lease texts.
 type countingTexts struct {
 	embedtest.Hashing
 	texts *atomic.Int64
@@ -238,7 +238,7 @@ func (c countingTexts) Embed(ctx context.Context, passages []string) ([][]float3
 	return c.Hashing.Embed(ctx, passages)
 }
 
-// A text is embedded once: in a new version of its document, in another one, and for another user.
+// A text is embedded once: for a new version of its document, another document and another user.
 func TestTheSameTextIsEmbeddedOnce(t *testing.T) {
 	var texts atomic.Int64
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -294,7 +294,7 @@ func TestTheSameTextIsEmbeddedOnce(t *testing.T) {
 	}
 }
 
-// watchedPassages are documents that close a channel when a user's passages are read.
+// watchedPassages closes a channel when a user's passages are read.
 type watchedPassages struct {
 	corpus.Documents
 	user string
@@ -329,7 +329,7 @@ func TestALongDocumentTakesTurnsWithAnotherUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case <-docs.read: // the short document's job has begun beside the long one's
+	case <-docs.read: // the short document's job has started concurrently
 	case <-t.Context().Done():
 		t.Fatal("the other user's document was not begun")
 	}
@@ -344,8 +344,8 @@ func TestALongDocumentTakesTurnsWithAnotherUsers(t *testing.T) {
 	}
 }
 
-// document builds an extraction from lines: "# Title" and "## Title" are headings, "T …" a table with rows divided by
-// "/", everything else a paragraph.
+// document builds an Extracted from lines: "# Title" and "## Title" are headings, "T …" a table with rows separated
+// by "/", everything else a paragraph.
 func document(lines ...string) corpus.Extracted {
 	var e corpus.Extracted
 	var path []string
@@ -538,7 +538,7 @@ func TestACapturedPageIsReadAtOnceAndFoundByItsNamespaceOnly(t *testing.T) {
 	}
 }
 
-// Pieces of tables of contents and of indexes are found, but behind every text, whatever their words are worth.
+// Passages from tables of contents and indexes rank after all other text.
 func TestDirectoriesAreFoundLast(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/footnote/footnote/corpus/quote"
 )
 
-// CheckEvidence says whether a citation still stands: whether the text with the hash has its very words at its place,
-// on its page. found is false when there is no such document any more. The order of the cases is that of how much is
-// wrong; the first one is told. blocks are those of text, and tell the pages.
+// CheckEvidence verifies a citation: whether the text with its hash has the quoted words at their offsets and page.
+// found is false if the document no longer exists. Among several problems the most severe is reported. blocks are
+// those of text, for the pages.
 func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blocks []Block) chat.EvidenceResult {
 	r := chat.EvidenceResult{Number: c.Number, Title: c.Title, State: chat.EvidenceChanged}
 	runes := []rune(text)
@@ -34,8 +34,8 @@ func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blo
 	return r
 }
 
-// onPage reports whether a place of the text is on a page: that of its block, or, for a block that goes on, up to
-// that of the next.
+// onPage reports whether an offset of the text is on a page: that of its block, up to that of the next block if it
+// may continue there.
 func onPage(blocks []Block, at, page int) bool {
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
 	if i == len(blocks) {

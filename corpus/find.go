@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	findAmong  = 1000 // documents compared by likeness, newest first
-	sureEnough = 0.55 // likeness of a match that is taken …
-	clearLead  = 0.08 // … if the next one is so much less alike
+	findAmong  = 1000 // maximum documents compared by similarity, newest first
+	sureEnough = 0.55 // minimum similarity of an accepted match …
+	clearLead  = 0.08 // … and its minimum lead over the next one
 	hintFrom   = 0.2
 	maxHints   = 3
 )
 
-// Find resolves an id, a title or a file name to a document in scope; CodeNotFound says what came nearest. An id is
-// looked up first. Names are compared without case, diacritics and extension; a name that is only nearly one must be
-// much nearer to its document than to any other. Of several with the same name the newest is taken.
+// Find resolves an ID, a title or a file name to a document in scope; a CodeNotFound error names the closest
+// matches. An ID has priority. Names are compared without case, diacritics and extension; an approximate match must
+// lead clearly over all others. Among documents with the same name the newest is returned.
 func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Document, error) {
 	name := strings.Trim(strings.TrimSpace(idOrTitle), "\"'“”„«»`")
 	if name == "" {
 		return Document{}, invalidError("Name the document: its title, its file name or its id.")
 	}
-	// An id has no spaces; what looks like one and is not there may still be a title of one word.
+	// An ID has no spaces; if there is no such document, the text may be a title of one word.
 	if len(name) <= 64 && !strings.ContainsAny(name, " /") {
 		d, err := l.cfg.Documents.Get(ctx, s, name)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -52,10 +52,10 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 	return nearestMatch(all, name)
 }
 
-// exactMatch returns the newest document whose title, file name or path is name, or that but for the extension.
+// exactMatch returns the newest document with the title, file name or path name, or the same without the extension.
 func exactMatch(docs []Document, name string) (Document, bool) {
 	name = text.Fold(name)
-	// All whole names first: "notes.md" must not find "notes.md.txt" while there is one of that very name.
+	// Compare full names first: "notes.md" must not find "notes.md.txt" if "notes.md" exists.
 	for _, plain := range []func(string) string{text.Fold, stemOf} {
 		for _, d := range docs {
 			if plain(d.Title) == name || plain(d.Filename) == name || plain(d.Path) == name {
@@ -69,8 +69,7 @@ func exactMatch(docs []Document, name string) (Document, bool) {
 // stemOf folds a name without its extension.
 func stemOf(name string) string { return text.Fold(strings.TrimSuffix(name, path.Ext(name))) }
 
-// nearestMatch returns the one document whose name is most like name, or says which are near. Hints are given only for
-// names that are somewhat alike, at most maxHints.
+// nearestMatch returns the document with the most similar name, or an error with up to maxHints similar names.
 func nearestMatch(docs []Document, name string) (Document, error) {
 	type named struct {
 		Document
@@ -101,13 +100,13 @@ func nearestMatch(docs []Document, name string) (Document, error) {
 	return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: message, Err: errors.New("no unique match")}
 }
 
-// nameTrigrams returns the trigrams of a name's words, by which names are compared.
+// nameTrigrams returns the trigrams of a name's words, for comparison.
 func nameTrigrams(name string) map[string]bool {
 	if ext := path.Ext(name); len(ext) > 1 && len(ext) <= 6 {
 		name = strings.TrimSuffix(name, ext)
 	}
 	out := make(map[string]bool)
-	// A space at either side makes the first and the last letters of a word count as such.
+	// Spaces on both sides give weight to the first and the last letters of a word.
 	for _, term := range text.Terms(name, "") {
 		r := []rune(" " + term + " ")
 		for i := 0; i+3 <= len(r); i++ {
@@ -117,8 +116,8 @@ func nameTrigrams(name string) map[string]bool {
 	return out
 }
 
-// nameLikeness is how much two shapes share, 0–1. A name that is wholly part of the other counts more: people shorten.
-// It is the Dice coefficient, mixed with the share of the shorter name that the other one has.
+// nameLikeness returns the similarity of two trigram sets, 0–1: the Dice coefficient, mixed with the share of the
+// smaller set in the other, since users abbreviate names.
 func nameLikeness(a, b map[string]bool) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// The two rooms bound what several large files take together, see extractOriginal.
+	// Both limits bound the memory of several large files at once, see extractOriginal.
 	progressEvery = 250 * time.Millisecond
-	textRoom      = 64 << 20 // bytes of texts and blocks that may be in memory on their way into the store
-	smallText     = 1 << 20  // bytes of one that does not count
-	largeText     = 16 << 20 // bytes of one whose memory is given back at once
+	textRoom      = 64 << 20 // bytes of extracted texts and blocks that may be in memory until they are stored
+	smallText     = 1 << 20  // bytes of a text that is not counted
+	largeText     = 16 << 20 // bytes of a text whose memory is returned to the OS at once
 )
 
-// The failures of documents that are to blame for the ends of processes.
+// The failures of documents that repeatedly crashed a process.
 var (
 	failedThrice = &Failure{Code: "internal",
 		Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file " +
@@ -33,29 +33,30 @@ var (
 			"file and add the parts, or try again when the computer has more free memory."}
 )
 
-// ingestDocument makes a document's content and makes it ready. It may be done twice, by two processes, or after a
-// crash: each step is the same again, and the store refuses a version that is not wanted any more (chat.CodeConflict),
-// which ends the job. Files inside come before the content is stored, because a ready document is not read again.
+// ingestDocument extracts, splits and indexes a document and makes it ready. It is idempotent and may run twice, in
+// two processes or after a crash. The store rejects a version that is no longer current with chat.CodeConflict,
+// which ends the job. Member files are added before the content is stored, because a ready document is not
+// extracted again.
 func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	s := chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}
 	d, err := l.cfg.Documents.Get(ctx, s, job.DocumentID)
 	if err != nil {
 		return err
 	}
-	// A job that came late is done, not failed: a failure would have it come again.
+	// A late job is done, not failed: a failure would be retried.
 	if d.SHA256 != job.SHA256 || d.State == StateCancelled || d.State == StateFailed {
 		return nil // stopped or replaced before
 	}
-	if d.State == StateReady { // what comes after that may have been broken off
+	if d.State == StateReady { // later steps may have been interrupted
 		return l.wantVectors(ctx, d, false)
 	}
 	if job.Blame >= MostBlame {
 		return failedWithServer
 	}
-	if err := l.checkReserve(); err != nil { // it waits in the queue: what is made of a file takes as much room again
+	if err := l.checkReserve(); err != nil { // stays queued: the content needs as much disk space again
 		return err
 	}
-	// The reader puts the files inside of an archive or a mail here, and addMembers adds them to the library.
+	// The extractor writes member files of an archive or a mail here, and addMembers adds them to the library.
 	members, err := os.MkdirTemp("", "footnote-members-*")
 	if err != nil {
 		return fmt.Errorf("make a directory for the files inside: %w", err)
@@ -70,7 +71,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.addMembers(ctx, d, &e, members); err != nil {
 		return err
 	}
-	// Passages have the same ids each time, since these are made of the document, the version and the range.
+	// Passage IDs are deterministic: they are derived from document, version and range.
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
@@ -82,12 +83,12 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	if err := l.recordProgress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
 		return err
 	}
-	// What served so far is asked for before the content replaces it, or its original could not be found any more.
+	// Look up the previous version first: after PutContent its original could not be found any more.
 	before, err := l.cfg.Documents.IndexedBytes(ctx, d.ID)
 	if err != nil {
 		return fmt.Errorf("look for an older version: %w", err)
 	}
-	// From here on the document is ready: searches find its words in the same moment.
+	// PutContent makes the document ready and searchable by words in the same transaction.
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
 		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),
 	})
@@ -109,9 +110,9 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	return l.wantVectors(ctx, d, before == "")
 }
 
-// wantVectors queues the vectors of a ready document, if there are to be any and they are not there. first says that
-// the document had no content before: then nobody can have stored vectors of it, unless a job for them is at work
-// already. The newest document goes before the user's others: it is what people ask about next.
+// wantVectors queues the embedding of a ready document unless it is off or done. first is true if the document had
+// no content before, so that only a running embed job can have stored vectors for it. The newest document gets
+// priority over the user's others, since questions are most likely about it.
 func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error {
 	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
@@ -119,8 +120,8 @@ func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error
 	if err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending); err != nil {
 		return fmt.Errorf("mark vectors as pending: %w", err)
 	}
-	// Enqueue adds a job beside one at work, which may have read what is replaced now. For a new document Ensure is
-	// enough.
+	// Enqueue adds a job even while one is running, which may have read the replaced content. For a new document
+	// Ensure is enough.
 	enqueue := l.cfg.Queue.Enqueue
 	if first {
 		enqueue = func(ctx context.Context, job Job) error {
@@ -131,23 +132,22 @@ func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error
 	if err := l.enqueueEmbed(ctx, d, enqueue); err != nil {
 		return err
 	}
-	if !l.waiting.soughtOf(d.User) { // what is asked for comes first, and then what is new
+	if !l.waiting.soughtOf(d.User) { // documents found by searches come first, then new ones
 		l.hastenVectors(ctx, d.ID)
 	}
 	return nil
 }
 
-// hastenVectors puts a document's vectors before the others of its user.
+// hastenVectors moves a document's embed job ahead of the user's other documents.
 func (l *Library) hastenVectors(ctx context.Context, id string) {
 	if err := l.cfg.Queue.Hasten(ctx, JobEmbed, id); err != nil && ctx.Err() == nil {
 		l.cfg.Log.WarnContext(ctx, "vectors come later than they could", "document", id, "error", err)
 	}
 }
 
-// languageOf returns what a file says its language is, if that is a language's code, else what its text looks like. It
-// is ISO 639-1, or empty.
+// languageOf returns the ISO 639-1 language declared in the file, or the detected language of its text, or "".
 func languageOf(e Extracted) string {
-	// Files say "en-US" or "en_US"; a word such as "English" has more than two letters, and is passed over.
+	// Files declare "en-US" or "en_US"; values that are not two-letter codes, such as "English", are ignored.
 	code, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(e.Language, "_", "-")), "-")
 	if len(code) == 2 && code[0] >= 'a' && code[0] <= 'z' && code[1] >= 'a' && code[1] <= 'z' {
 		return code
@@ -155,9 +155,10 @@ func languageOf(e Extracted) string {
 	return text.Detect(e.Text)
 }
 
-// extractOriginal reads the original with progress about four times a second. release is called when what was read is
-// no longer needed, unless it fails. members is a directory for the files inside; empty: they are left out. Room is
-// asked for by the reader once it knows how large the result is, which waits until other results were stored.
+// extractOriginal extracts the original and records progress at most four times a second. On success the caller
+// must call release once the result is no longer in use. members is a directory for member files; empty: they are
+// skipped. The extractor calls Room with the size of the result, which blocks until enough earlier results are
+// stored.
 func (l *Library) extractOriginal(
 	ctx context.Context, job Job, d Document, members string,
 ) (_ Extracted, release func(), err error) {
@@ -172,10 +173,10 @@ func (l *Library) extractOriginal(
 	file.Members, file.Depth = members, d.depth()
 	var held int64
 	file.Room = func(ctx context.Context, bytes int64) error {
-		if bytes < smallText { // those need not wait behind a large one
+		if bytes < smallText { // small texts do not wait behind a large one
 			return nil
 		}
-		// A text larger than the whole room waits until it is empty, and then is read alone.
+		// A text larger than the whole limit waits for all of it and is loaded alone.
 		bytes = min(bytes, textRoom)
 		if err := l.room.Acquire(ctx, bytes); err != nil {
 			return err
@@ -184,7 +185,7 @@ func (l *Library) extractOriginal(
 		return nil
 	}
 	release = func() {
-		if held >= largeText { // the next one comes when the memory of this one is there again
+		if held >= largeText { // return the memory before the next large text is loaded
 			debug.FreeOSMemory()
 		}
 		l.room.Release(held)
@@ -196,14 +197,14 @@ func (l *Library) extractOriginal(
 	return e, release, err
 }
 
-// readFile has a file read. Recording progress also finds out whether the version is still wanted; if not, the reading
-// is stopped with that error.
+// readFile calls the extractor. Recording progress also checks that the version is still current; if not,
+// extraction is cancelled with that error.
 func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	last := time.Now()
 	e, err := l.cfg.Extractor.Extract(work, file, func(done, total int) {
-		// Each report is a write to the database and a message to all who watch.
+		// Each report is a database write and a notification to all watchers.
 		if now := time.Now(); now.Sub(last) >= progressEvery && work.Err() == nil {
 			last = now
 			if err := l.recordProgress(
@@ -213,22 +214,22 @@ func (l *Library) readFile(ctx context.Context, job Job, file File) (Extracted, 
 			}
 		}
 	})
-	// The reader was stopped from here: what stopped it says more than that it was stopped.
+	// Extraction was cancelled from here: the cause is the more specific error.
 	if err != nil && ctx.Err() == nil && work.Err() != nil {
 		return e, context.Cause(work)
 	}
 	if err != nil {
 		return e, fmt.Errorf("extract: %w", err)
 	}
-	// Pages without words are no text; without blocks there are no passages, which fails as NoText.
+	// Text of white space only counts as empty; without blocks there are no passages, which fails as NoText.
 	if strings.TrimSpace(e.Text) == "" {
 		e.Blocks = nil
 	}
 	return e, nil
 }
 
-// recordProgress stores how far a document is and wakes who watches it. It fails when the document does not want this
-// version any more, which ends the job.
+// recordProgress stores the progress of a document and wakes its watchers. It fails if the version is no longer
+// current, which ends the job.
 func (l *Library) recordProgress(ctx context.Context, job Job, state State, p Progress) error {
 	if err := l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, state, p, nil); err != nil {
 		return fmt.Errorf("record progress: %w", err)
@@ -237,8 +238,8 @@ func (l *Library) recordProgress(ctx context.Context, job Job, state State, p Pr
 	return nil
 }
 
-// onDisk returns the original as a file with a path: the blob's own, or a copy that release removes. A blob store on
-// this disk has files with names; of one elsewhere the bytes are copied.
+// onDisk returns the original as a file with a path: the blob's own file if the blob store is on local disk,
+// otherwise a temporary copy that release removes.
 func (l *Library) onDisk(ctx context.Context, d Document) (file File, release func(), err error) {
 	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
 	if err != nil {
@@ -246,7 +247,7 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	}
 	file = File{User: d.User, Filename: d.Filename, MIME: d.MIME, Bytes: d.Bytes}
 	if f, ok := body.(interface{ Name() string }); ok {
-		// The reader opens the file by its name in another process, so that the name has to lead to these very bytes.
+		// Another process opens the file by name, so the name must refer to the same bytes.
 		if info, err := os.Stat(f.Name()); err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes {
 			file.Path = f.Name()
 			return file, func() { _ = body.Close() }, nil
@@ -265,7 +266,7 @@ func (l *Library) onDisk(ctx context.Context, d Document) (file File, release fu
 	return file, func() { l.removeTemporary(ctx, file.Path) }, nil
 }
 
-// removeTemporary removes a file or a directory that was only needed for a while.
+// removeTemporary removes a temporary file or directory. It logs errors as warnings.
 func (l *Library) removeTemporary(ctx context.Context, name string) {
 	if err := os.RemoveAll(name); err != nil {
 		l.cfg.Log.WarnContext(ctx, "remove a temporary copy", "error", err)
@@ -273,13 +274,12 @@ func (l *Library) removeTemporary(ctx context.Context, name string) {
 }
 
 const (
-	lastWord    = 10 * time.Second // to record how a job ended after it was stopped
-	maxAttempts = 4                // of a job that fails for reasons of ours
-	// documents embedded at once when a server keeps the vectors: most of the time is waiting for it
+	lastWord    = 10 * time.Second // timeout for recording how a job ended after it was stopped
+	maxAttempts = 4                // attempts of an ingest job with an internal error
+	// concurrent embed jobs of a user with a remote vector store: most of the time is waiting for it
 	embedsApart = 4
-	// documents of all users at work at once. They share what is scarce, which users take turns for: the processes that
-	// read files, text recognition by pages, and the embedding model by batches. So a long document keeps no other
-	// user's waiting.
+	// concurrent jobs of all users. Users take turns for the scarce resources: reader processes, OCR by pages and
+	// the embedding model by batches. So a long document does not block other users.
 	jobsAtOnce = 16
 )
 
@@ -296,7 +296,7 @@ func (l *Library) jobWorkers() map[JobKind]Worker {
 	return all
 }
 
-// embedsAtOnce is how many batches of passages are embedded at once, and documents of one user.
+// embedsAtOnce returns the number of concurrent embedding batches, which is also the limit of documents per user.
 func embedsAtOnce(vectors Vectors) int {
 	if _, away := vectors.(remoteVectors); away {
 		return embedsApart
@@ -304,8 +304,8 @@ func embedsAtOnce(vectors Vectors) int {
 	return 1
 }
 
-// guardedWork makes a Worker's Do of what may panic, and decides which errors end a job. Recording how a job ended must
-// not fail because the job was stopped, for which it has time of its own.
+// guardedWork wraps do as Worker.Do: it recovers panics and decides which errors end a job. It records the result
+// with its own timeout, so that this does not fail because the job was stopped.
 func (l *Library) guardedWork(do func(context.Context, Job) error) func(context.Context, Job) error {
 	return func(ctx context.Context, job Job) error {
 		defer l.changes.wakeWatchers(job.DocumentID)
@@ -319,7 +319,7 @@ func (l *Library) guardedWork(do func(context.Context, Job) error) func(context.
 	}
 }
 
-// catchPanic turns a panic over one document into its failure.
+// catchPanic calls do and returns a panic as an error.
 func catchPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -329,9 +329,9 @@ func catchPanic(do func() error) (err error) {
 	return do()
 }
 
-// settleJob returns nil when a job that failed with err is over, or why it has to be tried again. The file is to blame
-// for a *Failure, and for killing its readers often enough. Whatever passes by itself is tried again, for ever if it is
-// the disk or a server; other errors are tried maxAttempts times.
+// settleJob returns nil if a job that failed with err is final, or the error to retry it for. A *Failure and
+// repeated crashes of reader processes are blamed on the file and final. Embed jobs, and jobs with disk or server
+// errors, are retried without limit. Other errors of ingest jobs are attempted maxAttempts times.
 func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)
@@ -363,7 +363,7 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	return goneIsDone(err)
 }
 
-// goneIsDone is nil for the errors of a document that was cancelled, deleted or replaced meanwhile.
+// goneIsDone returns nil for errors of a document that was cancelled, deleted or replaced meanwhile, otherwise err.
 func goneIsDone(err error) error {
 	if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 		return nil
@@ -371,86 +371,87 @@ func goneIsDone(err error) error {
 	return err
 }
 
-// Job is a piece of background work on a document. It is what is stored in the queue, but for Attempt, Blame and Fresh,
-// which the queue counts itself.
+// Job is a unit of background work on a document. The queue stores it, except for Attempt, Blame and Fresh, which
+// the queue sets itself.
 type Job struct {
 	Kind       JobKind
 	DocumentID string
-	User       string // who owns the document; empty means chat.LocalUser
+	User       string // owner of the document; empty means chat.LocalUser
 	SHA256     string // of the version to work on
-	Attempt    int    // from 1; 0 when it is queued. Attempts that a process died in do not count.
-	// Blame adds up what attempts before this one ended with: ReaderBlame for each in which the process that read the
-	// document was ended (ErrReaderDied), ServerBlame for each in which the process that worked on the queue died while
-	// this was the only job of its kind at work there. After the latter the job waits for BlameWait.
+	Attempt    int    // from 1; 0 when queued. Attempts that ended with the process do not count.
+	// Blame is the sum for failed earlier attempts: ReaderBlame for each crash of the reader process
+	// (ErrReaderDied), ServerBlame for each crash of the queue worker's process while this was its only running job
+	// of the kind. After the latter the job waits for BlameWait.
 	Blame int
-	// Fresh says that nobody ever worked on the document's vectors. At most one call of Do gets a Fresh job, even if
-	// it fails; a queue may lose the mark.
+	// Fresh reports that embedding of the document was never attempted. At most one call of Do gets a Fresh job,
+	// even if it fails; a queue may lose the mark.
 	Fresh bool
 }
 
-// JobKind says what a job does.
+// JobKind is the kind of a job.
 type JobKind string
 
 // The kinds of job.
 const (
 	JobIngest JobKind = "ingest" // extract, split, index
-	JobEmbed  JobKind = "embed"  // vectors of a ready document
+	JobEmbed  JobKind = "embed"  // embed a ready document
 )
 
-// Worker does the jobs of a kind. Do may be called by several goroutines.
+// Worker processes the jobs of a kind. Do may be called concurrently.
 type Worker struct {
-	Jobs    int // at once, at least 1
-	PerUser int // of them, of one user; 0: all
-	// Do does a job. nil ends it; after an error it comes again, JobBackoff(job.Attempt) later. ctx ends with the
-	// cause ErrCancelled when the job was cancelled: then the job is over, whatever Do returns. ctx also ends when
-	// Work's ends, or when another replica took the job over: then the job comes again, in any process, and this
-	// attempt does not count.
+	Jobs    int // concurrency limit, at least 1
+	PerUser int // concurrency limit per user; 0: same as Jobs
+	// Do processes a job. nil completes it; after an error it is retried with the backoff JobBackoff(job.Attempt).
+	// If the job is cancelled, ctx is cancelled with the cause ErrCancelled, and the job is over, whatever Do
+	// returns. ctx is also cancelled when the ctx of Work ends or another replica takes over the job. Then the job
+	// is retried in any process, and this attempt does not count.
 	Do func(ctx context.Context, job Job) error
 }
 
-// JobLease is how long a job rests when the process that worked on it has died. Then another does it. (The lease of a
-// run, agent.Config.Lease, is another one.) It is renewed while a job is at work.
+// JobLease is the lease of a job: after a process dies, its jobs are taken over when their leases expire. The lease
+// is renewed while a job is running. (The lease of a run, agent.Config.Lease, is a different one.)
 const JobLease = 20 * time.Second
 
-// What a document is blamed for the end of a process. A server also dies when somebody kills it, and can't tell that
-// from a crash: it takes more of its deaths to say that the document is the cause.
+// The blame that a document gets for a crash. A server may also have been killed by an operator, which looks like a
+// crash, so it takes more server deaths to blame the document.
 const (
 	ReaderBlame = 2
 	ServerBlame = 1
-	MostBlame   = 6 // with this a document is not tried again by itself
+	MostBlame   = 6 // with this a document is no longer retried automatically
 )
 
-// BlameWait is how long a job waits that a server died over, so that one which is the cause leaves it time for others:
-// 4 s after the first death, then 8 s, 16 s …
+// BlameWait returns the backoff of a job whose server died, so that a job that crashes servers leaves time for
+// others: 4 s after the first death, then 8 s, 16 s …
 func BlameWait(blame int) time.Duration { return JobBackoff(blame + 1) }
 
-// ErrCancelled is the cause of a cancelled job's end.
+// ErrCancelled is the context cause of a cancelled job.
 var ErrCancelled = errors.New("the job was cancelled")
 
-// JobBackoff is how long a job waits after its attempt-th failure: 2 s, 4 s, 8 s … 5 min. It doubles with each attempt
-// up to the ninth, which is beyond the bound.
+// JobBackoff returns the backoff after the attempt-th failure: 2 s, 4 s, 8 s … 5 min. It doubles with each attempt
+// up to the ninth, which exceeds the maximum.
 func JobBackoff(attempt int) time.Duration {
 	return min(time.Second<<min(max(attempt, 1), 10), 5*time.Minute)
 }
 
-// Queue keeps background work across restarts. corpustest.TestQueue is this contract as tests. Safe for concurrent use.
+// Queue is a persistent job queue. corpustest.TestQueue tests this contract. Implementations are safe for
+// concurrent use.
 type Queue interface {
-	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting; one that is at work does not keep it
-	// out. It survives power loss.
+	// Enqueue adds a job unless the same (Kind, DocumentID, SHA256) is waiting; a running one is no obstacle. The
+	// job survives power loss.
 	Enqueue(ctx context.Context, job Job) error
-	// Ensure is Enqueue unless the same job is at work.
+	// Ensure is like Enqueue, but adds no job if the same one is running.
 	Ensure(ctx context.Context, job Job) error
-	// Work has jobs done until ctx ends, and returns when all of them have stopped. Users take turns in each process:
-	// the next job is of the user who has the fewest at work and, among equals, was served least recently. A user's own
-	// come oldest first, but for hastened ones. Any number of processes may work on the same queue. Jobs that were at
-	// work in a process that died come first, each while no other of its kind is at work in its process, until an
-	// attempt ends.
+	// Work processes jobs until ctx ends, and returns when all of them have stopped. Scheduling is fair per
+	// process: the next job is of the user with the fewest running and, among equals, the least recently served. A
+	// user's jobs are processed oldest first, except for hastened ones. Any number of processes may work on the
+	// same queue. Jobs that were running in a process that died come first; each runs alone among jobs of its kind
+	// in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
-	// Hasten gives a document's waiting job of a kind the place of its user's first waiting one, which gets its place.
-	// It does nothing where none waits.
+	// Hasten swaps a document's waiting job of a kind with its user's first waiting one. It is a no-op if no job
+	// waits.
 	Hasten(ctx context.Context, kind JobKind, documentID string) error
-	// Cancel ends all jobs of a document, those at work in other processes too. It does not wait for them.
+	// Cancel cancels all jobs of a document, including running ones in other processes. It does not wait for them.
 	Cancel(ctx context.Context, documentID string) error
-	// Waiting returns how many jobs wait or are at work.
+	// Waiting returns the number of waiting and running jobs.
 	Waiting(ctx context.Context) (int, error)
 }

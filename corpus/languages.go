@@ -9,14 +9,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// languages remembers which languages a user's documents are in: a query is stemmed for each of them. The zero value is
-// ready. Documents of a language that it doesn't know of yet are found by their unstemmed words for a moment.
+// languages caches the languages of users' documents: a query is stemmed for each of them. The zero value is ready
+// to use. Documents in a new language are found only by unstemmed words for a moment.
 type languages struct {
 	mu    sync.Mutex
 	users map[string]*known
 }
 
-// known are the languages of one user's documents, as they were read at a time.
+// known is the cached set of languages of one user's documents.
 type known struct {
 	langs   []string // sorted
 	version int64
@@ -24,11 +24,11 @@ type known struct {
 }
 
 const (
-	languageSample = 500             // documents that are looked at
-	languageAge    = 2 * time.Second // how long that holds, at least
+	languageSample = 500             // maximum documents read
+	languageAge    = 2 * time.Second // minimum time before another read
 )
 
-// addLanguage notes a document's language.
+// addLanguage adds a document's language to the cache.
 func (l *languages) addLanguage(user, lang string) {
 	if lang == "" {
 		return
@@ -47,9 +47,9 @@ func (k *known) addLanguage(lang string) {
 	}
 }
 
-// languagesOf returns the languages of a user's documents. They are read again when the library changed, at most every
-// two seconds. Only the newest documents are looked at; a language that was seen once stays until the process ends, as
-// stemming for one too many costs little.
+// languagesOf returns the languages of a user's documents. It reads them again after a change of the library, at
+// most every two seconds, from the newest documents only. A language stays cached until the process ends, as
+// stemming for an extra one costs little.
 func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) ([]string, error) {
 	s := chat.Scope{User: user}
 	now, err := lib.KnownVersion(ctx, s)
@@ -86,9 +86,9 @@ func (l *languages) languagesOf(ctx context.Context, lib *Library, user string) 
 	return k.langs, nil
 }
 
-// OtherLanguages returns the languages of the documents in reach, those of ids or all, if none of them is in lang or in
-// one that can't be told; otherwise, and of more than 500 documents, none. A question in one language then has to be
-// put in others to be found by its words.
+// OtherLanguages returns the languages of the documents with ids, or of all, if none of them is in lang or in an
+// unknown language. Otherwise, and for more than 500 documents, it returns none. A query in lang must then be
+// translated for lexical search.
 func (l *Library) OtherLanguages(ctx context.Context, s chat.Scope, ids []string, lang string) ([]string, error) {
 	if len(ids) == 0 {
 		all, err := l.languages.languagesOf(ctx, l, s.User)

@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Words are stemmed by the languages of the documents, also of those that another replica has read in.
+// Queries are stemmed in the languages of all documents, including those ingested by other replicas.
 func TestTheLanguagesOfOtherReplicasDocumentsAreKnownSoon(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

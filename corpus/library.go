@@ -16,26 +16,26 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Config wires a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required. What is
-// required has no sensible substitute; all else has one, which its comment names.
+// Config configures a Library. Documents, Lexical, Blobs, Queue, Formats, Extractor and Renderer are required. All
+// other fields have a default, named in their comments.
 type Config struct {
 	Documents Documents
 	Lexical   Lexical
 	Vectors   Vectors  // nil: no semantic search
 	Embedder  Embedder // nil: no semantic search
-	// Reranker scores the best of what is found anew when a query asks for that; nil: a closer look at the words does.
+	// Reranker rescores the best hits if the query requests it; nil: search.Look reranks by words.
 	Reranker Reranker
-	// RerankTime is how long it may take; the order of before stays when it takes longer. 0 means 3 s.
+	// RerankTime is the timeout of the Reranker; after it the original order is kept. 0 means 3 s.
 	RerankTime time.Duration
 	Blobs      Blobs
 	Queue      Queue
 	Formats    Formats
 	Extractor  Extractor
 	Renderer   Renderer
-	Office     Office // nil: Office files are not drawn as they are printed
-	MaxBytes   int64  // of one file; 0 means 50 MiB
-	Workers    int    // documents ingested at once; 0 means 2
-	// Reserve fails with chat.CodeDiskFull while no more files may be stored, although the disk is not full. nil:
+	Office     Office // nil: Office files are not converted for display
+	MaxBytes   int64  // maximum size of a file; 0 means 50 MiB
+	Workers    int    // concurrent ingestion jobs of a user; 0 means 2
+	// Reserve returns chat.CodeDiskFull if the disk space left is reserved and no more files may be stored. nil:
 	// files may fill the disk.
 	Reserve func() error
 	Log     *slog.Logger
@@ -44,12 +44,11 @@ type Config struct {
 const (
 	defaultMaxBytes = 50 << 20
 	defaultWorkers  = 2
-	// textParts is how many parts of texts are read at once: the database has connections left for short questions,
-	// however many readers there are.
+	// textParts limits concurrent reads of text parts, so that the database has connections left for short queries.
 	textParts = 2
 )
 
-// checkReserve fails while the last of the disk is kept for others than files.
+// checkReserve returns an error if the remaining disk space is reserved.
 func (l *Library) checkReserve() error {
 	if l.cfg.Reserve == nil {
 		return nil
@@ -57,29 +56,29 @@ func (l *Library) checkReserve() error {
 	return l.cfg.Reserve()
 }
 
-// Library is everything one can do with documents. It is safe for concurrent use. Fields are grouped by what they
-// remember; all of them but cfg are safe to lose, as they are made again from the stores.
+// Library is the API of the document library. It is safe for concurrent use. All fields except cfg are caches or
+// synchronisation; they can be rebuilt from the stores.
 type Library struct {
 	cfg       Config
 	changes   changes
 	versions  versions
-	watched   atomic.Int64 // changes of what is known of watched folders
+	watched   atomic.Int64 // counts changes of the watched folders
 	languages languages
 	images    *images
 	drawings  *drawings
 	similar   *similarities
 	waiting   unembedded
-	embedding *fair.Slots // batches of passages
+	embedding *fair.Slots // slots for batches of passages
 	pace      embedPace
-	originals sync.RWMutex // read: a document of an original is stored; write: an original that nobody has is removed
+	originals sync.RWMutex // read lock: storing a document of an original; write lock: removing an unused original
 	analysers text.Analysers
-	purgeNow  chan struct{}       // something was deleted
+	purgeNow  chan struct{}       // signals that something was deleted
 	room      *semaphore.Weighted // textRoom
 	parts     *semaphore.Weighted // textParts
 }
 
-// NewLibrary checks the wiring. Run does the background work. It fails with every mistake at once. Nothing is read or
-// started.
+// NewLibrary validates the configuration and returns all errors at once. It reads and starts nothing; Run does the
+// background work.
 func NewLibrary(cfg Config) (*Library, error) {
 	var errs []error
 	need := func(ok bool, what string) {
@@ -121,8 +120,8 @@ func NewLibrary(cfg Config) (*Library, error) {
 	}, nil
 }
 
-// Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped. It is called once.
-// Several processes may run one library: the queue divides the work among them.
+// Run ingests, embeds, purges and repairs until ctx ends; it returns when its workers have stopped. Call it once.
+// Several processes may serve one library: the queue distributes the jobs.
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	workers.Go(func() { l.purgeDeleted(ctx) })
@@ -148,7 +147,7 @@ func (l *Library) Run(ctx context.Context) error {
 	return l.cfg.Queue.Work(ctx, l.jobWorkers())
 }
 
-// Semantic reports whether vectors take part in searching.
+// Semantic reports whether vector search is configured.
 func (l *Library) Semantic() bool { return l.cfg.Vectors != nil && l.cfg.Embedder != nil }
 
 // Document returns a document in scope.
@@ -166,30 +165,30 @@ func (l *Library) List(ctx context.Context, s chat.Scope, f Filter) ([]Document,
 	return l.cfg.Documents.List(ctx, s, f)
 }
 
-// Count says how much is in scope.
+// Count returns the number of documents, passages and pages in scope.
 func (l *Library) Count(ctx context.Context, s chat.Scope) (Counts, error) {
 	return l.cfg.Documents.Count(ctx, s)
 }
 
-// MetaTexts returns the texts that documents have under a key of Meta, or in its list, each once.
+// MetaTexts returns the distinct string values of a metadata key, or of its list.
 func (l *Library) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
 	return l.cfg.Documents.MetaTexts(ctx, s, key)
 }
 
-// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes.
+// Namespaces returns up to limit namespaces with documents in scope, in byte order.
 func (l *Library) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
 	return l.cfg.Documents.Namespaces(ctx, s, limit)
 }
 
-// Version changes whenever anything that a search in scope could see changed. It is cheap. Whatever is derived from a
-// search may be kept for as long as it stays the same.
+// Version returns a number that changes whenever a search in scope may return other results. It is cheap. Data
+// derived from a search can be cached while the version stays the same.
 func (l *Library) Version(ctx context.Context, s chat.Scope) (int64, error) {
 	return l.versions.readVersion(ctx, l, s)
 }
 
-// KnownVersion is Version without asking the database each time. It sees at once what this process changed since, and
-// what other replicas changed once Changed tells of it, at the latest after 20 s. Who must not miss what was changed
-// before asks for Version first.
+// KnownVersion is Version with a cache. It reflects changes of this process immediately, and changes of other
+// replicas after a notification through Changed, or after 20 s at most. Call Version first if earlier changes must
+// be visible.
 func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error) {
 	if v, ok := l.versions.knownVersion(s.User); ok {
 		return v, nil
@@ -197,10 +196,10 @@ func (l *Library) KnownVersion(ctx context.Context, s chat.Scope) (int64, error)
 	return l.versions.readVersion(ctx, l, s)
 }
 
-// Delete hides a document at once and stops work on it. A minute later, unless it is restored, its text and its
-// original are removed for good. Its words may stay in a segment of the index, where no search finds them, until a
-// quarter of that segment's passages is gone. The files inside it go with it. It fails with chat.CodeNotFound for a
-// document that is not in scope, or deleted already.
+// Delete hides a document immediately and cancels its jobs. Its text and original are purged a minute later, unless
+// it is restored. Its words may stay in an index segment, without being found, until a quarter of that segment's
+// passages is deleted. Member documents are deleted too. It returns chat.CodeNotFound for a document that is out of
+// scope or already deleted.
 func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -223,8 +222,7 @@ func (l *Library) Delete(ctx context.Context, s chat.Scope, id string) error {
 	return nil
 }
 
-// Restore brings a deleted document back, with the files inside it, and its place in the queue. That is possible until
-// it is purged.
+// Restore restores a deleted document with its members and its job. It is possible until the document is purged.
 func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Restore(ctx, s, id); err != nil {
 		return err
@@ -240,7 +238,7 @@ func (l *Library) Restore(ctx context.Context, s chat.Scope, id string) error {
 	return l.enqueueRest(ctx, d, l.cfg.Queue.Enqueue)
 }
 
-// Cancel stops the work on a document.
+// Cancel cancels the ingestion of a document.
 func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	if err := l.cfg.Documents.Cancel(ctx, s, id); err != nil {
 		return err
@@ -250,16 +248,16 @@ func (l *Library) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return nil
 }
 
-// stopWork ends the jobs of a document that was cancelled or deleted. When that fails, each ends by itself as soon as
-// it reports how far it is.
+// stopWork cancels the jobs of a cancelled or deleted document. If that fails, each job ends at its next progress
+// report.
 func (l *Library) stopWork(ctx context.Context, id string) {
 	if err := l.cfg.Queue.Cancel(ctx, id); err != nil {
 		l.cfg.Log.WarnContext(ctx, "stop the work on a document", "document", id, "error", err)
 	}
 }
 
-// Retry queues a failed or cancelled document again, one with pages that nothing could read, or the vectors that
-// failed; any other document fails with chat.CodeConflict. It does not wait for the work.
+// Retry queues a failed or cancelled document, one with pages that OCR could not read, or failed embedding. Any
+// other document returns chat.CodeConflict. It does not wait for the job.
 func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -293,7 +291,7 @@ func (l *Library) Text(ctx context.Context, s chat.Scope, id string) (string, er
 	return l.cfg.Documents.Text(ctx, s, id)
 }
 
-// TextPart returns a part of that text; see Documents.TextPart.
+// TextPart returns a part of the canonical text; see Documents.TextPart.
 func (l *Library) TextPart(ctx context.Context, s chat.Scope, id string, at int) (TextPart, error) {
 	if err := l.parts.Acquire(ctx, 1); err != nil {
 		return TextPart{}, err
@@ -328,28 +326,28 @@ func (l *Library) Original(ctx context.Context, s chat.Scope, id string) (Docume
 }
 
 const (
-	versionAge  = 20 * time.Second // how long a version is believed when nobody tells of a change
-	maxVersions = 10_000           // users; past it, all are forgotten
+	versionAge  = 20 * time.Second // maximum age of a cached version without a change notification
+	maxVersions = 10_000           // maximum cached users; beyond it the cache is cleared
 )
 
-// versions remembers the versions of users' libraries. The zero value is ready. Almost every request asks for a
-// version, and most users ask for theirs many times in a row.
+// versions caches the versions of users' libraries. The zero value is ready to use. Almost every request needs a
+// version, and most users need theirs many times in a row.
 type versions struct {
 	mu    sync.Mutex
 	users map[string]knownVersion
-	last  map[string]*reading // on its way
-	next  map[string]*reading // to be sent when that has come back
+	last  map[string]*reading // in progress
+	next  map[string]*reading // to be started when the current one has finished
 }
 
-// knownVersion is a version of a user's library that was read.
+// knownVersion is a cached version of a user's library.
 type knownVersion struct {
 	version int64
 	read    time.Time
-	changed <-chan struct{} // closed when it may be out of date
+	changed <-chan struct{} // closed when the version may be outdated
 }
 
-// knownVersion returns a version that was read a moment ago, unless a change was heard of since. ok is false when it
-// has to be read again.
+// knownVersion returns a recently read version, unless a change was notified since. ok is false if it must be read
+// again.
 func (v *versions) knownVersion(user string) (int64, bool) {
 	v.mu.Lock()
 	k, ok := v.users[user]
@@ -365,16 +363,16 @@ func (v *versions) knownVersion(user string) (int64, bool) {
 	}
 }
 
-// A reading is one question to the database, for all who asked before it was sent.
+// reading is one database query, shared by all callers that arrived before it started.
 type reading struct {
-	done    chan struct{} // closed when the next two hold
+	done    chan struct{} // closed when version and err are set
 	version int64
 	err     error
 }
 
-// readVersion asks the database. Whoever asks while a reading is on its way waits for the next one, which sees all that
-// was there when they asked: the more ask at once, the less each costs. The reading goes on when its caller leaves, as
-// others may wait for it.
+// readVersion queries the database. A caller during a running query waits for the next one, which reflects all
+// changes before the call; concurrent callers share it. The query continues when its caller leaves, since others
+// may wait for it.
 func (v *versions) readVersion(ctx context.Context, l *Library, s chat.Scope) (int64, error) {
 	v.mu.Lock()
 	next := v.next[s.User]
@@ -395,16 +393,16 @@ func (v *versions) readVersion(ctx context.Context, l *Library, s chat.Scope) (i
 	}
 }
 
-// sendReading sends a reading once the one before has come back, if there is any.
+// sendReading runs a query after the previous one, if any, has finished.
 func (v *versions) sendReading(ctx context.Context, l *Library, s chat.Scope, r, before *reading) {
 	if before != nil {
 		<-before.done
 	}
 	v.mu.Lock()
-	delete(v.next, s.User) // who comes now is too late for it
+	delete(v.next, s.User) // later callers need another query
 	v.last[s.User] = r
 	v.mu.Unlock()
-	// before the read, so that nothing falls between
+	// watch before the query, so that no change is missed in between
 	k := knownVersion{read: time.Now(), changed: l.changes.watchDocument("")}
 	k.version, r.err = l.cfg.Documents.Version(ctx, s)
 	r.version = k.version

@@ -24,10 +24,10 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// shelf is a library on a real database, with what tests look into.
+// shelf is a library on a real database, with access for tests.
 type shelf struct{ *librarytest.Library }
 
-// openShelf opens a library in dir; Run is the test's to start. change may adjust the wiring.
+// openShelf opens a library in dir; the test calls Run. change may adjust the configuration.
 func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *shelf {
 	t.Helper()
 	return &shelf{librarytest.Open(t, dir, func(c *corpus.Config, db *sqlite.DB) {
@@ -186,7 +186,7 @@ func TestNamesStayNames(t *testing.T) {
 	}
 }
 
-// slow is an extractor that works until it is stopped, or until its gate opens.
+// slow is an extractor that blocks until it is cancelled, or until its gate opens.
 type slow struct {
 	corpus.Extractor
 	begun chan string
@@ -242,7 +242,7 @@ func TestWorkCutShortIsTakenUpAgain(t *testing.T) {
 	second.settled(t, d.ID, corpus.StateReady)
 }
 
-// failing is an extractor that can't read anything, or panics.
+// failing is an extractor that returns an error, or panics.
 type failing struct{ err error }
 
 func (f failing) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
@@ -361,7 +361,7 @@ func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
 	if known, stored := versions(); known != stored {
 		t.Errorf("after a delete here the known version is %d, the stored one %d, want %d", known, stored, stored)
 	}
-	// as another process would, past the library
+	// as another process would, bypassing the library
 	if err := sh.DB.Documents().Restore(ctx, chat.Local, d.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -382,11 +382,11 @@ func (c countedVersions) Version(ctx context.Context, s chat.Scope) (int64, erro
 	return c.Documents.Version(ctx, s)
 }
 
-// paper stands for the PDF reader's process: it reads every file as two pages of one line each and draws by writing
-// what it was asked.
+// paper is a fake PDF reader: it extracts two pages of one line each from every file, and renders a page as a
+// description of the request.
 type paper struct {
 	drawn *int
-	draw  func() error // fails the next drawing, or keeps it waiting; may be nil
+	draw  func() error // fails or blocks the next drawing; may be nil
 }
 
 func (paper) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
@@ -467,8 +467,8 @@ func TestAPageThatCannotBeDrawnIsNotTriedAgainAndAgain(t *testing.T) {
 		page, width int
 		drawn       int
 	}{
-		{1, 1000, 1}, {1, 1000, 1}, {1, 501, 1}, {1, 4000, 1}, // what takes as much, or more
-		{1, 500, 2}, {1, 640, 2}, {2, 1000, 3}, // what may take less
+		{1, 1000, 1}, {1, 1000, 1}, {1, 501, 1}, {1, 4000, 1}, // same or higher cost
+		{1, 500, 2}, {1, 640, 2}, {2, 1000, 3}, // lower cost
 	} {
 		_, err := sh.PageImage(t.Context(), chat.Local, d.ID, tt.page, tt.width)
 		if !errors.Is(err, tooComplex) || *p.drawn != tt.drawn {
@@ -519,8 +519,7 @@ func TestEachUserHasOnePageDrawnAtATime(t *testing.T) {
 	}
 }
 
-// bookshelf fills a library with n passages of made-up prose whose words are as unevenly frequent as those of real
-// prose.
+// bookshelf fills a library with n passages of generated prose whose word frequencies follow Zipf's law.
 func bookshelf(b *testing.B, sh *shelf, n int) {
 	b.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -549,7 +548,7 @@ func bookshelf(b *testing.B, sh *shelf, n int) {
 	sh.wait(b)
 }
 
-// spelled makes a word of a number.
+// spelled converts a number to a word.
 func spelled(n uint64) string {
 	var s strings.Builder
 	for ; n > 0 || s.Len() < 4; n /= 20 {
@@ -608,7 +607,7 @@ func BenchmarkSearch(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				q := way.Query
 				q.Text = queries[i%len(queries)]
-				if q.Typing { // the last word misses some letters
+				if q.Typing { // the last word lacks some letters
 					q.Text = strings.TrimSuffix(q.Text, " of the house?")
 					q.Text = q.Text[:len(q.Text)-i%4]
 				}

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// other is another model with as many dimensions: its vectors are those of the first one backwards. It embeds passages
+// other is another model of the same dimension: its vectors are the first model's in reverse. It embeds passages
 // only while the gate is open.
 type other struct {
 	embedtest.Hashing
@@ -53,14 +53,14 @@ func (o *other) EmbedQuery(ctx context.Context, query string) ([]float32, error)
 	return vector, err
 }
 
-// openModel opens a library whose vectors are noted under a name, and returns what ends its work.
+// openModel opens a library whose vectors have a model name, and returns a function that stops it.
 func openModel(t *testing.T, dir string, e corpus.Embedder, name string) (*shelf, func()) {
 	t.Helper()
 	sh := openShelf(t, dir, func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = e, db.Vectors(name) })
 	return sh, sh.start(t)
 }
 
-// allSemantic waits until every document is in a state of its vectors.
+// allSemantic waits until every document has the semantic state.
 func (sh *shelf) allSemantic(t *testing.T, want corpus.Semantic) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {
@@ -159,7 +159,7 @@ func opened() chan struct{} {
 	return gate
 }
 
-// countingEmbedder counts the requests with the passage about elephants alone: a document of its own.
+// countingEmbedder counts the calls with only the passage about elephants, which is a separate document.
 type countingEmbedder struct {
 	corpus.Embedder
 	documents atomic.Int32
@@ -172,7 +172,7 @@ func (c *countingEmbedder) Embed(ctx context.Context, texts []string) ([][]float
 	return c.Embedder.Embed(ctx, texts)
 }
 
-// english is an embedder that knows ASCII alone: all other letters are one unknown letter to it.
+// english is an embedder that knows only ASCII: all other letters are one unknown letter.
 type english struct{ embedtest.Hashing }
 
 func (e english) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -196,7 +196,7 @@ func (e english) EmbedQuery(ctx context.Context, query string) ([]float32, error
 	return vectors[0], nil
 }
 
-// Words of equal length look alike to an embedder that does not know their letters, so only those that are the same
+// Words of equal length look alike to an embedder that does not know their letters, so only identical words must
 // count.
 func TestMeaningCountsOnlyWhereTheEmbedderKnowsTheScript(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestMeaningCountsOnlyWhereTheEmbedderKnowsTheScript(t *testing.T) {
 	})
 	sh.start(t)
 	sh.add(t, "mill.txt", "Аренда старой мельницы у реки стоит сорок рублей и вносится весной.\n")
-	sh.add(t, "lamp.txt", "Лампа белого маяка горит ночью.\n") // in shape it is the query
+	sh.add(t, "lamp.txt", "Лампа белого маяка горит ночью.\n") // the same word lengths as the query
 	sh.add(t, "rent.txt", "The rent of the old mill is forty pounds.\n")
 	sh.wait(t)
 	sh.allSemantic(t, corpus.SemanticReady)
@@ -221,13 +221,13 @@ func TestMeaningCountsOnlyWhereTheEmbedderKnowsTheScript(t *testing.T) {
 	}
 }
 
-// bent is an embedder whose vectors have a direction in common, as those of many models do, so that its cosines are
-// others for the same texts. It may refuse.
+// bent is an embedder whose vectors have a common direction, as those of many models do, so its cosines differ for
+// the same texts. It may fail.
 type bent struct {
 	embedtest.Hashing
-	common float64      // of the square of each vector
-	texts  atomic.Int32 // embedded until now
-	most   atomic.Int32 // texts that it embeds before it refuses; 0: all
+	common float64      // share of the squared length of each vector
+	texts  atomic.Int32 // embedded so far
+	most   atomic.Int32 // texts embedded before it fails; 0: no limit
 }
 
 func (b *bent) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -299,7 +299,7 @@ func TestAnEmbedderIsMeasuredOnce(t *testing.T) {
 		}
 	}
 	sh.search(t, query)
-	texts(1) // nothing is found that has a score
+	texts(1) // no result has a score
 	values, err := new(bent).EmbedQuery(t.Context(), "slates")
 	if err != nil {
 		t.Fatal(err)
@@ -319,8 +319,8 @@ func TestAnEmbedderIsMeasuredOnce(t *testing.T) {
 	texts(4 + len(passages) + len(queries))
 }
 
-// TestThePassagesThatAnswerReachTheDefaultScore asks the everyday questions of the evaluation, whose documents have
-// nothing to do with what the scale is measured by. -v prints the shares.
+// TestThePassagesThatAnswerReachTheDefaultScore uses the everyday questions of the evaluation, whose documents are
+// unrelated to the calibration pairs of the scale. -v prints the shares.
 func TestThePassagesThatAnswerReachTheDefaultScore(t *testing.T) {
 	t.Parallel()
 	const fetched, asked, score = "../.cache/embedding/all-MiniLM-L6-v2", "../e2e/eval/everyday/", 0.7
@@ -395,7 +395,7 @@ func TestThePassagesThatAnswerReachTheDefaultScore(t *testing.T) {
 	}
 }
 
-// best is the words of a document that a result opens at.
+// best returns the best matching words of a result.
 func best(r corpus.Result) string {
 	return string([]rune(r.Passage.Text)[r.Snippet.Start:r.Snippet.End])
 }
@@ -472,7 +472,7 @@ func TestTheMarkOfATypingErrorIsWhatWasMeant(t *testing.T) {
 	}
 }
 
-// byHand is a queue whose jobs the test has done.
+// byHand is a queue whose jobs the test runs.
 type byHand struct {
 	corpus.Queue
 	work chan map[corpus.JobKind]corpus.Worker
@@ -484,7 +484,7 @@ func (q byHand) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	return nil
 }
 
-// counting counts the jobs for vectors that are queued behind the others.
+// counting counts the embed jobs that are enqueued.
 type counting struct {
 	byHand
 	embeds *int
@@ -541,7 +541,7 @@ func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
 	}
 }
 
-// dying is an extractor whose process is ended each time.
+// dying is an extractor whose process always crashes.
 type dying struct{ read *int }
 
 func (e dying) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
@@ -595,7 +595,7 @@ func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
 	}
 }
 
-// absent is an extractor whose processes don't start.
+// absent is an extractor whose processes fail to start.
 type absent struct{}
 
 func (absent) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {

@@ -8,10 +8,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// CheckNamed refuses with chat.CodeNotFound what a question or a search is narrowed to and is not there: a namespace
-// without documents of the scope's user, or documents that are not in it. Somebody else's are refused in the same
-// words. An empty namespace is all of them, and chat.DefaultNamespace is always there. A question about a document that
-// was deleted would otherwise be answered from all others, or from none.
+// CheckNamed validates the namespace and documents that a question or a search is restricted to. It returns
+// chat.CodeNotFound for a namespace without documents of the scope's user, or for documents outside of it; the
+// error is the same for other users' documents. An empty namespace means all, and chat.DefaultNamespace always
+// exists. Without this check a question about a deleted document would be answered from all others, or from none.
 func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string, ids []string) error {
 	s = s.In(namespace)
 	if len(ids) == 0 {
@@ -43,7 +43,7 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 	return nil
 }
 
-// notNamed is the error for a chosen document that is not there. It names the id, which the asker has sent.
+// notNamed returns the error for a missing document. It includes the ID, which the caller has sent.
 func notNamed(id, namespace string) error {
 	where := ""
 	if namespace != "" {

@@ -8,10 +8,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// keepOriginal stores the document of an original that was just put. It fails with chat.CodeUnavailable if the original
-// went meanwhile, because it was also that of a document that was removed. Both hold a lock, this one for reading, so
-// that no original goes between being found and being stored. Other processes are kept apart by the minute that passes
-// before a purge.
+// keepOriginal stores the document of an original that was just put. It returns chat.CodeUnavailable if the
+// original was removed meanwhile, with another document that had it. A read lock prevents removal between the check
+// and the write. Across processes, the minute before a purge does.
 func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
 	l.originals.RLock()
 	defer l.originals.RUnlock()
@@ -31,7 +30,8 @@ func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document
 	return l.cfg.Documents.Put(ctx, d)
 }
 
-// dropOriginal removes an original that no document has. It is asked under the lock, and may be called for any hash.
+// dropOriginal removes an original unless a document has it. It checks this under the write lock, and accepts any
+// hash.
 func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 	l.originals.Lock()
 	defer l.originals.Unlock()
@@ -49,7 +49,7 @@ func (l *Library) dropOriginal(ctx context.Context, sha256 string) error {
 	return nil
 }
 
-// abandonOriginal removes an original that no document has, later if that fails now.
+// abandonOriginal removes an unused original, and adds a Removal if that fails.
 func (l *Library) abandonOriginal(ctx context.Context, sha256 string) error {
 	err := l.dropOriginal(ctx, sha256)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus/fair"
 )
 
-// Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line, none for other formats.
+// Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line; none for other formats.
 func (l *Library) Boxes(ctx context.Context, s chat.Scope, id string, start, end int) ([]chat.Box, error) {
 	lines, err := l.Lines(ctx, s, id, start, end)
 	return BoxesOf(lines), err
@@ -33,11 +33,10 @@ func BoxesOf(lines []Line) (boxes []chat.Box) {
 	return boxes
 }
 
-// ExpectPage says that somebody will probably look at a page of a PDF soon: its image then comes without the start of
-// what draws it.
+// ExpectPage hints that a page of a PDF will be requested soon, so that the renderer starts now.
 func (l *Library) ExpectPage() { l.cfg.Renderer.Expect() }
 
-// expectPages gets ready for the first page after a start, if there is a document with pages at all.
+// expectPages warms up the renderer after a start, if any document has pages.
 func (l *Library) expectPages(ctx context.Context) error {
 	for _, mime := range l.cfg.Formats.Paged() {
 		found, _, err := l.cfg.Documents.List(ctx, chat.Scope{}, Filter{Everyone: true, MIME: mime, Limit: 1})
@@ -55,18 +54,18 @@ func (l *Library) expectPages(ctx context.Context) error {
 const (
 	minWidth   = 100 // pixels of a page image
 	maxWidth   = 4000
-	imageBytes = 64 << 20 // of page images kept in memory
-	maxRefused = 10_000   // pages that could not be drawn, kept in memory
+	imageBytes = 64 << 20 // cache of page images in memory
+	maxRefused = 10_000   // cached failures of pages
 
-	// How long a page that could not be drawn is not tried again: one that is to blame itself, and any other.
+	// How long a failed page is not retried: undrawable ones, and any other error.
 	restUndrawable = 15 * time.Minute
 	restOther      = time.Minute
 )
 
-// PageImage returns page n of a PDF, a picture, or an Office file that is drawn, as PNG of the given width in pixels,
-// from a cache when it was drawn before. A page that can't be drawn fails with chat.CodeUndrawable; for a while it then
-// fails at once, at widths above half of the one that was tried. Each user has one page drawn at a time. The order
-// keeps repeated requests cheap: the cache is asked before and after waiting for the user's turn.
+// PageImage returns page n of a PDF, a picture or a converted Office file as PNG, width pixels wide. Images are
+// cached. It returns chat.CodeUndrawable for a page that can't be rendered; the failure is cached for a while for
+// widths above half of the failed one. Each user has one page rendered at a time. The cache is checked before and
+// after waiting for the user's slot, so that repeated requests are cheap.
 func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, width int) ([]byte, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -79,7 +78,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 			return nil, err
 		}
 		pages, pdf = len(drawn.Sizes), drawn.file
-	} else if !slices.Contains(l.cfg.Formats.Paged(), d.MIME) { // slides have numbers, and no pictures
+	} else if !slices.Contains(l.cfg.Formats.Paged(), d.MIME) { // slides have page numbers, but no page images
 		pages = 0
 	}
 	if n < 1 || n > pages {
@@ -98,7 +97,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 		return nil, err
 	}
 	defer l.images.slots.Leave(d.User)
-	if png, err := l.images.getImage(key); png != nil || err != nil { // it may have been drawn meanwhile
+	if png, err := l.images.getImage(key); png != nil || err != nil { // rendered by a concurrent request
 		return png, err
 	}
 	png, err := l.draw(ctx, d, pdf, n, width)
@@ -111,7 +110,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	return png, err
 }
 
-// draw draws a page of a document, or of the PDF that was made of it, if there is one.
+// draw renders a page of a document, or of the PDF converted from it if pdf is set.
 func (l *Library) draw(ctx context.Context, d Document, pdf string, n, width int) ([]byte, error) {
 	if pdf != "" {
 		return l.cfg.Renderer.Render(ctx, printedFile(pdf), n, width)
@@ -125,8 +124,7 @@ func (l *Library) draw(ctx context.Context, d Document, pdf string, n, width int
 	return l.cfg.Renderer.Render(ctx, file, n, width)
 }
 
-// Undrawable returns why page n of a document is not drawn so wide, in a sentence, if it was tried lately; else
-// nothing.
+// Undrawable returns the cached error message if page n of a document can't be rendered at this width, or "".
 func (l *Library) Undrawable(d Document, n, width int) string {
 	_, err := l.images.getImage(imageKey{keyOf(d, n), width})
 	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
@@ -135,41 +133,42 @@ func (l *Library) Undrawable(d Document, n, width int) string {
 	return ""
 }
 
-// pageKey is a page of certain bytes, whichever document has them, turned by some quarters.
+// pageKey identifies a page by the content hash of its file and its rotation. Documents with the same bytes share
+// it.
 type pageKey struct {
 	sha256 string
 	page   int
 	turn   int
 }
 
-// keyOf is the key of a document's page n.
+// keyOf returns the key of a document's page n.
 func keyOf(d Document, n int) pageKey { return pageKey{d.SHA256, n, d.TurnOf(n)} }
 
-// imageKey is a drawn page: of these bytes, at a width in pixels.
+// imageKey identifies a page image of a width in pixels.
 type imageKey struct {
 	pageKey
 	width int
 }
 
-// refusal is why a page was not drawn. Narrower pictures take less memory and time: those of at most half the width are
-// tried all the same. It is remembered because a page that takes ten seconds to fail would be tried with each scroll.
+// refusal is a cached rendering error. Images of at most half the width are tried all the same, as they take less
+// memory and time. Without the cache, a page that fails after ten seconds would be retried with each scroll.
 type refusal struct {
 	err   error
 	width int
 	until time.Time
 }
 
-// images keeps the page images used last, at most imageBytes of them, and the pages that could not be drawn. It is
-// safe for concurrent use.
+// images is an LRU cache of page images, at most imageBytes, and of rendering errors. It is safe for concurrent
+// use.
 type images struct {
 	mu      sync.Mutex
 	bytes   int
 	used    *simplelru.LRU[imageKey, []byte]
 	refused *simplelru.LRU[pageKey, refusal]
-	slots   *fair.Slots // one of each user, so that the workers behind it never hold two requests of one
+	slots   *fair.Slots // one per user, so that the renderer never holds two requests of one user
 }
 
-// newImages is an empty cache. It is bounded by bytes (imageBytes), not by the number of images.
+// newImages returns an empty cache. It is bounded by imageBytes, not by the number of images.
 func newImages() *images {
 	c := &images{slots: fair.NewSlots(math.MaxInt, 1)}
 	// both fail only for sizes below 1
@@ -178,8 +177,8 @@ func newImages() *images {
 	return c
 }
 
-// getImage returns a drawn page that is kept, and marks it as used; or why the page was not drawn, while that is kept.
-// Both are nil for a page that nobody has asked for lately.
+// getImage returns the cached image of a page and marks it as used, or the cached error. Both are nil on a cache
+// miss.
 func (c *images) getImage(key imageKey) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,8 +192,8 @@ func (c *images) getImage(key imageKey) ([]byte, error) {
 	return nil, nil
 }
 
-// putImage keeps a drawn page in the place of those used longest ago. One larger than a quarter of the room is not
-// kept.
+// putImage caches a page image or an error and evicts the least recently used images. It skips images larger than a
+// quarter of imageBytes.
 func (c *images) putImage(key imageKey, png []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,7 +205,7 @@ func (c *images) putImage(key imageKey, png []byte, err error) {
 		c.refused.Add(key.pageKey, refusal{err, key.width, time.Now().Add(rest)})
 		return
 	}
-	if len(png) > imageBytes/4 || c.used.Contains(key) { // another user may have had it drawn at once
+	if len(png) > imageBytes/4 || c.used.Contains(key) { // another user may have rendered it concurrently
 		return
 	}
 	c.used.Add(key, png)
@@ -215,15 +214,15 @@ func (c *images) putImage(key imageKey, png []byte, err error) {
 	}
 }
 
-// Line is a run of words that stand side by side on a page.
+// Line is a run of adjacent words on a page.
 type Line struct {
 	Start, End int // rune offsets in the document's text
 	Box        chat.Box
-	Turn       int // quarter turns clockwise of its text on the page as it is drawn
+	Turn       int // clockwise quarter turns of its text on the rendered page
 }
 
-// Lines returns the lines of [start, end), rune offsets in the text of a PDF, in the order of the text; none for
-// other formats.
+// Lines returns the lines of the rune offsets [start, end) in the text of a PDF, in text order; none for other
+// formats.
 func (l *Library) Lines(ctx context.Context, s chat.Scope, id string, start, end int) ([]Line, error) {
 	if start < 0 || end <= start {
 		return nil, nil
@@ -235,7 +234,7 @@ func (l *Library) Lines(ctx context.Context, s chat.Scope, id string, start, end
 	return joinLines(words), nil
 }
 
-// joinLines joins words that stand side by side.
+// joinLines joins adjacent words to lines.
 func joinLines(words []WordBox) (out []Line) {
 	for _, w := range words {
 		if n := len(out); n > 0 && out[n-1].continuesIn(w) {
@@ -248,9 +247,9 @@ func joinLines(words []WordBox) (out []Line) {
 	return out
 }
 
-// continuesIn reports whether a word goes on with a line: turned the same way on the same page, and as one reads it at
-// the same height for the most part, to its right, and not far from it, as the next column would be. "Not far" is four
-// times the height of the letters.
+// continuesIn reports whether a word continues the line. It must have the same page and rotation, be mostly at the
+// same height, and to the right of the line. The gap must be less than four times the letter height, which excludes
+// the next column.
 func (l *Line) continuesIn(w WordBox) bool {
 	if l.Box[0] != w.Box[0] || l.Turn != w.Turn {
 		return false
@@ -264,8 +263,8 @@ func (l *Line) continuesIn(w WordBox) bool {
 	return word[1]-line[3] < 4*max(line[4]-line[2], word[4]-word[2])
 }
 
-// uprightBox is a box of a page that is turned back by so many quarters. Coordinates are shares of the page, so that a
-// quarter turn swaps them and counts one from the other end.
+// uprightBox returns a box of a page rotated back by the given quarter turns. Coordinates are fractions of the
+// page, so a quarter turn swaps the axes and mirrors one of them.
 func uprightBox(b chat.Box, quarters int) chat.Box {
 	for range quarters & 3 {
 		b = chat.Box{b[0], b[2], 1 - b[3], b[4], 1 - b[1]}
@@ -273,18 +272,18 @@ func uprightBox(b chat.Box, quarters int) chat.Box {
 	return b
 }
 
-// enclosingBox is the box that holds two boxes of one page.
+// enclosingBox returns the smallest box around two boxes of one page.
 func enclosingBox(a, b chat.Box) chat.Box {
 	return chat.Box{a[0], min(a[1], b[1]), min(a[2], b[2]), max(a[3], b[3]), max(a[4], b[4])}
 }
 
-// A drawing holds the words of a document and its PDF, so that few are kept; they are made again in seconds.
+// A drawing holds the words of a document and its PDF, so only a few are cached; rebuilding one takes seconds.
 const (
-	maxDrawings  = 1000     // documents whose drawing, or failure, is kept
-	drawingBytes = 64 << 20 // of memory that the drawings take together
+	maxDrawings  = 1000     // documents with a cached drawing or failure
+	drawingBytes = 64 << 20 // memory of all drawings together
 	drawPatience = 15 * time.Second
 	maxDrawn     = 2000    // pages of a drawing
-	maxAligned   = 300_000 // words of a text, which are found in a second and some 200 MiB that are free again then
+	maxAligned   = 300_000 // words of a text; aligning them takes a second and some 200 MiB of temporary memory
 )
 
 var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
@@ -296,26 +295,26 @@ var overdrawn = &chat.Error{Code: chat.CodeUndrawable,
 var stillDrawing = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "The pages of this file are still being drawn. Until then its text is shown: look again in a moment."}
 
-// Drawn is a document as it is printed: the pages of a PDF with a text of their own. It never changes. It has another
-// text than the document: the one was read from the file's own structure, this one from the PDF that was printed. A
-// citation is placed by finding its words in the drawn text, see Place.
+// Drawn is the rendition of a document as a PDF: its pages and their text. It is immutable. Its text differs from
+// the document's, which was extracted from the file's own structure. Place locates a citation by finding its words
+// in the rendered text.
 type Drawn struct {
 	Text   string
 	Blocks []Block
 	Sizes  [][2]float64 // of each page in points
 
-	file  string // the PDF
+	file  string // path of the PDF
 	boxes []WordBox
 	own   []align.Word  // of the document's text
 	words []align.Word  // of Text
-	at    []align.Range // for each word of own, where it stands among words; none: that is not sure
+	at    []align.Range // range in words of each word of own; empty: no certain match
 }
 
-// Place returns where [start, end) of the document's text stands in the drawn one, in pieces: only words that are
-// surely these. None if those are less than half of the words. A place that is half guessed would frame words that
-// nobody cited.
+// Place maps [start, end) of the document's text to ranges of the rendered text. It includes only words with a
+// certain match, and returns none if fewer than half of the words have one: a guess would highlight words that were
+// not cited.
 func (d *Drawn) Place(start, end int) (pieces [][2]int) {
-	// Words are in the order of the text, so that the first that ends behind start is found by halving.
+	// Words are sorted by offset, so a binary search finds the first that ends after start.
 	first := sort.Search(len(d.own), func(i int) bool { return d.own[i].End > start })
 	all, placed := 0, 0
 	var at []int // among words
@@ -331,12 +330,12 @@ func (d *Drawn) Place(start, end int) (pieces [][2]int) {
 	if placed == 0 || 2*placed < all {
 		return nil
 	}
-	// Two words of the text may stand in the same word of the PDF, which counts once.
+	// Two words of the text may match the same word of the PDF, which counts once.
 	slices.Sort(at)
 	at = slices.Compact(at)
 	for k, j := range at {
 		w := d.words[j]
-		// Words that follow each other make one piece, as a reader would mark them.
+		// Consecutive words form one range.
 		if k > 0 && at[k-1] == j-1 {
 			pieces[len(pieces)-1][1] = w.End
 			continue
@@ -346,7 +345,7 @@ func (d *Drawn) Place(start, end int) (pieces [][2]int) {
 	return pieces
 }
 
-// Lines returns the lines of [start, end) of the drawn text.
+// Lines returns the lines of [start, end) of the rendered text.
 func (d *Drawn) Lines(start, end int) []Line {
 	from := sort.Search(len(d.boxes), func(i int) bool { return d.boxes[i].End > start })
 	to := sort.Search(len(d.boxes), func(i int) bool { return d.boxes[i].Start >= end })
@@ -356,14 +355,14 @@ func (d *Drawn) Lines(start, end int) []Line {
 	return joinLines(d.boxes[from:to])
 }
 
-// DrawsOffice reports whether a document can be shown as it is printed.
+// DrawsOffice reports whether a document can be converted to PDF for display.
 func (l *Library) DrawsOffice(d Document) bool {
 	return l.cfg.Office != nil && d.State == StateReady && l.cfg.Office.Draws(d.MIME)
 }
 
-// Drawn returns a document as it is printed. The first time that takes seconds; one document is drawn at a time, users
-// take turns, and the work goes on when the caller leaves. One that can't be drawn, or is not drawn yet after
-// drawPatience, fails with chat.CodeUndrawable.
+// Drawn returns a document as PDF pages. The first conversion takes seconds. One document is converted at a time,
+// users take turns, and the conversion continues when the caller leaves. It returns chat.CodeUndrawable if the
+// conversion fails or takes longer than drawPatience.
 func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, error) {
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	if err != nil {
@@ -375,13 +374,13 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 	return l.drawnOf(ctx, s, d)
 }
 
-// drawnOf is Drawn of a document that is drawn. The drawing itself is shared by all who wait for it.
+// drawnOf is Drawn for a document that DrawsOffice accepts. Concurrent callers share one conversion.
 func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn, error) {
-	// Drawings belong to bytes, not to documents: two users with the same file share one.
+	// The cache key is the content hash: two users with the same file share one drawing.
 	if kept, ok, err := l.drawings.get(d.SHA256); ok {
 		return kept, err
 	}
-	// The caller's scope is checked before, by Drawn, and again at the end of drawOffice.
+	// Drawn has checked the caller's scope; drawOffice checks it again at the end.
 	work := l.drawings.begin(ctx, d.User, d.SHA256, func(ctx context.Context) (*Drawn, error) {
 		return l.drawOffice(ctx, s, d)
 	})
@@ -397,8 +396,8 @@ func (l *Library) drawnOf(ctx context.Context, s chat.Scope, d Document) (*Drawn
 	}
 }
 
-// drawOffice has the file drawn and reads the PDF as if it were a document, then aligns the words of both texts. The
-// document is asked for once more at the end, so that nothing is kept of one that was deleted meanwhile.
+// drawOffice converts the file, extracts the PDF like a document and aligns the words of both texts. It gets the
+// document again at the end, so that no drawing of a deleted document is cached.
 func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (drawn *Drawn, err error) {
 	dir, err := l.drawings.directory()
 	if err != nil {
@@ -409,7 +408,7 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 		return nil, err
 	}
 	defer release()
-	// The PDF stays until its drawing is dropped, as pages are drawn from it; after a failure it goes at once.
+	// Keep the PDF until its drawing is evicted, since pages are rendered from it; remove it at once on failure.
 	to := filepath.Join(dir, d.SHA256+".pdf")
 	defer func() {
 		if err != nil {
@@ -423,11 +422,11 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	if err != nil {
 		return nil, fmt.Errorf("draw %s: %w", d.ID, err)
 	}
-	// The reader of PDFs gives the same pages, boxes and text as for a PDF that somebody added.
+	// The PDF reader returns the same pages, boxes and text as for an uploaded PDF.
 	made := printedFile(to)
 	made.Bytes = info.Size()
 	x, err := l.cfg.Extractor.Extract(ctx, made, func(int, int) {})
-	// A PDF without text can't be aligned: the file is to blame, so that the failure is kept for a while.
+	// A PDF without text can't be aligned. That is the file's fault, so the failure is cached.
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return nil, fmt.Errorf("%w (%w)", undrawnOffice, failure)
 	}
@@ -452,27 +451,27 @@ func (l *Library) drawOffice(ctx context.Context, s chat.Scope, d Document) (dra
 	}
 	drawn.own, drawn.words = align.Words([]rune(text)), words
 	if len(drawn.own) > maxAligned {
-		drawn.own = nil // what is cited is shown in the text
+		drawn.own = nil // citations are shown in the extracted text
 	}
-	// Without words of its own nothing is placed, and Place returns none.
+	// Without words of its own, Place returns none.
 	drawn.at = align.Find(formsOf(drawn.own), formsOf(drawn.words))
-	if _, err := l.cfg.Documents.Get(ctx, s, d.ID); err != nil { // it may have been removed meanwhile
+	if _, err := l.cfg.Documents.Get(ctx, s, d.ID); err != nil { // it may have been deleted meanwhile
 		return nil, err
 	}
 	return drawn, nil
 }
 
-// printedFile is the PDF that was made of another file.
+// printedFile returns the File of a PDF converted from another file.
 func printedFile(name string) File {
 	return File{Path: name, Filename: "drawn.pdf", MIME: "application/pdf", Printed: true}
 }
 
-// bytes is about the memory that a drawing takes. A word with its box and position counts 100 bytes.
+// bytes returns the estimated memory of a drawing. A word with its box and position counts 100 bytes.
 func (d *Drawn) bytes() int {
 	return len(d.Text) + 100*(len(d.own)+len(d.words)+len(d.boxes)) + 500*len(d.Blocks)
 }
 
-// formsOf are the words as they are compared.
+// formsOf returns the normalised forms of words for comparison.
 func formsOf(words []align.Word) []string {
 	forms := make([]string, len(words))
 	for i, w := range words {
@@ -481,30 +480,30 @@ func formsOf(words []align.Word) []string {
 	return forms
 }
 
-// drawings keeps the documents drawn last, with their PDFs in a directory. It is safe for concurrent use. Its directory
-// is temporary and goes with close.
+// drawings is an LRU cache of converted documents, with their PDFs in a temporary directory that close removes. It
+// is safe for concurrent use.
 type drawings struct {
-	// slots has one slot: each drawing starts a LibreOffice that may take 2 GiB.
+	// slots has one slot: each conversion starts a LibreOffice that may take 2 GiB.
 	slots *fair.Slots
 	life  context.Context
 	stop  context.CancelFunc // ends life
 	work  sync.WaitGroup
 
 	mu    sync.Mutex
-	dir   string // empty: none yet
-	bytes int    // of what is kept
+	dir   string // empty: not created yet
+	bytes int    // of the cached drawings
 	kept  *simplelru.LRU[string, drawing]
 	begun map[string]*drawingWork
 }
 
-// drawing is a document that was drawn, or why it was not.
+// drawing is a cached drawing or conversion error.
 type drawing struct {
 	drawn *Drawn
 	err   error
-	until time.Time // that the error holds
+	until time.Time // expiry of the error
 }
 
-// newDrawings has no directory yet: most libraries never draw anything.
+// newDrawings creates no directory yet: most libraries never convert a document.
 func newDrawings() *drawings {
 	d := &drawings{slots: fair.NewSlots(1, 1), begun: map[string]*drawingWork{}}
 	d.life, d.stop = context.WithCancel(context.Background())
@@ -512,20 +511,20 @@ func newDrawings() *drawings {
 	d.kept, _ = simplelru.NewLRU(maxDrawings, func(_ string, gone drawing) {
 		if gone.drawn != nil {
 			d.bytes -= gone.drawn.bytes()
-			_ = os.Remove(gone.drawn.file) // what stays goes with the directory
+			_ = os.Remove(gone.drawn.file) // the rest is removed with the directory
 		}
 	})
 	return d
 }
 
-// drawingWork is a document that is being drawn. drawn and err are set when done is closed.
+// drawingWork is a conversion in progress. drawn and err are set when done is closed.
 type drawingWork struct {
 	done  chan struct{}
 	drawn *Drawn
 	err   error
 }
 
-// begin has an original drawn for a user unless that is under way. draw may go on when ctx ends, but not after close.
+// begin starts a conversion for a user unless one is in progress. draw may outlive ctx, but not close.
 func (d *drawings) begin(
 	ctx context.Context, user, sha256 string, draw func(context.Context) (*Drawn, error),
 ) *drawingWork {
@@ -547,7 +546,7 @@ func (d *drawings) begin(
 	return work
 }
 
-// inTurn draws when it is the user's turn.
+// inTurn waits for the user's slot and calls draw.
 func (d *drawings) inTurn(
 	ctx context.Context, user string, draw func(context.Context) (*Drawn, error),
 ) (*Drawn, error) {
@@ -558,7 +557,7 @@ func (d *drawings) inTurn(
 	return draw(ctx)
 }
 
-// end caches the result of drawing an original: a drawing replaces the least recently used ones, a failure expires.
+// end caches the result of a conversion: a drawing evicts the least recently used ones, an error expires.
 func (d *drawings) end(sha256 string, work *drawingWork) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -567,7 +566,7 @@ func (d *drawings) end(sha256 string, work *drawingWork) {
 	if chat.CodeOf(work.err) == chat.CodeUndrawable {
 		rest = restUndrawable
 	}
-	// A failure that is no drawing's must not be shown to those who look again, such as the document's removal.
+	// Errors not about the conversion itself, such as a deleted document, are not cached.
 	if code := chat.CodeOf(work.err); work.err == nil || code != chat.CodeNotFound && d.life.Err() == nil {
 		d.kept.Add(sha256, drawing{work.drawn, work.err, time.Now().Add(rest)})
 	}
@@ -576,11 +575,11 @@ func (d *drawings) end(sha256 string, work *drawingWork) {
 			d.kept.RemoveOldest()
 		}
 	}
-	// What was drawn is kept before the waiting ones go on, so that none of them begins anew.
+	// Cache the result before the waiting callers go on, so that none of them starts again.
 	close(work.done)
 }
 
-// get returns what is kept of an original: the drawing, or why there is none, as long as that holds.
+// get returns the cached drawing or error of an original, unless the error has expired.
 func (d *drawings) get(sha256 string) (_ *Drawn, known bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -591,14 +590,14 @@ func (d *drawings) get(sha256 string) (_ *Drawn, known bool, err error) {
 	return kept.drawn, true, kept.err
 }
 
-// forget removes what was drawn of an original.
+// forget evicts the drawing of an original.
 func (d *drawings) forget(sha256 string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.kept.Remove(sha256)
 }
 
-// directory returns where the PDFs are, and makes it the first time.
+// directory returns the directory of the PDFs and creates it on the first call.
 func (d *drawings) directory() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -612,9 +611,9 @@ func (d *drawings) directory() (string, error) {
 	return dir, err
 }
 
-// close ends what is being drawn and removes all that was.
+// close cancels running conversions and removes all drawings.
 func (d *drawings) close() error {
-	// First what is under way has to end, or it would write into the directory that is removed.
+	// Wait for running conversions, or they would write into the removed directory.
 	d.stop()
 	d.work.Wait()
 	d.mu.Lock()

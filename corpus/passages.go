@@ -15,23 +15,23 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Sizes of passages in tokens.
+// Passage sizes in tokens.
 const (
-	// Embedding models read 256 to 512 tokens at once, and a passage should be about one thing.
-	enoughTokens = 240 // a passage of so many ends with its block
-	maxTokens    = 400 // a passage has at most so many, but for headings above its first block; a longer block is cut
-	scrapTokens  = 90  // a rest of so few joins the passage before it
+	// Embedding models have a context window of 256 to 512 tokens, and a passage should have one subject.
+	enoughTokens = 240 // a passage of this size ends with its block
+	maxTokens    = 400 // maximum, except for headings above the first block; a longer block is split
+	scrapTokens  = 90  // a remainder below this size joins the previous passage
 
-	maxHeadedTokens = maxTokens + scrapTokens // of a passage that begins with headings
+	maxHeadedTokens = maxTokens + scrapTokens // maximum of a passage that begins with headings
 )
 
 // sectionJoint separates the headings of Passage.Section.
 const sectionJoint = " › "
 
-// Split cuts a document into passages, as Passage promises. A block that is too long is cut between sentences or rows,
-// a sentence that is too long between words. A heading belongs to what is below it. Where a table goes on in another
-// passage, its header row ends the section's name. It depends on nothing but its arguments: reading a file again gives
-// the same passages with the same ids.
+// Split splits a document into passages, see Passage. A block that is too long is split between sentences or rows,
+// a sentence that is too long between words. A heading belongs to the text below it. If a table continues in
+// another passage, its header row is added to the section. Split is deterministic: the same input has the same
+// passages and IDs.
 func Split(docID, sha256 string, e Extracted) []Passage {
 	s := splitter{docID: docID, sha256: sha256, text: walker{text: e.Text}}
 	for _, b := range e.Blocks {
@@ -41,19 +41,19 @@ func Split(docID, sha256 string, e Extracted) []Passage {
 	return s.out
 }
 
-// splitter builds one passage at a time. Blocks come in order; a passage is open while Tokens is above 0.
+// splitter builds passages in sequence from blocks in order. A passage is open while cur.Tokens is above 0.
 type splitter struct {
 	docID, sha256 string
 	text          walker
 	out           []Passage
-	cur           Passage // Tokens 0: none is begun
-	bare          bool    // cur is headings only
+	cur           Passage // Tokens 0: no passage is open
+	bare          bool    // cur has only headings
 	level         int     // of the last heading in cur
-	fresh         bool    // the passage before cur is of another section: cur may not join it
+	fresh         bool    // the previous passage is of another section: cur may not join it
 }
 
-// addBlock puts a block into the passage at work, or ends that first when it is full. What is full depends on whether
-// it holds anything but headings yet: headings alone take more, so that no passage is only a heading.
+// addBlock adds a block to the open passage, or closes that first if it is full. The limit is higher while a
+// passage has only headings, so that no passage is only a heading.
 func (s *splitter) addBlock(b Block) {
 	body := s.text.sliceRunes(b.Start, b.End)
 	n := text.Tokens(body)
@@ -75,9 +75,9 @@ func (s *splitter) addBlock(b Block) {
 	s.extendPassage(b, b.Start, b.End, n, "")
 }
 
-// addHeading begins a passage at a heading that stands above what was read, and joins headings that follow one another.
+// addHeading begins a passage at a heading, and joins consecutive headings of increasing level.
 func (s *splitter) addHeading(b Block, title string, n int) {
-	above := s.bare && b.Level > s.level // a heading right above this one goes with it
+	above := s.bare && b.Level > s.level // the heading directly above joins this one
 	if !above && (b.Level <= 2 || s.bare || s.cur.Tokens >= enoughTokens) || s.cur.Tokens+n > maxTokens {
 		s.flushPassage()
 	}
@@ -95,8 +95,8 @@ func (s *splitter) addHeading(b Block, title string, n int) {
 	s.extendPassage(b, b.Start, b.End, n, title)
 }
 
-// splitLong cuts a block into pieces of at most maxTokens. What stands before it stays apart, but for headings. The
-// rest of a table gets its header row into the section's name, so that a row can be understood without the first part.
+// splitLong splits a block into pieces of at most maxTokens. It closes the open passage first, unless that has only
+// headings. The header row of a split table is added to the section, so that each row can be understood by itself.
 func (s *splitter) splitLong(b Block, body string) {
 	if s.cur.Tokens > 0 && !s.bare {
 		s.flushPassage()
@@ -131,7 +131,7 @@ func (s *splitter) splitLong(b Block, body string) {
 	cut()
 }
 
-// extendPassage adds [start, end) of b to the passage at work. title is the text of a heading, which names the section
+// extendPassage adds [start, end) of b to the open passage. title is the text of a heading, which names the section
 // until a block below it does.
 func (s *splitter) extendPassage(b Block, start, end, tokens int, title string) {
 	section := joinSection(joinSection(strings.Join(b.Headings, sectionJoint), title), b.Columns)
@@ -147,7 +147,7 @@ func (s *splitter) extendPassage(b Block, start, end, tokens int, title string) 
 	s.cur.Tokens += max(tokens, 1)
 }
 
-// flushPassage ends the passage at work. A scrap at the end of a section joins the passage before it.
+// flushPassage closes the open passage. A short remainder at the end of a section joins the previous passage.
 func (s *splitter) flushPassage() {
 	if s.cur.Tokens == 0 {
 		return
@@ -165,15 +165,15 @@ func (s *splitter) flushPassage() {
 	s.cur, s.bare, s.fresh, s.level = Passage{}, false, false, 0
 }
 
-// sealPassage gives a passage its id and its text. The id follows from document, version and place, so that the same
+// sealPassage sets ID and text of a passage. The ID is derived from document, version and range, so that the same
 // bytes always have the same passages.
 func (s *splitter) sealPassage(p *Passage) {
 	p.ID = passageID(s.docID, s.sha256, p.Start, p.End)
 	p.Text = s.text.sliceRunes(p.Start, p.End)
 }
 
-// passageID returns 128 bits of a hash as 22 characters that are safe in an address. The zero bytes keep two ids with
-// different parts from being the same text.
+// passageID returns 128 bits of a hash as 22 URL-safe characters. The zero bytes separate the parts of the hash
+// input.
 func passageID(docID, version string, start, end int) string {
 	b := make([]byte, 0, 160)
 	b = append(b, docID...)
@@ -187,12 +187,10 @@ func passageID(docID, version string, start, end int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// maxUnit is the longest piece that units returns, in runes: even of signs that are a token each it is less than
-// maxTokens.
+// maxUnit is the maximum length of a unit in runes: below maxTokens even if each rune is a token.
 const maxUnit = 360
 
-// sentenceUnits returns the rune ranges of the statements and rows of s, those that are too long cut between words.
-// Offsets are runes of s.
+// sentenceUnits returns the rune ranges of the statements and rows of s; longer ones are split between words.
 func sentenceUnits(s string) [][2]int {
 	var out [][2]int
 	var runes []rune
@@ -222,21 +220,21 @@ func sentenceUnits(s string) [][2]int {
 	return out
 }
 
-// walker slices a text by rune offsets. Offsets near the last ones are found fast.
+// walker slices a text by rune offsets. Offsets close to the previous ones are fast.
 type walker struct {
 	text        string
 	runes, byte int
 }
 
-// sliceRunes is the text between two rune offsets.
+// sliceRunes returns the text between two rune offsets.
 func (w *walker) sliceRunes(start, end int) string {
 	from := w.byteAt(start)
 	to := w.byteAt(end)
 	return w.text[min(from, to):to]
 }
 
-// byteAt is where a rune begins, in bytes. It walks from the last place asked for, which is near in a text read in
-// order.
+// byteAt returns the byte offset of a rune. It scans from the previous position, which is close if the text is read
+// in order.
 func (w *walker) byteAt(rune int) int {
 	for w.runes < rune && w.byte < len(w.text) {
 		_, size := utf8.DecodeRuneInString(w.text[w.byte:])
@@ -251,7 +249,7 @@ func (w *walker) byteAt(rune int) int {
 	return w.byte
 }
 
-// joinSection adds a heading to a path of headings.
+// joinSection appends a heading to a heading path.
 func joinSection(path, name string) string {
 	if path == "" || name == "" {
 		return path + name
@@ -259,7 +257,7 @@ func joinSection(path, name string) string {
 	return path + sectionJoint + name
 }
 
-// shortenRunes returns the first n runes of s, with an ellipsis if that is not all.
+// shortenRunes returns the first n runes of s, with an ellipsis if it is longer.
 func shortenRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -270,17 +268,17 @@ func shortenRunes(s string, n int) string {
 	return s
 }
 
-// AnalysePassages returns the terms of a document's passages.
+// AnalysePassages returns the index terms of a document's passages.
 func AnalysePassages(title, lang string, passages []Passage) []Terms {
 	return slices.AppendSeq(make([]Terms, 0, len(passages)), analysedTerms(title, lang, passages))
 }
 
-// TermsOf makes the terms of a passage of a document with that title, with an analyser of the document's language.
+// TermsOf returns the index terms of a passage; the analyser must be of the document's language.
 func TermsOf(a *text.Analyser, title, section, body string) Terms {
 	return Terms{Title: a.Line(joinSection(title, section)), Body: a.Line(body)}
 }
 
-// analysedTerms yields the terms of passages one after the other: all at once would take as much memory as the text.
+// analysedTerms yields the terms of passages in sequence: all of them would take as much memory as the text.
 func analysedTerms(title, lang string, passages []Passage) iter.Seq[Terms] {
 	return func(yield func(Terms) bool) {
 		a := text.NewAnalyser(lang)
@@ -292,9 +290,9 @@ func analysedTerms(title, lang string, passages []Passage) iter.Seq[Terms] {
 	}
 }
 
-// Cut is a part of a passage as a passage of its own: [start, end), rune offsets in the document's text, as far as the
-// passage holds them. It keeps the id. section names what stands there. A citation of one sentence is one. The id is
-// that of the whole passage, which is what stores know.
+// Cut returns a part of a passage: [start, end), rune offsets in the document's text, limited to the passage. A
+// citation of one sentence is such a part. It keeps the ID of the whole passage, which is the ID in the stores.
+// section is its section.
 func (p Passage) Cut(start, end int, section string) Passage {
 	start, end = max(start, p.Start), min(end, p.End)
 	block := p.BlockAt(start)
@@ -306,8 +304,8 @@ func (p Passage) Cut(start, end int, section string) Passage {
 	return p
 }
 
-// PassagesAt returns, for each of some rune offsets in a document's text, the passage that holds it; one without an id
-// where none does.
+// PassagesAt returns the passage at each of the rune offsets in a document's text; the zero Passage where there is
+// none.
 func (l *Library) PassagesAt(ctx context.Context, s chat.Scope, id string, offsets []int) ([]Passage, error) {
 	passages, err := l.cfg.Documents.Passages(ctx, s, id, 0, -1)
 	if err != nil {

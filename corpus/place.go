@@ -11,21 +11,20 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Place is where words of a document stand. It is made from blocks and boxes when it is asked for, and not stored with
-// a passage.
+// Place is a location in a document. It is computed from blocks and boxes on request and not stored with a passage.
 type Place struct {
-	Block   string     // the block that they begin in
-	Page    int        // that they begin on, from 1; 0 in a document without pages
+	Block   string     // first block
+	Page    int        // first page, from 1; 0 in a document without pages
 	Section string     // heading path joined by " › "
 	Boxes   []chat.Box // on the pages of a PDF, one for each line
-	// Label is the place in words: "p. 4", "slide 7", "Invoices, row 12", "Invoices, cell B7", "line 40"; rows of a
-	// table that is no sheet are counted from its head, which is row 1; empty in a
-	// document that has no such places
+	// Label is the location for display: "p. 4", "slide 7", "Invoices, row 12", "Invoices, cell B7", "line 40".
+	// Rows of a table outside a spreadsheet are counted from its header, which is row 1. It is empty in a document
+	// without such locations.
 	Label string
 }
 
-// Place returns where [start, end), rune offsets in a document's text, stands. blocks are all of the document's. A
-// place behind the last block has none.
+// Place returns the location of the rune offsets [start, end) of a document's text. blocks are all of the
+// document's blocks. The zero Place is returned after the last block.
 func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []Block, start, end int) (Place, error) {
 	i := blockAtOrAfter(blocks, start)
 	if i < 0 {
@@ -49,7 +48,7 @@ func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []
 	return p, nil
 }
 
-// labelIn names the place of [start, end) in a document without pages, where it begins in block i: see Place.Label.
+// labelIn returns the Label of [start, end) in a document without pages; i is the index of its first block.
 func (l *Library) labelIn(
 	ctx context.Context, s chat.Scope, d Document, blocks []Block, i, start, end int,
 ) (string, error) {
@@ -68,7 +67,8 @@ func (l *Library) labelIn(
 	return "", nil
 }
 
-// SectionAt is the section of words that stand in a passage: the block's own, unless the passage's name says more.
+// SectionAt returns the section of a place in a passage: the block's own, unless the passage's section is more
+// specific.
 func (p Passage) SectionAt(place Place) string {
 	if strings.HasPrefix(p.Section, place.Section) {
 		return p.Section
@@ -76,9 +76,9 @@ func (p Passage) SectionAt(place Place) string {
 	return place.Section
 }
 
-// BlockAt is the block of a passage that holds an offset of its document's text. Blocks are numbered in order and stand
-// apart by a blank line; where a block holds blank lines itself, the passage's first one has to do. It saves reading a
-// document's blocks for each hit.
+// BlockAt returns the ID of the passage's block at an offset of the document's text. It counts blank lines between
+// numbered blocks, which saves loading the blocks for each hit. If a block itself contains blank lines, it falls
+// back to the first block.
 func (p Passage) BlockAt(at int) string {
 	first, err1 := strconv.Atoi(strings.TrimPrefix(p.FirstBlock, "b"))
 	last, err2 := strconv.Atoi(strings.TrimPrefix(p.LastBlock, "b"))
@@ -90,7 +90,7 @@ func (p Passage) BlockAt(at int) string {
 	return "b" + strconv.Itoa(first+strings.Count(string(runes[:at]), "\n\n"))
 }
 
-// blockAtOrAfter returns the index of the block that holds an offset, or of the next one; -1 behind the last.
+// blockAtOrAfter returns the index of the block at an offset, or of the next one; -1 after the last.
 func blockAtOrAfter(blocks []Block, at int) int {
 	i := sort.Search(len(blocks), func(i int) bool { return blocks[i].End > at })
 	if i == len(blocks) {
@@ -99,8 +99,8 @@ func blockAtOrAfter(blocks []Block, at int) int {
 	return i
 }
 
-// pageOf returns the page of words in block i: their own where the block may go on to the next page, else the block's.
-// Only then their boxes are read, which takes a statement.
+// pageOf returns the page of words in block i. It queries the word boxes only if the block may continue on the next
+// page.
 func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []Block, i, start, end int) (int, error) {
 	page := blocks[i].Page
 	if page == 0 || start <= blocks[i].Start || i+1 < len(blocks) && blocks[i+1].Page == page {
@@ -109,7 +109,7 @@ func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []
 	return l.pageAt(ctx, s, id, page, start, end)
 }
 
-// pageAt returns the page that words stand on by their boxes, and page if they have none.
+// pageAt returns the page of words by their boxes, with page as the fallback.
 func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, start, end int) (int, error) {
 	boxes, err := l.Boxes(ctx, s, id, start, end)
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, sta
 	return page, nil
 }
 
-// endPages notes the last page of each passage of a document.
+// endPages sets LastPage of each passage of a document.
 func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks []Block, passages []Passage) error {
 	for k := range passages {
 		p := &passages[k]
@@ -138,7 +138,7 @@ func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks 
 	return nil
 }
 
-// placeHit notes where the best words of a hit stand, and its passage's last page.
+// placeHit sets page, block and label of a hit's best words, and its passage's last page.
 func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err error) {
 	p := &r.Passage
 	start := p.Start + r.Snippet.Start
@@ -157,8 +157,7 @@ func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err er
 	return err
 }
 
-// labelHits names the places of the best words of hits in documents whose pages have no boxes, or that have none. The
-// blocks of each document are read once.
+// labelHits sets the labels of hits in documents without page images. It loads the blocks of each document once.
 func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) error {
 	known, drawn := make(map[string][]Block), l.cfg.Formats.Paged()
 	for k := range hits {
@@ -193,7 +192,7 @@ func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) er
 	return nil
 }
 
-// pageLabel names a page of a document: "p. 4", "slide 7"; it is empty for page 0.
+// pageLabel returns the label of a page: "p. 4", "slide 7"; empty for page 0.
 func (l *Library) pageLabel(d Document, page int) string {
 	if page == 0 {
 		return ""
@@ -201,9 +200,8 @@ func (l *Library) pageLabel(d Document, page int) string {
 	return l.cfg.Formats.PageWord(d.MIME, d.Filename) + " " + strconv.Itoa(page)
 }
 
-// cellLabel names the cell or the rows of a sheet that [start, end) lies in: "Invoices, cell B7", "Invoices, row 12",
-// "Invoices, rows 12–14". The sheet's name is the last of the headings above. Only a single cell is named as one;
-// otherwise rows are.
+// cellLabel returns the label of the cell or rows of a sheet at [start, end): "Invoices, cell B7", "Invoices, row
+// 12", "Invoices, rows 12–14". The sheet's name is the last heading. Several cells are labelled as rows.
 func (b Block) cellLabel(start, end int) string {
 	first, last, cells, column := -1, -1, 0, 0
 	for r, row := range b.Cells {
@@ -231,8 +229,8 @@ func (b Block) cellLabel(start, end int) string {
 	return at
 }
 
-// rowLabel names the rows of a table without a grid, block i of a document, that [start, end) lies in: "row 12", "Fees,
-// rows 3–4". They are counted from the first block of the table. The head is row 1.
+// rowLabel returns the label of the rows at [start, end) of a table without a grid, block i of a document: "row
+// 12", "Fees, rows 3–4". Rows are counted from the first block of the table. The header is row 1.
 func rowLabel(blocks []Block, i, start, end int) string {
 	first, last := 0, 0
 	for r, row := range blocks[i].Cells {
@@ -256,8 +254,8 @@ func rowLabel(blocks []Block, i, start, end int) string {
 	return at
 }
 
-// lineLabel names the lines of a file that [start, end) of the document's text covers: "line 40", "lines 40–44". Line
-// breaks are counted in the text of the block.
+// lineLabel returns the label of the lines at [start, end) of the document's text: "line 40", "lines 40–44". It
+// counts line breaks in the block's text.
 func (b Block) lineLabel(text string, start, end int) string {
 	w := walker{text: text}
 	before := strings.Count(w.sliceRunes(b.Start, max(start, b.Start)), "\n")
@@ -265,7 +263,7 @@ func (b Block) lineLabel(text string, start, end int) string {
 	return spanLabel("line", b.Line+before, b.Line+before+within)
 }
 
-// spanLabel is "row 3" or "rows 3–5".
+// spanLabel returns "row 3" or "rows 3–5".
 func spanLabel(what string, first, last int) string {
 	if first == last {
 		return what + " " + strconv.Itoa(first)
@@ -273,7 +271,7 @@ func spanLabel(what string, first, last int) string {
 	return fmt.Sprintf("%ss %d–%d", what, first, last)
 }
 
-// ColumnName is the name of a sheet's column, counted from 1: A, B … Z, AA.
+// ColumnName returns the spreadsheet name of a column, counted from 1: A, B … Z, AA.
 func ColumnName(n int) (name string) {
 	for ; n > 0; n = (n - 1) / 26 {
 		name = string(rune('A'+(n-1)%26)) + name

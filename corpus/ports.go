@@ -9,18 +9,18 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Filter selects documents. Zero fields do not restrict. All that are set must hold.
+// Filter selects documents. Zero fields do not restrict; all set fields must match.
 type Filter struct {
-	Text    string // in title or file name, without case
+	Text    string // substring of title or file name, case-insensitive
 	States  []State
 	IDs     []string
 	MIME    string           // a prefix: "application/pdf", "text/"
-	Meta    map[string]any   // equal values; of a stored list, one of it
-	MetaAny map[string][]any // of each list at least one, as Meta has it
-	HasMeta string           // a key of Meta that is there
-	// DatedFrom and DatedTo, both inclusive, are dates like 2026-01-31 or the beginnings of such: 2026-01, 2026. A
-	// document's own date is what its Meta has as date, year or published, if that begins with a year; one that is
-	// less exact is compared as far as it goes.
+	Meta    map[string]any   // equal values; for a stored list, one element
+	MetaAny map[string][]any // at least one value of each list, compared as in Meta
+	HasMeta string           // a metadata key that must exist
+	// DatedFrom and DatedTo are inclusive dates such as 2026-01-31, or prefixes of dates: 2026-01, 2026. A
+	// document's date is its metadata value date, year or published, if that begins with a year. A less exact date
+	// is compared at its own precision.
 	DatedFrom   string
 	DatedTo     string
 	AddedAfter  time.Time
@@ -28,10 +28,10 @@ type Filter struct {
 	Sort        string // "newest" (default), "oldest", "title"
 	Limit       int    // 0: 50, at most 1000
 	Cursor      string
-	Everyone    bool // whoever owns them: for the library's own work, never for a request
+	Everyone    bool // all users: for background work only, never for a request
 }
 
-// Counts says how much is in scope.
+// Counts holds the number of documents, passages and pages in scope.
 type Counts struct {
 	Documents int // not deleted
 	Ready     int
@@ -39,298 +39,301 @@ type Counts struct {
 	Working   int // queued, parsing or indexing
 	Passages  int
 	Pages     int
-	// Unembedded is how many passages of ready documents wait for their vectors.
+	// Unembedded is the number of passages of ready documents without vectors.
 	Unembedded int
 }
 
-// Documents keeps documents and what was made from them. corpustest.TestDocuments is this contract as tests. A method
-// that names a document which is not there, deleted or outside the scope fails with chat.CodeNotFound. Safe for
-// concurrent use. Each write is all or nothing.
+// Documents stores documents and their content. corpustest.TestDocuments tests this contract. Methods that name a
+// document return chat.CodeNotFound if it does not exist, is deleted or is out of scope. Implementations are safe
+// for concurrent use. Each write is atomic.
 type Documents interface {
-	// SetLimits says what each user may add, and spend in the chats of the same database. Until then there are no
-	// limits. Call it first.
+	// SetLimits sets the per-user limits for documents and for the chat budget in the same database. There are no
+	// limits before the first call. Call it before any other method.
 	SetLimits(l chat.Limits)
 
-	// Put stores a new document in StateQueued with a fresh id, or, when its (User, Namespace, Path) exists with
-	// another SHA256, gives that document the new version: it keeps its id, returns to StateQueued, and its old
-	// content serves until PutContent replaces it. The same bytes in the same namespace under any path store nothing:
-	// the existing document comes back with duplicate = true (unless it failed or was cancelled: then it is queued
-	// again). A deleted document with the same bytes is restored. A Meta that is not nil replaces that of earlier
-	// puts in each of these cases, but for MetaIfFresh; what the file itself says stays beside it. What is queued
-	// counts against its user's limits, but for hidden namespaces: one without room for it fails with a
-	// *chat.OverLimit and stores nothing. Parallel puts get as much as there is room for, and no more.
+	// Put stores a new document in StateQueued with a new ID. If its (User, Namespace, Path) exists with another
+	// SHA256, that document gets the new version: it keeps its ID, returns to StateQueued, and serves its old
+	// content until PutContent replaces it. The same bytes in the same namespace store nothing, under any path: Put
+	// returns the existing document with duplicate = true. If that document failed or was cancelled, it is queued
+	// again. A deleted document with the same bytes is restored. A non-nil Meta replaces the Meta of earlier puts
+	// in each of these cases, unless MetaIfFresh is set; metadata extracted from the file is kept. Queued documents
+	// count against the user's limits, except in hidden namespaces. A put over a limit returns a *chat.OverLimit
+	// and stores nothing. Concurrent puts never exceed the limits together.
 	Put(ctx context.Context, d Document) (stored Document, duplicate bool, err error)
 
-	// SetState moves a document that still has the given SHA256 to a state; failure only with StateFailed. It fails
-	// with chat.CodeConflict if the document was cancelled or has another version by now, or if it is ready and the
-	// state is another one: a worker that lost its job without knowing takes nothing back.
+	// SetState sets the state of a document that still has the given SHA256; failure is set only with StateFailed.
+	// It returns chat.CodeConflict if the document was cancelled, has another version, or is ready and the state is
+	// not. This stops a worker that has lost its job from undoing newer work.
 	SetState(ctx context.Context, id, sha256 string, state State, p Progress, failure *Failure) error
 
 	// SetSemantic records the state of a document's vectors.
 	SetSemantic(ctx context.Context, id, sha256 string, s Semantic) error
 
-	// PutContent replaces a document's content with that of version c.SHA256, its lexical index included, and makes
-	// it ready. Who reads meanwhile sees the old content or the new one, never a part. It fails with chat.CodeConflict
-	// if the document was cancelled, deleted or has another version by now.
+	// PutContent replaces a document's content and its lexical index with those of version c.SHA256 and sets
+	// StateReady. Concurrent readers see the old or the new content, never a mix. It returns chat.CodeConflict if
+	// the document was cancelled, deleted or has another version.
 	PutContent(ctx context.Context, id string, c Content) error
 
-	// Get returns a document, AtPath the one at a path of the scope's namespaces; List one page of them and the next
-	// cursor, empty at the end.
+	// Get returns a document by ID, AtPath by path in the scope's namespaces. List returns one page and the cursor
+	// of the next page, empty for the last.
 	Get(ctx context.Context, s chat.Scope, id string) (Document, error)
 	AtPath(ctx context.Context, s chat.Scope, path string) (Document, error)
 	List(ctx context.Context, s chat.Scope, f Filter) ([]Document, string, error)
 	Count(ctx context.Context, s chat.Scope) (Counts, error)
 
-	// Namespaces returns up to limit names of those that have documents in scope, in the order of their bytes; hidden
-	// ones only if the scope names them.
+	// Namespaces returns up to limit namespaces with documents in scope, in byte order. Hidden namespaces are
+	// included only if the scope names them.
 	Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error)
 
-	// MetaTexts returns the texts that documents in scope have under a key of Meta, or in its list, each once, in the
-	// order of their bytes.
+	// MetaTexts returns the distinct string values of a metadata key, or of its list, for documents in scope, in
+	// byte order.
 	MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error)
 
-	// Version changes whenever anything that a search in scope could see changed. It is cheap.
+	// Version returns a number that changes whenever a search in scope may return other results. It is cheap.
 	Version(ctx context.Context, s chat.Scope) (int64, error)
 
-	// Text returns the canonical text and Blocks the blocks (without words) of the indexed version. Both are empty
-	// before the first.
+	// Text returns the canonical text of the indexed version, and Blocks its blocks without words. Both are empty
+	// before the first ingestion.
 	Text(ctx context.Context, s chat.Scope, id string) (string, error)
 	Blocks(ctx context.Context, s chat.Scope, id string) ([]Block, error)
 
-	// TextPart returns a part of the canonical text: the first at 0, the others at Next of the one before. Together
-	// they are what Text returns, unless the content is replaced in between, which Version tells.
+	// TextPart returns a part of the canonical text: the first at offset 0, each other at Next of the previous
+	// part. The parts joined equal Text, unless the content is replaced in between, which changes Version.
 	TextPart(ctx context.Context, s chat.Scope, id string, at int) (TextPart, error)
 
-	// Words returns the word boxes of a PDF that overlap [start, end), rune offsets in its text, in order.
+	// Words returns the word boxes of a PDF that overlap the rune offsets [start, end) of its text, in order.
 	Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]WordBox, error)
 
-	// PageSizes returns width and height in points of each page; none for formats without pages.
+	// PageSizes returns width and height of each page in points; empty for formats without pages.
 	PageSizes(ctx context.Context, s chat.Scope, id string) ([][2]float64, error)
 
-	// Passages returns the document's passages with Ordinal in [from, to), to < 0 meaning all.
+	// Passages returns the document's passages with Ordinal in [from, to); to < 0 means no upper limit.
 	Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]Passage, error)
 
-	// PassagesByID returns the passages that exist, of documents in scope that have content, in the order of ids.
+	// PassagesByID returns the existing passages of documents in scope that have content, in the order of ids.
 	PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]Passage, error)
 
-	// Delete hides a document from everything at once; Restore brings it back; Purge removes what was hidden before the
-	// given time, content and all. What a document leaves outside the database becomes a Removal in the same
-	// transaction; so does the original of a version that PutContent replaces.
+	// Delete hides a document from all methods immediately; Restore undoes it. Purge removes documents that were
+	// hidden before the given time, with their content. The same transaction adds a Removal for data outside the
+	// database; PutContent does the same for the original of a replaced version.
 	Delete(ctx context.Context, s chat.Scope, id string) error
 	Restore(ctx context.Context, s chat.Scope, id string) error
 	Purge(ctx context.Context, before time.Time) error
 
-	// Removals returns up to 100 removals that are due at a time, the longest due first. Each comes again 20 s later,
-	// and after twice as long each time up to 5 min, to whoever asks then, until Removed deletes it. Deleting one that
-	// is not there is a no-op. Abandon adds a removal, unless it is there.
+	// Removals returns up to 100 removals due at now, the longest due first. Each is returned again after a backoff
+	// of 20 s, which doubles up to 5 min, until Removed deletes it. Removed is a no-op for a missing removal.
+	// Abandon adds a removal unless it exists.
 	Removals(ctx context.Context, now time.Time) ([]Removal, error)
 	Removed(ctx context.Context, r Removal) error
 	Abandon(ctx context.Context, r Removal) error
 
-	// BytesInUse reports whether any user's document, hidden ones included, has these original bytes.
+	// BytesInUse reports whether a document of any user, hidden ones included, has these original bytes.
 	BytesInUse(ctx context.Context, sha256 string) (bool, error)
 
-	// IndexedBytes returns the SHA256 of the version whose content serves, of whatever user; empty before the first.
+	// IndexedBytes returns the SHA256 of the version whose content is served, for any user; empty before the first.
 	IndexedBytes(ctx context.Context, id string) (string, error)
 
-	// Reread moves a ready document back to StateQueued, with SemanticOff, so that its file is read in again; its
-	// content serves until PutContent replaces it. It fails with chat.CodeConflict for a document that is not ready.
+	// Reread moves a ready document back to StateQueued with SemanticOff, so that its file is ingested again. The
+	// old content is served until PutContent replaces it. It returns chat.CodeConflict if the document is not
+	// ready.
 	Reread(ctx context.Context, s chat.Scope, id string) error
 
-	// Cancel moves a document that is not ready, failed or cancelled to StateCancelled, or back to StateReady if an
-	// older version's content serves.
+	// Cancel moves a document that is queued, parsing or indexing to StateCancelled, or back to StateReady if the
+	// content of an older version is served.
 	Cancel(ctx context.Context, s chat.Scope, id string) error
 
-	// SetWatched stores what a program saw of a folder of a user, in the place of what is stored of that folder in
-	// that namespace. Of the user's folders those that were looked at before forget go, and all but the MaxWatched
+	// SetWatched stores the scan result of a user's watched folder and replaces the stored result for that folder
+	// and namespace. It deletes the user's folders that were last scanned before forget, and all but the MaxWatched
 	// latest.
 	SetWatched(ctx context.Context, user string, w Watched, forget time.Time) error
-	// DropWatched forgets a folder of a user in a namespace. One that is not there is a no-op.
+	// DropWatched deletes a user's watched folder in a namespace. A missing folder is a no-op.
 	DropWatched(ctx context.Context, user, namespace, folder string) error
-	// Watched returns the folders in scope that were looked at since then, in the order of their paths' bytes.
+	// Watched returns the folders in scope that were scanned after since, in byte order of their paths.
 	Watched(ctx context.Context, s chat.Scope, since time.Time) ([]Watched, error)
 }
 
-// Hit is a passage found by one way of searching. What was not asked is zero.
+// Hit is a passage found by one search method. Scores of the other method are zero.
 type Hit struct {
 	PassageID  string
 	DocumentID string
-	Cosine     float64 // vectors only: exact, -1 to 1
-	Share      float64 // words only: of what a passage with each word once has, which is 1; more for more of them
+	Cosine     float64 // vector search only: exact cosine, -1 to 1
+	Share      float64 // lexical only: score relative to a passage with each word once (1); more for repeated words
 }
 
-// Removal is what is to be removed outside the database. It may be tried more than once, and by several replicas.
+// Removal is data to remove outside the database. Several replicas may try the same removal, and more than once.
 type Removal struct {
-	DocumentID string // whose vectors go; empty: nobody's
-	SHA256     string // of an original, which goes unless a document has it
+	DocumentID string // document whose vectors to remove; empty: none
+	SHA256     string // hash of an original to remove unless a document uses it
 }
 
 // TextPart is a part of a document's text.
 type TextPart struct {
 	Text    string // at most 1 MiB; it may end within a rune
-	Next    int    // where the next part is; 0: this is the last
-	Version int64  // of the content, another after each replacement
+	Next    int    // offset of the next part; 0: this is the last
+	Version int64  // of the content; changes with each replacement
 }
 
-// Lexical finds passages by words. Documents.PutContent feeds it.
+// Lexical searches passages by words. Documents.PutContent writes its index.
 type Lexical interface {
-	// SearchLexical returns up to k hits, best first by BM25 (title weighted twice), ties by passage id. A hit's share
-	// is its score over the sum of the words' IDF, which is that of the most frequent of a word's terms, and for a word
-	// that no passage has that of a term nowhere. Only documents in scope that are not deleted are found.
+	// SearchLexical returns up to k hits by BM25 (title weighted twice), best first, ties by passage ID. A hit's
+	// Share is its score divided by the sum of the words' IDF. A word's IDF is that of its most frequent term; a
+	// word without matches counts with the IDF of an unknown term. Only documents in scope that are not deleted are
+	// searched.
 	SearchLexical(ctx context.Context, s chat.Scope, q LexicalQuery, k int) ([]Hit, error)
 
-	// Similar returns indexed body terms that share trigrams with term, most alike first, at most k: for typing errors.
+	// Similar returns up to k indexed body terms that share trigrams with term, most similar first, for typo
+	// correction.
 	Similar(ctx context.Context, s chat.Scope, term string, k int) ([]string, error)
 
-	// Completions returns up to k indexed terms of the scope's user that begin with a prefix, those in most passages
-	// first, ties in their order: for a word that is being typed. They are to search with, not to be shown: some may
-	// stand in other namespaces or in hidden documents only.
+	// Completions returns up to k indexed terms of the scope's user with the given prefix, for autocompletion of a
+	// query. Terms in the most passages come first; ties are in term order. Use them for search only and never
+	// display them: some may occur only in other namespaces or in hidden documents.
 	Completions(ctx context.Context, s chat.Scope, prefix string, k int) ([]string, error)
 }
 
-// LexicalQuery is a question as analysed terms.
+// LexicalQuery is a query of analysed terms.
 type LexicalQuery struct {
-	Words     [][]string // the terms of each word, any of which may match; more and rarer is better
+	Words     [][]string // terms of each word; any may match; more and rarer matches score higher
 	Phrases   [][]string // each must occur exactly, in order
 	Documents []string   // only in these; empty: anywhere
 }
 
-// Vector is a passage's embedding, of unit length. User and namespace stand in it, so that a store can search in a
-// scope without asking the database.
+// Vector is a passage's embedding, of unit length. It includes user and namespace, so that a store can filter by
+// scope without a database query.
 type Vector struct {
 	PassageID  string
 	DocumentID string
 	Namespace  string
 	User       string
 	Values     []float32
-	TextHash   string // of what it was made of, see hashText; empty: that is not known
+	TextHash   string // hash of the embedded text, see hashText; empty: unknown
 }
 
-// Vectors finds passages by meaning. A store is of one embedding model, and neither finds nor counts what another
-// model made in the same database or on the same server. corpustest.TestVectors is this contract as tests. Safe for
-// concurrent use.
+// Vectors searches passages by embedding. A store belongs to one embedding model. It neither returns nor counts
+// vectors of other models in the same database or on the same server. corpustest.TestVectors tests this contract.
+// Implementations are safe for concurrent use.
 type Vectors interface {
-	// Upsert stores vectors under their passage ids. All of an index have the same number of dimensions;
-	// others fail with chat.CodeInvalid.
+	// Upsert stores vectors under their passage IDs. All vectors of an index have the same number of dimensions;
+	// others return chat.CodeInvalid.
 	Upsert(ctx context.Context, vs []Vector) error
-	// DeleteVectors removes a document's vectors, but for the passages in keep. Those of another model may stay until
-	// Complete.
+	// DeleteVectors removes a document's vectors, except for the passages in keep. Vectors of other models may stay
+	// until Complete.
 	DeleteVectors(ctx context.Context, documentID string, keep []string) error
-	// SearchVectors returns up to k hits by cosine, best first, ties by passage id. It may return hits of documents
-	// that are hidden or gone by now: the library drops them.
+	// SearchVectors returns up to k hits by cosine, best first, ties by passage ID. It may return hits of hidden or
+	// deleted documents: the library drops them.
 	SearchVectors(ctx context.Context, s chat.Scope, query []float32, documents []string, k int) ([]Hit, error)
-	// VectorsOf returns a vector of our model for each TextHash of which one is known, whosever it is; some may be left
-	// out.
+	// VectorsOf returns known vectors of the store's model by TextHash, from any user, as an embedding cache. Some
+	// may be missing.
 	VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error)
-	// CountVectors returns how many vectors each of documents has; those without any are left out.
+	// CountVectors returns the number of vectors of each document; documents without vectors are left out.
 	CountVectors(ctx context.Context, documents []string) (map[string]int, error)
-	// Complete says that no vector is missing, so that those of earlier embedding models go. Until then nothing of
-	// them is lost: a store of such a model finds what it has.
+	// Complete reports to the store that no vector is missing, so that it can drop those of earlier embedding
+	// models. Until then a store of an earlier model keeps its vectors and can search them.
 	Complete(ctx context.Context) error
 }
 
-// Embedded is a passage with a vector of it.
+// Embedded is a passage with its vector.
 type Embedded struct {
 	Vector  Vector
 	Passage Passage // section and text only
-	Title   string  // of the passage's document, as it is now
+	Title   string  // current title of the passage's document
 }
 
-// Embedder turns texts into unit vectors. Some models read a query in another way than what it is to find.
-// Implementations are safe for concurrent use.
+// Embedder computes unit-length embeddings. Some models encode queries and passages differently. Implementations
+// are safe for concurrent use.
 type Embedder interface {
 	Model() string
-	// Embed returns one vector of unit length for each passage, in order. At most MaxBatch passages.
+	// Embed returns one unit vector for each passage, in order. A batch has at most MaxBatch passages.
 	Embed(ctx context.Context, passages []string) ([][]float32, error)
-	// EmbedQuery returns the vector of unit length of what is searched for. It does not wait for passages.
+	// EmbedQuery returns the unit vector of a query. It does not wait behind batches of passages.
 	EmbedQuery(ctx context.Context, query string) ([]float32, error)
 }
 
-// Reranker says how well passages answer a query, by reading each together with it. It is safe for concurrent use.
+// Reranker scores passages against a query with a cross-encoder. Implementations are safe for concurrent use.
 type Reranker interface {
-	// Scores returns one score for each passage, in order: 0–1, the higher the better.
+	// Scores returns one score for each passage, in order, from 0 to 1; higher is better.
 	Scores(ctx context.Context, query string, passages []string) ([]float64, error)
 }
 
-// Blobs keeps originals under their SHA256. corpustest.TestBlobs is this contract as tests. Safe for concurrent use.
+// Blobs stores originals by SHA256. corpustest.TestBlobs tests this contract. Implementations are safe for
+// concurrent use.
 type Blobs interface {
-	// Put stores what r yields, at most limit bytes (else chat.CodeTooLarge), durably, and returns its SHA256 (hex)
-	// and size. The same bytes twice are one blob.
+	// Put stores the bytes of r durably and returns their SHA256 (hex) and size. More than limit bytes return
+	// chat.CodeTooLarge. Identical bytes are deduplicated.
 	Put(ctx context.Context, r io.Reader, limit int64) (sha256 string, size int64, err error)
-	// Open fails with chat.CodeNotFound for an unknown hash.
+	// Open returns chat.CodeNotFound for an unknown hash.
 	Open(ctx context.Context, sha256 string) (io.ReadSeekCloser, error)
 	Delete(ctx context.Context, sha256 string) error
 }
 
-// File is an original to extract. Only values are sent to the processes that read; Room stays here.
+// File is an original to extract. Only its values are sent to reader processes; Room stays in this process.
 type File struct {
-	User     string // whose turn it takes to read or draw it
+	User     string // whose slot reading or drawing uses
 	Path     string // of the bytes on disk
 	Filename string
 	MIME     string // as sniffed from the bytes
 	Bytes    int64
-	// Members is an empty directory for the files inside this one; empty: they are left out. Depth is how many files it
-	// lies in itself.
+	// Members is an empty directory for the files inside this one; empty: they are skipped. Depth is the file's own
+	// nesting depth.
 	Members string
 	Depth   int
-	// Turn is by how many quarters, clockwise, a page is turned when it is drawn.
+	// Turn is the clockwise rotation for rendering a page, in quarter turns.
 	Turn int
-	// Grey says that a page is drawn without its colours.
+	// Grey renders a page in greyscale.
 	Grey bool
-	// Printed says that a PDF was made of another file to be shown: its running heads and feet are a part of its text,
-	// and its pictures are not read.
+	// Printed marks a PDF converted from another file for display: its running headers and footers are part of its
+	// text, and its pictures are not read.
 	Printed bool
-	// Read are pages whose pictures have been read: their text is this, and not what the file says of them.
+	// Read holds the OCR results of pages; their text replaces the file's own text.
 	Read []ReadPage
-	// Room, if it is set, is called when a file has been read, with about the bytes of memory that the result takes,
-	// before it is taken over. It waits until there is so much.
+	// Room, if set, is called after a file was read with the estimated memory size of the result in bytes, before
+	// the result is decoded. It blocks until that much memory is available.
 	Room func(ctx context.Context, bytes int64) error
 }
 
-// ErrReaderDied says that the process that read a file was ended from outside, as by a system short of memory. It can
-// be tried again.
+// ErrReaderDied means that the process reading a file was killed from outside, for example when the system is out
+// of memory. The job can be retried.
 var ErrReaderDied = errors.New("the process that read the file was ended")
 
-// SniffBytes is how much of a file Formats.Sniff looks at.
+// SniffBytes is the number of leading bytes that Formats.Sniff inspects.
 const SniffBytes = 4096
 
-// Formats knows which kinds of file are read; extract.Formats does.
+// Formats describes the supported file formats; extract.Formats implements it.
 type Formats interface {
-	// Sniff returns the MIME type of a file by its first SniffBytes and, among kinds of text, by its name. A kind that
-	// is not read fails with chat.CodeUnsupported: a file is what its bytes are, whatever it is called.
+	// Sniff returns the MIME type from the first SniffBytes of a file and, among text formats, from its name. An
+	// unsupported format returns chat.CodeUnsupported. The content decides, not the extension.
 	Sniff(head []byte, name string) (mime string, err error)
-	// Paged returns the MIME types whose pages a Renderer draws.
+	// Paged returns the MIME types whose pages a Renderer can render.
 	Paged() []string
-	// Holds reports whether files of that MIME type may hold others that become documents.
+	// Holds reports whether files of the MIME type may contain member files that become documents.
 	Holds(mime string) bool
-	// PageWord is what stands before the number of a page of a file of that MIME type or name: "p." or "slide".
+	// PageWord returns the word before a page number for the MIME type or file name: "p." or "slide".
 	PageWord(mime, name string) string
 }
 
-// Extractor reads files. A file that can't be read fails with a *Failure; report is called with pages done and in all.
-// A file whose pages are pictures of text may come back without text: see Extracted.Scans. It is safe for concurrent
-// use, unless it says otherwise.
+// Extractor parses files. An unreadable file returns a *Failure. report is called with the number of pages done and
+// in total. A file with scanned pages may return no text: see Extracted.Scans. Extractors are safe for concurrent
+// use unless documented otherwise.
 type Extractor interface {
 	Extract(ctx context.Context, f File, report func(done, total int)) (Extracted, error)
 }
 
-// Office draws Office files as PDF.
+// Office converts Office files to PDF.
 type Office interface {
-	// Draws reports whether files of a MIME type are drawn, as things are now.
+	// Draws reports whether files of the MIME type can currently be converted.
 	Draws(mime string) bool
-	// PDF writes what a file looks like to the file to. One that can't be drawn fails with chat.CodeUndrawable. The
-	// library asks for one at a time.
+	// PDF converts a file to PDF and writes it to the path to. It returns chat.CodeUndrawable if that fails. The
+	// library makes one call at a time.
 	PDF(ctx context.Context, f File, to string) error
 }
 
-// Renderer draws pages.
+// Renderer renders pages as images.
 type Renderer interface {
-	// Render returns page n (from 1) of a PDF or a picture as PNG, turned by f.Turn,
-	// width pixels wide (100–4000). It fails with chat.CodeInvalid for
-	// another number, with chat.CodeNotFound for a page behind the last, and with chat.CodeUndrawable for one that
-	// takes too much time or memory, or is damaged.
+	// Render returns page n (from 1) of a PDF or a picture as PNG, rotated by f.Turn, width pixels wide (100–4000).
+	// It returns chat.CodeInvalid for another width or n below 1, chat.CodeNotFound for a page after the last, and
+	// chat.CodeUndrawable for a damaged page or one that exceeds the time or memory limit.
 	Render(ctx context.Context, f File, n, width int) ([]byte, error)
-	// Expect says that a page will probably be asked for soon, so that what is slow to start starts now. It returns
-	// at once.
+	// Expect hints that a page will be requested soon, so that slow initialisation starts now. It returns
+	// immediately.
 	Expect()
 }

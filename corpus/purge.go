@@ -11,12 +11,12 @@ import (
 
 const (
 	undoTime   = time.Minute      // how long a deleted document can be restored
-	purgeEvery = 10 * time.Minute // for what other processes deleted, or this one before a restart
-	retryEvery = 20 * time.Second // while something could not be removed; see Documents.Removals
+	purgeEvery = 10 * time.Minute // interval for deletions of other processes, or of this one before a restart
+	retryEvery = 20 * time.Second // interval while a removal fails; see Documents.Removals
 )
 
-// purgeDeleted removes deleted documents for good until ctx ends. A deletion wakes it up a minute later; several within
-// that minute are removed together.
+// purgeDeleted purges deleted documents until ctx ends. It runs a minute after a deletion; deletions within that
+// minute are purged together.
 func (l *Library) purgeDeleted(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -43,15 +43,15 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 	}
 }
 
-// purge removes what was deleted before a time for good, and what it left outside the database.
+// purge removes documents that were deleted before a time, and their data outside the database.
 func (l *Library) purge(ctx context.Context, before time.Time) error {
 	err := l.cfg.Documents.Purge(ctx, before)
 	return errors.Join(err, l.doRemovals(ctx, time.Now()))
 }
 
-// doRemovals does the removals that are due: vectors, and originals that no document has. A removal that fails is due
-// again later and does not hold up the others, except that all of them wait while the server of the vectors is away.
-// Each removal is told as done only afterwards, so that a crash repeats it.
+// doRemovals executes the removals that are due: vectors, and unused originals. A failed removal is due again later
+// and does not block others, except that all of them wait while the vector server is down. A removal is marked as
+// done only afterwards, so that a crash repeats it.
 func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
@@ -77,7 +77,7 @@ func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 	}
 }
 
-// removeOne removes a document's vectors, then its original. Either may have gone before: both may be done twice.
+// removeOne removes a document's vectors, then its original. It is idempotent.
 func (l *Library) removeOne(ctx context.Context, r Removal) error {
 	if r.DocumentID != "" && l.cfg.Vectors != nil {
 		if err := l.cfg.Vectors.DeleteVectors(ctx, r.DocumentID, nil); err != nil {
@@ -87,8 +87,8 @@ func (l *Library) removeOne(ctx context.Context, r Removal) error {
 	return l.dropOriginal(ctx, r.SHA256)
 }
 
-// repairUnfinished queues work that was not finished before the process started: documents without content, and, where
-// an embedder is set, documents without vectors. Ensure leaves those alone that are queued or at work.
+// repairUnfinished queues work that was unfinished when the process started: documents without content, and, with
+// an embedder, documents without vectors. Ensure skips jobs that are queued or running.
 func (l *Library) repairUnfinished(ctx context.Context) error {
 	states := []State{StateQueued, StateParsing, StateIndexing}
 	if l.Semantic() {

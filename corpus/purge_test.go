@@ -26,7 +26,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// once fails the first time that it is asked, if err is set.
+// once returns err on the first call of failure, then nil.
 type once struct{ err error }
 
 func (o *once) failure() error {
@@ -50,7 +50,7 @@ func (b *blobsFailing) Delete(ctx context.Context, sha256 string) error {
 type vectorsFailing struct {
 	corpus.Vectors
 	once
-	asked map[string]int // how often a document's vectors were to go
+	asked map[string]int // deletions of vectors by document
 }
 
 func (v *vectorsFailing) DeleteVectors(ctx context.Context, id string, keep []string) error {
@@ -61,8 +61,8 @@ func (v *vectorsFailing) DeleteVectors(ctx context.Context, id string, keep []st
 	return v.Vectors.DeleteVectors(ctx, id, keep)
 }
 
-// What can't be removed keeps nothing else, and is removed later, by whatever process: with a deleted document, with a
-// replaced version, and with a file that was refused.
+// A failed removal blocks nothing else, and is retried later by any process: for a deleted document, a replaced
+// version and a rejected file.
 func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	errAway := errors.New("away")
 	for what, originals := range map[string]int{"vectors": 1, "blobs": 1} {
@@ -114,7 +114,7 @@ func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	}
 }
 
-// originals counts the documents whose original is there.
+// originals returns the number of documents whose original exists.
 func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
 	t.Helper()
 	for _, d := range docs {
@@ -139,7 +139,7 @@ func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 			sh.wait(t)
 			return first.SHA256
 		},
-		"of a refused file": func(sh *shelf, fail func()) string { // nothing works beside it, which would try again
+		"of a refused file": func(sh *shelf, fail func()) string { // no other job runs, which would retry
 			fail()
 			sh.DB.Documents().SetLimits(chat.Limits{chat.DiskMiB: 1})
 			text := strings.Repeat("0123456789abcde\n", 1<<16+1)
@@ -170,7 +170,7 @@ func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 	}
 }
 
-// A file that is deleted and added again under another name is read as what it is called now.
+// A file that is deleted and added again under another name is ingested as its new type.
 func TestADeletedFileComesBackUnderItsNewName(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
@@ -306,11 +306,11 @@ func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
 	}
 }
 
-// gate is a database that keeps whoever reads a part of a text until it opens.
+// gate blocks readers of text parts until it opens.
 type gate struct {
 	corpus.Documents
 	mu       sync.Mutex
-	at, most int // calls at work, now and at most
+	at, most int // running calls, now and at most
 	entered  chan struct{}
 	open     chan struct{}
 }
@@ -328,7 +328,7 @@ func (g *gate) TextPart(ctx context.Context, s chat.Scope, id string, at int) (c
 	return g.Documents.TextPart(ctx, s, id, at)
 }
 
-// Many readers of texts leave connections of the database to others.
+// Concurrent readers of texts leave database connections for others.
 func TestFewPartsOfTextsAreReadAtOnce(t *testing.T) {
 	const readers = 50
 	g := &gate{entered: make(chan struct{}, readers), open: make(chan struct{})}
@@ -353,7 +353,7 @@ func TestFewPartsOfTextsAreReadAtOnce(t *testing.T) {
 	}
 }
 
-// zipOf is a ZIP archive of files: name, content, name, content…
+// zipOf returns a ZIP archive of files: name, content, name, content…
 func zipOf(t testing.TB, files ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -373,7 +373,7 @@ func zipOf(t testing.TB, files ...string) string {
 	return b.String()
 }
 
-// paths are the paths of the documents that are there, in their order, with their states.
+// paths returns the sorted paths of all documents, with their states.
 func (sh *shelf) paths(t testing.TB) (paths []string) {
 	t.Helper()
 	docs, _, err := sh.List(t.Context(), chat.Local, corpus.Filter{Limit: 100})
@@ -448,7 +448,7 @@ func TestAnArchiveThatUnpacksToTooMuchIsBounded(t *testing.T) {
 	}
 }
 
-// pictureOf is a picture without words, in base64.
+// pictureOf returns an image without text, in base64.
 func pictureOf(t *testing.T, side int) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -458,7 +458,7 @@ func pictureOf(t *testing.T, side int) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// mailOf is a mail with HTML and pictures: of each its head and its body.
+// mailOf returns an HTML mail with pictures, each with its header and body.
 func mailOf(html string, pictures ...[2]string) string {
 	mail := "From: a@example.com\r\nSubject: Roof\r\nContent-Type: multipart/related; boundary=b\r\n\r\n" +
 		"--b\r\nContent-Type: text/html\r\n\r\n" + html + "\r\n"
@@ -476,7 +476,7 @@ func openPictures(t *testing.T) *shelf {
 	})
 }
 
-// A picture that a mail shows in its text, such as a logo, is no document of its own unless there are words in it.
+// A picture that a mail displays in its text, such as a logo, becomes a document only if it contains text.
 func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
 	sh := openPictures(t)
 	d := sh.add(t, "roof.eml", mailOf(`<p>It is dry.</p><img src="cid:logo%401"><img src="cid:line10">`,
@@ -491,7 +491,7 @@ func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
 	}
 }
 
-// What somebody added stays, whatever mail shows the same.
+// A file that was added separately is kept, even if a mail displays the same.
 func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
 	sh := openPictures(t)
 	raw, err := base64.StdEncoding.DecodeString(pictureOf(t, 40))
@@ -510,7 +510,7 @@ func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
 	}
 }
 
-// A file that somebody added keeps its meta when it comes in a mail as well, and stays when the mail goes.
+// A file that was added separately keeps its metadata when a mail contains it, and stays when the mail is deleted.
 func TestAFileThatWasAddedStaysWhenItsMailGoes(t *testing.T) {
 	sh := openPictures(t)
 	sh.start(t)

@@ -18,8 +18,7 @@ import (
 	"github.com/footnote/footnote/corpus/search"
 )
 
-// ReadRunes is the size in runes of one part of a document that Read returns unless it is asked for another: some
-// 2,000 words of English.
+// ReadRunes is the default size in runes of one part of a document returned by Read: some 2,000 words of English.
 const ReadRunes = 12000
 
 const (
@@ -28,13 +27,13 @@ const (
 	maxOutline   = 200
 )
 
-// Read returns a part of a document. It fails with chat.CodeConflict for a document that is not read in, in a sentence
-// that says why, and with chat.CodeNotFound for a part behind the last.
+// Read returns a part of a document. It returns chat.CodeConflict with a reason if the document is not ingested,
+// and chat.CodeNotFound for a part after the last.
 func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
 	if r.Part < 0 || r.MaxRunes < 0 {
 		return Reading{}, invalidError("Reading pages are counted from 1.")
 	}
-	// A size out of range is taken as the nearest one, since a model may ask for anything.
+	// Clamp the size instead of rejecting it, since it may come from a model.
 	size := min(max(cmp.Or(r.MaxRunes, ReadRunes), minReadRunes), maxReadRunes)
 	d, err := l.Find(ctx, s, r.Document)
 	if err != nil {
@@ -54,8 +53,8 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	reading := Reading{Document: d, Outline: listHeadings(blocks, passages)}
 	order := passages
 	if r.Focus != "" {
-		// With a focus only what bears on it is read, cut into parts in the order of its worth; within a part the
-		// text's order is kept.
+		// With a focus only relevant passages are read. Parts are in order of relevance; within a part the passages
+		// are in document order.
 		if order, err = l.focusPassages(ctx, s, d.ID, r.Focus, passages); err != nil {
 			return Reading{}, err
 		}
@@ -66,7 +65,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	pages := cutParts(order, size)
 	reading.Part, reading.Parts = max(r.Part, 1), len(pages)
 	if r.Holding != "" {
-		// A passage that is not among them, as one of an older version, leads to the first part.
+		// An unknown passage, such as one of an older version, selects the first part.
 		reading.Part = 1 + max(0, slices.IndexFunc(pages, func(page []Passage) bool {
 			return slices.ContainsFunc(page, func(p Passage) bool { return p.ID == r.Holding })
 		}))
@@ -76,7 +75,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Part, reading.Parts)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Part-1])
-	// endPages writes the last page of each passage into the clone.
+	// endPages sets LastPage in the clone.
 	if err := l.endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
 		return Reading{}, err
 	}
@@ -84,7 +83,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	return reading, nil
 }
 
-// notReady says why a document has nothing to read.
+// notReady returns the error for a document without content, with the reason.
 func notReady(d Document) error {
 	switch d.State {
 	case StateFailed:
@@ -105,11 +104,11 @@ func notReady(d Document) error {
 	}
 }
 
-// mostFocused is how many passages that bear on a question are read first.
+// mostFocused is the limit of the search for passages relevant to a focus.
 const mostFocused = 50
 
-// focusPassages returns the passages that bear on a question, best first, each followed by its neighbours. Neighbours
-// are what a passage can't be understood without.
+// focusPassages returns the passages relevant to a question, best first, each followed by its neighbours for
+// context.
 func (l *Library) focusPassages(
 	ctx context.Context, s chat.Scope, id, question string, passages []Passage,
 ) ([]Passage, error) {
@@ -121,7 +120,7 @@ func (l *Library) focusPassages(
 	var out []Passage
 	for _, r := range found.Results {
 		at := r.Passage.Ordinal
-		// The passage itself goes first, so that a part that is cut here has at least that one.
+		// The passage itself comes first, so that a part cut here contains it.
 		for _, i := range []int{at, at - 1, at + 1} {
 			if i >= 0 && i < len(passages) && !taken[i] {
 				taken[i] = true
@@ -132,14 +131,13 @@ func (l *Library) focusPassages(
 	return out, nil
 }
 
-// cutParts cuts passages into pages of at most size runes; a page has at least one passage. The order of the passages
-// stays.
+// cutParts splits passages into parts of at most size runes, in order. A part has at least one passage.
 func cutParts(passages []Passage, size int) [][]Passage {
 	var pages [][]Passage
 	from, runes := 0, 0
 	for i, p := range passages {
 		n := p.End - p.Start
-		// A passage longer than a part is a part by itself.
+		// A passage longer than size is a part by itself.
 		if i > from && runes+n > size {
 			pages = append(pages, passages[from:i])
 			from, runes = i, 0
@@ -149,10 +147,10 @@ func cutParts(passages []Passage, size int) [][]Passage {
 	return append(pages, passages[from:])
 }
 
-// listHeadings lists the headings, at most maxOutline: the deepest levels go first when there are more.
+// listHeadings returns at most maxOutline headings. Beyond that limit it drops the deepest levels first.
 func listHeadings(blocks []Block, passages []Passage) []OutlineItem {
 	deepest := 6
-	// Level by level until they are few enough; if even those of level 1 are too many, the first maxOutline are named.
+	// Reduce the depth until the headings fit; if level 1 alone has too many, the first maxOutline are returned.
 	for ; deepest > 1; deepest-- {
 		n := 0
 		for _, b := range blocks {
@@ -175,7 +173,7 @@ func listHeadings(blocks []Block, passages []Passage) []OutlineItem {
 	return out
 }
 
-// textAt returns a range of a document's text from its passages, as far as one of them holds it.
+// textAt returns the text of a range of a document, up to the end of the passage that contains start.
 func textAt(passages []Passage, start, end int) string {
 	i := passageAt(passages, start)
 	if i < 0 {
@@ -186,7 +184,7 @@ func textAt(passages []Passage, start, end int) string {
 	return w.sliceRunes(start-p.Start, min(end, p.Start+utf8.RuneCountInString(p.Text))-p.Start)
 }
 
-// passageAt returns the index of the passage that holds an offset, or -1.
+// passageAt returns the index of the passage that contains an offset, or -1.
 func passageAt(passages []Passage, at int) int {
 	i := sort.Search(len(passages), func(i int) bool { return passages[i].End > at })
 	if i == len(passages) || passages[i].Start > at {
@@ -195,57 +193,55 @@ func passageAt(passages []Passage, at int) int {
 	return i
 }
 
-// ReadPage is the text that was recognised in the picture of a page. Package pdf makes blocks of it as of a page with
-// text.
+// ReadPage is the OCR result of a page. Package pdf builds blocks from it as for a page with text.
 type ReadPage struct {
 	Number        int // from 1
-	Turn          int // quarters clockwise by which the picture was turned, so that its text is upright
+	Turn          int // clockwise rotation in quarter turns that makes the text upright
 	Width, Height int // of the upright picture, in pixels
 	Lines         []ReadLine
 }
 
-// ReadLine is a line of a picture.
+// ReadLine is a line of recognised text.
 type ReadLine struct {
 	Words []ReadWord
-	Size  float64 // of its letters, from the top of the tallest to the bottom of the lowest, in pixels
+	Size  float64 // height in pixels from the top of the tallest letter to the bottom of the lowest
 }
 
-// ReadWord is a word of a picture and where it stands, in pixels from the top left. A word whose box is empty has no
-// place: models say what a page says, and not where.
+// ReadWord is a recognised word with its box in pixels from the top left. The box is empty if the position is
+// unknown: models return only text.
 type ReadWord struct {
 	Text           string
 	X0, Y0, X1, Y1 float64
 }
 
-// MetaTurned is the key of Meta under which a reader of pictures says which pages it turned to read them: the quarters,
-// clockwise, by the number of the page. They are drawn so.
+// MetaTurned is the metadata key of the pages that OCR rotated: clockwise quarter turns by page number. The viewer
+// renders these pages rotated.
 const MetaTurned = "turned"
 
-// TurnOf is by how many quarters, clockwise, page n is turned when it is drawn.
+// TurnOf returns the clockwise rotation for rendering page n, in quarter turns.
 func (d Document) TurnOf(n int) int {
 	turned, _ := d.Meta[MetaTurned].(map[string]any)
 	quarters, _ := turned[strconv.Itoa(n)].(float64)
 	return int(quarters) & 3
 }
 
-// MetaUnread is the key of Meta under which a reader says which pages of a file are pictures that nothing could read:
-// "pages 3, 7".
+// MetaUnread is the metadata key of the scanned pages that OCR could not read: "pages 3, 7".
 const MetaUnread = "unread"
 
-// SearchMode says which indexes answer a query. The empty mode is hybrid.
+// SearchMode selects the indexes that answer a query. The empty mode is hybrid.
 type SearchMode string
 
-// The search modes. Hybrid falls back to lexical while there are no vectors.
+// The search modes. Hybrid falls back to lexical if there are no vectors.
 const (
 	ModeHybrid   SearchMode = "hybrid"
 	ModeLexical  SearchMode = "lexical"
 	ModeSemantic SearchMode = "semantic"
 )
 
-// MostResults is how many passages a search returns at most.
+// MostResults is the maximum number of passages that a search returns.
 const MostResults = 100
 
-// Query is a search. A text may hold exact phrases in double quotes.
+// Query is a search query. Double quotes in Text mark exact phrases.
 type Query struct {
 	Text      string
 	Limit     int // passages, 1–MostResults; 0 means 5
@@ -253,68 +249,66 @@ type Query struct {
 	MinScore  float64  // 0–1, on Result.Similarity; ignored with a note while there are no vectors
 	Documents []string // only in these; empty: anywhere in scope
 	Filter    *Filter  // only documents it selects; nil: all
-	// the results are put in order once more, by a closer look at each; a search by meaning has its order already
+	// reranks the results with the Reranker; a semantic search has its final order already
 	Rerank  bool
-	Cosines bool // each result has its cosine and its similarity, where there are vectors
-	// Typing says that somebody is still typing the text. Its last word may be the beginning of one; passages that hold
-	// the words in a row come first, and those with some of the words only if none has them all.
+	Cosines bool // set cosine and similarity of each result, if there are vectors
+	// Typing marks the text as incomplete: the last word may be a prefix. Passages with the words in sequence rank
+	// first. Passages with only some of the words are returned only if no passage has them all.
 	Typing bool
-	// Places has Result.Place say rows, cells and lines too, for which the blocks of the documents found are read.
+	// Places adds rows, cells and lines to Result.Place, which requires the blocks of the documents found.
 	Places bool
 }
 
-// Results are the passages found, best first. An empty result is no error; a note may say why.
+// Results are the passages found, best first. An empty result is not an error; a note may give the reason.
 type Results struct {
 	Results []Result
 	Notes   []string // for people and models: "semantic search is off", "did you mean …"
-	Partial bool     // an index did not answer: the same search may find more in a moment
-	// Corrected holds the words that were added for likely typing errors: typed → used.
+	Partial bool     // an index failed or timed out: a retry may find more
+	// Corrected maps probable typos to the words that were added to the query: typed → used.
 	Corrected map[string]string
 }
 
-// Result is a passage found, with its document. Its Snippet's matches are what a page marks.
+// Result is a passage found, with its document. The viewer highlights the matches of Snippet.
 type Result struct {
 	Passage  Passage
 	Document Document
-	// 0–1: the similarity in semantic mode, what the second look came to when reranked, else what search.Fuse made of
-	// words and meaning
+	// 0–1: the similarity in semantic mode, the reranker's score if reranked, else the fused score of search.Fuse
 	Score float64
-	// Cosine is how near the passage is to the query in meaning, -1 to 1. It is nil where that is not known: without
-	// vectors, and, unless Query.Cosines or Query.Rerank asked for all of them, for a passage that was found by its
-	// words alone.
+	// Cosine is the cosine similarity of passage and query, -1 to 1. It is nil if unknown: without vectors, and for
+	// a passage found only by lexical search unless Query.Cosines or Query.Rerank is set.
 	Cosine *float64
-	// Similarity is search.Scale.Similarity of the cosine, 0–1: from 0.7 on the passage probably answers, whatever the
-	// embedder. It is set where Cosine is.
+	// Similarity is search.Scale.Similarity of the cosine, 0–1: from 0.7 on the passage probably answers the query,
+	// with any embedder. It is set if Cosine is set.
 	Similarity *float64
 	Doubt      float64 // search.Scale.Doubt of the query, 0–1
 	Snippet    search.Snippet
-	// Place is where the best words stand, in words: see Place.Label. Without Query.Places it says pages only.
+	// Place is the location of the best matches for display: see Place.Label. Without Query.Places it is pages
+	// only.
 	Place string
-	Page  int    // that the best words of the passage stand on; 0 in a document without pages
-	Block string // that they stand in
+	Page  int    // page of the best matches; 0 in a document without pages
+	Block string // ID of their block
 }
 
-// ReadRequest asks for a part of a document.
+// ReadRequest is a request for a part of a document.
 type ReadRequest struct {
-	Document string // id, title or file name (resolved in scope: exact id, else unique best match)
-	Focus    string // read the parts that bear on this first; empty: from the start
+	Document string // ID, title or file name (resolved in scope: exact ID, else unique best match)
+	Focus    string // read passages relevant to this first; empty: from the start
 	Part     int    // of reading pages, from 1; 0 means 1
 	MaxRunes int    // 0 means ReadRunes
-	Holding  string // id of a passage: the reading page that has it, instead of Part
+	Holding  string // ID of a passage: selects the part that contains it, instead of Part
 }
 
-// Reading is a part of a document as passages, in document order. Passages stand in the order of the document also when
-// they were chosen by a focus.
+// Reading is a part of a document. Its passages are in document order, also when a focus selected them.
 type Reading struct {
 	Document Document
 	Passages []Passage
 	Outline  []OutlineItem
-	Part     int // this reading page
-	Parts    int // how many there are
+	Part     int // number of this part
+	Parts    int // number of parts
 	Focused  bool
 }
 
-// OutlineItem is a heading.
+// OutlineItem is a heading of a document.
 type OutlineItem struct {
 	Title   string
 	Level   int
@@ -322,14 +316,14 @@ type OutlineItem struct {
 	Page    int
 }
 
-// GrepRequest asks for exact matches.
+// GrepRequest is a request for exact matches.
 type GrepRequest struct {
-	Pattern   string // RE2, or taken literally when it does not compile
+	Pattern   string // RE2 regular expression; matched literally if it does not compile
 	Documents []string
 	Max       int // matches, 1–100; 0 means 20
 }
 
-// Match is one exact match.
+// Match is an exact match.
 type Match struct {
 	Document   Document
 	PassageID  string
@@ -337,15 +331,15 @@ type Match struct {
 	Page       int
 	Section    string
 	Start, End int    // rune offsets in the document's text
-	Line       string // the sentence or line around it
+	Line       string // the line around it, shortened to 300 runes
 }
 
 // Grepped is the result of a grep.
 type Grepped struct {
 	Matches   []Match
-	Literal   bool // the pattern did not compile and was taken literally
+	Literal   bool // the pattern did not compile and was matched literally
 	More      bool // there were more than Max
-	Documents int  // how many were looked through
+	Documents int  // number of documents searched
 }
 
 const (
@@ -357,12 +351,12 @@ const (
 	maxLine        = 300 // runes around a match
 )
 
-// Grep finds exact matches in the text of documents, newest documents first. Case does not matter, unless the pattern
-// says (?-i). More is set when there are more matches than asked for, or when looking took too long. It reads whole
-// texts, for which there is no index; the time is bounded instead. It fails with chat.CodeInvalid for a pattern that
-// can't be used.
+// Grep finds matches of a regular expression in the text of documents, newest documents first. It ignores case,
+// unless the pattern contains (?-i). More is set if there are more matches than requested or if the timeout
+// expired. Grep scans full texts without an index, so a timeout of 4 s limits it. It returns chat.CodeInvalid for
+// an unusable pattern.
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
-	// 0 is no mistake: it stands for a number that was left out.
+	// 0 is the default, not an error.
 	if g.Max < 0 || g.Max > maxMatches {
 		return Grepped{}, invalidError("Ask for 1 to 100 matches.")
 	}
@@ -377,15 +371,14 @@ func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Greppe
 	work, stop := context.WithTimeout(ctx, grepTime)
 	defer stop()
 	err = l.grepDocuments(work, s, g, pattern, &out)
-	// Our own time has run out, not the caller's: what was found by then is an answer, and More says that it is not
-	// all.
+	// The internal timeout expired, not the caller's: return the matches so far and set More.
 	if errors.Is(work.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		out.More, err = true, nil
 	}
 	return out, err
 }
 
-// grepDocuments looks through the documents one after the other, newest first, until there are enough matches.
+// grepDocuments searches the documents in sequence, newest first, until it has enough matches.
 func (l *Library) grepDocuments(
 	ctx context.Context, s chat.Scope, g GrepRequest, pattern *regexp.Regexp, out *Grepped,
 ) error {
@@ -396,7 +389,7 @@ func (l *Library) grepDocuments(
 			return fmt.Errorf("list documents: %w", err)
 		}
 		for _, d := range docs {
-			// Such a document has no text yet, so that it isn't read.
+			// The document has no text yet.
 			if d.Passages == 0 {
 				continue
 			}
@@ -410,9 +403,9 @@ func (l *Library) grepDocuments(
 	}
 }
 
-// compilePattern reads a pattern as RE2, or literally when it is none. One that would cost too much fails with
-// chat.CodeInvalid. RE2 takes time that is linear in the text, so that no pattern can hang; only its size has to be
-// bounded. "m" lets ^ and $ stand for lines.
+// compilePattern compiles a pattern as RE2, or literally if it is not valid RE2. It returns chat.CodeInvalid if the
+// compiled program is too large. RE2 runs in time linear in the text, so only the program's size needs a limit.
+// Flag m makes ^ and $ match at line ends.
 func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	if strings.TrimSpace(pattern) == "" {
 		return nil, false, invalidError("The pattern is empty. Give the exact words to look for.")
@@ -421,7 +414,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 		return nil, false,
 			invalidError(fmt.Sprintf("The pattern is longer than %d bytes. Give a shorter one.", maxPattern))
 	}
-	// The compiled size is what counts: "(a{500}){2}" is a short pattern of a thousand instructions.
+	// Limit the compiled size, not the length: "(a{500}){2}" compiles to a thousand instructions.
 	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
 		program, err := syntax.Compile(parsed.Simplify())
 		if err == nil && len(program.Inst) > maxProgram {
@@ -431,7 +424,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 			return re, false, nil
 		}
 	}
-	// Whoever asks for "f(x" means these characters, and Literal tells that they were taken so.
+	// A query such as "f(x" is meant literally; Literal reports this to the caller.
 	re, err = regexp.Compile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(pattern, "")))
 	if err != nil {
 		return nil, true, invalidError("The pattern can't be used. Give plain words.")
@@ -439,8 +432,8 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 	return re, true, nil
 }
 
-// grepOne adds the matches of one document. One that went away meanwhile has none. Offsets are counted in runes as the
-// matches come, which are in order, so that the text is walked through once.
+// grepOne adds the matches of one document, or none if it was deleted meanwhile. Matches are in order, so rune
+// offsets are counted in one pass over the text.
 func (l *Library) grepOne(
 	ctx context.Context, s chat.Scope, d Document, pattern *regexp.Regexp, limit int, out *Grepped,
 ) error {
@@ -465,12 +458,12 @@ func (l *Library) grepOne(
 			at += max(size, 1)
 			continue
 		}
-		// One more than asked for was found, which is all that More says.
+		// One match beyond the limit sets More.
 		if len(out.Matches) == limit {
 			out.More = true
 			break
 		}
-		// Only what lies between two matches is counted, not the text from its beginning.
+		// Count only the runes between two matches.
 		runes += utf8.RuneCountInString(body[bytes:start])
 		bytes = start
 		out.Matches = append(out.Matches, Match{
@@ -484,8 +477,8 @@ func (l *Library) grepOne(
 	return l.placeMatches(ctx, s, d, out.Matches[first:])
 }
 
-// placeMatches adds to matches where they stand. The page is that of the match's own words, where the block may go on
-// to the next page.
+// placeMatches sets passage, section, block and page of the matches. The page is that of the matched words, since a
+// block may span pages.
 func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, matches []Match) error {
 	passages, err := l.cfg.Documents.Passages(ctx, s, d.ID, 0, -1)
 	if err != nil {
@@ -504,7 +497,7 @@ func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, ma
 		for b < len(blocks) && blocks[b].End <= m.Start {
 			b++
 		}
-		// The block's page is where it begins; pageOf finds that of the match's own words.
+		// The block's page is its first; pageOf returns that of the matched words.
 		if b < len(blocks) {
 			m.BlockID = blocks[b].ID
 			if m.Page, err = l.pageOf(ctx, s, d.ID, blocks, b, m.Start, m.End); err != nil {
@@ -515,7 +508,7 @@ func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, ma
 	return nil
 }
 
-// lineAround returns the line that holds body[start:end], at most maxLine runes of it with the match in the middle.
+// lineAround returns the line around body[start:end], at most maxLine runes with the match in the middle.
 func lineAround(body string, start, end int) string {
 	from := strings.LastIndexByte(body[:start], '\n') + 1
 	to := len(body)
@@ -525,7 +518,7 @@ func lineAround(body string, start, end int) string {
 	if utf8.RuneCountInString(body[from:to]) <= maxLine {
 		return strings.TrimSpace(strings.ReplaceAll(body[from:to], "\n", " "))
 	}
-	// Half of what the match leaves goes before it. What stands behind it has the rest.
+	// The text before the match gets half of the remaining runes; the text after it gets the rest.
 	before := lastRunes(body[from:start], max(0, maxLine-utf8.RuneCountInString(body[start:end]))/2)
 	match := shortenRunes(body[start:end], maxLine)
 	after := shortenRunes(body[end:to], max(0, maxLine-utf8.RuneCountInString(before)-utf8.RuneCountInString(match)))

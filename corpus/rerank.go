@@ -13,16 +13,17 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostReranked is how many passages are looked at a second time. Each costs a look at its sentences.
+// mostReranked is the maximum number of passages that are reranked. The sentences of each are parsed.
 const mostReranked = 50
 
-// mostScored is how many of these a reranker reads: a small one of six layers reads some ten a second on two cores.
+// mostScored is how many of these the Reranker scores: a small one of six layers scores about ten a second on two
+// cores.
 const mostScored = 20
 
 const defaultRerankTime = 3 * time.Second
 
-// rerankResults runs a search that looks a second time at twice as many results as are wanted, and keeps the best of
-// them. Cosines are added first, as both looks use them.
+// rerankResults runs a search for twice as many results as the limit, reranks them and returns the best. Cosines
+// are added first, as reranking uses them.
 func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 	limit := se.query.Limit
 	se.query.Limit = min(mostReranked, 2*limit)
@@ -45,9 +46,9 @@ func (se *activeSearch) rerankResults(ctx context.Context) (Results, error) {
 	return found, nil
 }
 
-// scoreAgain puts the best results in the order of the reranker's scores, if there is one, and makes these their
-// scores. The others stay behind them. A reranker that fails or is slow changes nothing but the notes. Scores of those
-// behind are lowered to the least of the reranker's, so that scores fall from the first to the last.
+// scoreAgain orders the best results by the Reranker's scores, if there is one, and sets these scores. The other
+// results follow, with scores lowered to the Reranker's minimum, so that scores are descending. If the Reranker
+// fails or times out, only a note is added.
 func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 	reranker := se.library.cfg.Reranker
 	if reranker == nil || len(found.Results) == 0 {
@@ -72,7 +73,7 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 		found.Notes = append(slices.Clip(found.Notes), "The reranker did not answer: the order is that of the search.")
 		return nil
 	}
-	// Scores of rerankers are from 0 to 1; others are cut, lest one spoils the order of those behind it.
+	// Clamp scores to 0–1, so that an outlier does not affect the results after it.
 	least := 1.0
 	for i := range best {
 		best[i].Score = math.Round(min(max(scores[i], 0), 1)*1e4) / 1e4
@@ -87,8 +88,8 @@ func (se *activeSearch) scoreAgain(ctx context.Context, found *Results) error {
 	return nil
 }
 
-// addCosines gives every result its cosine, where the index of vectors answers and has the passage. It asks the index
-// again, among the documents of the results only.
+// addCosines sets the cosine of every result whose passage has a vector. It queries the vector index again, in the
+// documents of the results only.
 func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	if !se.library.Semantic() || se.partial {
 		return nil
@@ -102,7 +103,7 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	if len(documents) == 0 {
 		return nil
 	}
-	// The nearest passages of just these documents, among which those that words found are likely to be.
+	// The nearest passages of these documents probably include the lexical hits.
 	near := se.vectorIn(ctx, documents, scoreDepth)
 	if near.err != nil {
 		if ctx.Err() != nil {
@@ -128,8 +129,8 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	return nil
 }
 
-// Rerank returns results by a closer look at each, with that as their score. Where some have a cosine, one without is
-// far from the query in meaning, unless its document has no vectors yet. hits stay as they are.
+// Rerank returns results reranked by search.Look, with its scores. If some have a cosine, a result without one
+// counts as dissimilar, unless its document has no vectors yet. hits is not changed.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
 	look := search.NewLook(query)
@@ -145,17 +146,17 @@ func Rerank(query string, hits []Result) []Result {
 	return directoriesLast(out)
 }
 
-// leastFitting is the score of a closer look (Rerank, 0–1) below which a passage does not fit a query. No measurement
-// of it is recorded.
+// leastFitting is the minimum score of Rerank (0–1) for a passage that fits a query. No measurement of it is
+// recorded.
 const leastFitting = 0.15
 
-// Fitting returns the results that fit a query by a closer look at each, with that as their score. hits stay as they
-// are.
+// Fitting returns the reranked results that fit a query, with these scores. hits is not changed.
 func Fitting(query string, hits []Result) []Result {
 	return slices.DeleteFunc(Rerank(query, hits), func(r Result) bool { return r.Score < leastFitting })
 }
 
-// directoriesLast puts contents and indexes behind texts: they have the words of what they lead to.
+// directoriesLast moves tables of contents and indexes to the end: they have the words of the texts that they refer
+// to.
 func directoriesLast(results []Result) []Result {
 	var texts, directories []Result
 	for _, r := range results {
@@ -168,10 +169,10 @@ func directoriesLast(results []Result) []Result {
 	return moveBehind(texts, directories, len(results))
 }
 
-// headingText is the text above a passage: its section and the title of its document.
+// headingText returns the text above a passage: its section and the title of its document.
 func (r Result) headingText() string { return r.Passage.Section + " " + r.Document.Title }
 
-// ShareOf is how much of a query stands in the passage, its heading or its document's title, 0–1.
+// ShareOf returns the share of query words in the passage, its heading or its document's title, 0–1.
 func (r Result) ShareOf(words []text.Word) float64 {
 	return search.ShareOfWords(words, r.Passage.Text, r.headingText())
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// readResults looks the best hits up and makes them readable. Hits of documents that are hidden or gone are dropped,
-// and so is a passage that repeats another one's text, and one without a quoted phrase. Hits are looked up in batches
-// of a little more than are wanted, since some are dropped. Places are read side by side, four at a time.
+// readResults loads the best hits and builds results. It drops hits of hidden or deleted documents, passages with
+// duplicate text, and passages without a quoted phrase. Hits are loaded in batches slightly larger than the limit,
+// since some are dropped. Places are resolved concurrently, four at a time.
 func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Result, error) {
 	analysers := make(map[string]*text.Analyser)
 	defer func() {
@@ -23,12 +23,12 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	}()
 	seen := make(map[string]bool)
 	words, limit := se.soughtWords(), se.query.Limit
-	// Of what is typed, passages with all words are preferred, which more hits than are shown have to be read for.
+	// While typing, passages with all words are preferred, which requires more hits than the limit.
 	if se.query.Typing {
 		limit *= typedDepth
 	}
 	var out, directories []Result
-	// Mostly one batch is enough: of eight more than asked for, few are dropped.
+	// Usually one batch with eight extra hits is enough.
 	for from := 0; from < len(ranked) && len(out) < limit; {
 		to := min(len(ranked), from+limit+8)
 		batch, docs, err := se.lookUp(ctx, ranked[from:to])
@@ -38,14 +38,14 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		for _, f := range ranked[from:to] {
 			p, ok := batch[f.PassageID]
 			d, has := docs[p.DocumentID]
-			// Two copies of a document have the same passages, of which the better one stays.
+			// Two copies of a document have the same passages: keep the better hit.
 			if !ok || !has || seen[p.Text] || len(out) == limit {
 				continue
 			}
 			if !search.HasPhrases(p.Text, se.phrases) {
 				continue
 			}
-			// An analyser is not for concurrent use, so that each search borrows its own for each language.
+			// Analysers are not safe for concurrent use: each search gets its own for each language.
 			a := analysers[d.Language]
 			if a == nil {
 				a = se.library.analysers.Get(d.Language)
@@ -65,7 +65,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 			if f.Cosine != 0 {
 				r.Cosine = &f.Cosine
 			}
-			// A table of contents has all the words of a question and none of its answer.
+			// A table of contents has all the words of a query but no answer.
 			if text.Directory(p.Text) {
 				directories = append(directories, r)
 			} else {
@@ -89,8 +89,8 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	return out, se.library.labelHits(ctx, se.scope, out)
 }
 
-// moveBehind returns up to limit results with pieces of tables of contents and of indexes behind all others. Their
-// scores are lowered to that of the last text, so that scores fall.
+// moveBehind returns up to limit results with tables of contents and indexes last. Their scores are lowered to that
+// of the last text, so that scores are descending.
 func moveBehind(out, directories []Result, limit int) []Result {
 	for _, r := range directories[:min(len(directories), limit-len(out))] {
 		if n := len(out); n > 0 {
@@ -101,13 +101,13 @@ func moveBehind(out, directories []Result, limit int) []Result {
 	return out
 }
 
-// lookUp reads passages and their documents, with a statement for each, side by side.
+// lookUp loads passages and their documents in two concurrent queries.
 func (se *activeSearch) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
 	ids := make([]string, len(hits))
 	var docIDs []string
 	for i, h := range hits {
 		ids[i] = h.PassageID
-		// Several hits may be of one document, which is read once.
+		// Several hits may be of one document, which is loaded once.
 		docIDs = appendNew(docIDs, h.DocumentID)
 	}
 	byID, docs := make(map[string]Passage, len(ids)), make(map[string]Document, len(docIDs))
@@ -141,10 +141,10 @@ type fused struct {
 	score float64
 }
 
-// rankHits orders what the indexes found: by both, by meaning, or by words. A hit of words that is not among the
-// nearest vectors is at most as near as the farthest of these, which is taken. The index of vectors always has nearest
-// passages, so one without a word of the query is dropped unless its cosine reaches MinScore or, without one, says that
-// the passage answers and is nearer to the query than its nonsense.
+// rankHits orders the hits of the indexes: fused, by vectors, or by words. A lexical hit that is not among the
+// nearest vectors gets the cosine of the farthest of them as an upper bound. A vector index always returns nearest
+// passages, so one without query words is dropped unless its cosine reaches MinScore. Without a MinScore its cosine
+// must indicate an answer and exceed that of the query's nonsense.
 func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool) []fused {
 	if !byWords {
 		out := make([]fused, len(byVector))
@@ -174,7 +174,7 @@ func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool
 			hits[h.PassageID] = h
 			fits[i].Meaning, fits[i].Unknown = farthest, false
 		}
-		for i, f := range fits { // those that are not among the nearest
+		for i, f := range fits { // those that are not among the nearest vectors
 			if f.Unknown && len(byVector) > 0 && !se.library.waiting.hasDocument(hits[f.ID].DocumentID) {
 				fits[i].Meaning, fits[i].Unknown = farthest, false
 			}
@@ -190,17 +190,16 @@ func (se *activeSearch) rankHits(byWord, byVector []Hit, byWords, byMeaning bool
 	return out
 }
 
-// foundByMeaning reports whether a hit needs no word of the query: its cosine reaches MinScore, which is seen to later,
-// or says that the passage answers and is nearer than the query's nonsense.
+// foundByMeaning reports whether a hit needs no word of the query: with a MinScore, which is applied later, or if
+// its cosine indicates an answer and exceeds that of the query's nonsense.
 func (se *activeSearch) foundByMeaning(h Hit) bool {
 	return h.Cosine != 0 && (se.query.MinScore > 0 || se.scale.Answers(h.Cosine) && h.Cosine > se.nonsense)
 }
 
-// doubt is search.Scale.Doubt of the query.
+// doubt returns search.Scale.Doubt of the query.
 func (se *activeSearch) doubt() float64 { return se.scale.Doubt(se.nonsense) }
 
-// applyThreshold sets the scores of semantic mode and drops what lies under MinScore. A hit without a cosine falls
-// under any threshold.
+// applyThreshold sets the scores of semantic mode and drops hits below MinScore, including those without a cosine.
 func (se *activeSearch) applyThreshold(ranked []fused) []fused {
 	kept := ranked[:0]
 	for _, f := range ranked {

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Likened is how many vectors SameModel wants: one that is alike is enough.
+// Likened is the number of vectors that SameModel needs: one similar vector is enough.
 const Likened = 8
 
-// sameEnough is the least cosine of a stored vector with one that the same model makes of the same text now. Titles may
-// have changed since.
+// sameEnough is the minimum cosine of a stored vector and a new one of the same model and text. Titles may have
+// changed since.
 const sameEnough = 0.9
 
-// SameModel reports whether an embedder may have made some vectors, by having it embed their texts again. It may have
-// made none. Two models give one text vectors that are far from each other, even where they have the same length.
+// SameModel reports whether an embedder has created at least one of the vectors, by embedding their texts again.
+// Two models embed a text as dissimilar vectors, even with the same dimension.
 func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
 	if len(some) == 0 {
 		return true, nil
@@ -41,8 +41,8 @@ func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
 	return false, nil
 }
 
-// nameVectors finds out whether vectors of which an earlier version did not note the model are of this one. Those of
-// another one stay until all documents have new ones.
+// nameVectors checks whether vectors of an earlier version, which have no model name, are of the current model.
+// Those of another model stay until all documents have new ones.
 func (l *Library) nameVectors(ctx context.Context) error {
 	vectors, ok := l.cfg.Vectors.(modelless)
 	if !ok {

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// vectorTimeout is for the embedder and the index together.
+	// vectorTimeout is the timeout of embedder and index together.
 	defaultLimit  = 5
-	searchDepth   = 60              // hits asked of each index, at least
-	scoreDepth    = 200             // with a MinScore: so many cosines are known
-	vectorTimeout = 3 * time.Second // of our own: keyword search answers without
-	maxFiltered   = 10000           // documents a filter may select
+	searchDepth   = 60              // minimum number of hits requested from each index
+	scoreDepth    = 200             // with a MinScore: number of hits with a cosine
+	vectorTimeout = 3 * time.Second // internal timeout; lexical search answers without vectors
+	maxFiltered   = 10000           // maximum documents selected by a filter
 	maxQueryRunes = 32000
 )
 
-// Search finds passages. It fails with chat.CodeInvalid for a query that can't be asked, and with chat.CodeUnavailable
-// if only meaning was asked for and does not answer. While words answer, a failure of the vectors is a note.
+// Search returns the passages that match a query. It returns chat.CodeInvalid for an invalid query, and
+// chat.CodeUnavailable if a semantic search fails. In hybrid search a failure of the vectors is only a note.
 func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, error) {
 	q, err := checkQuery(q)
 	if err != nil {
@@ -64,7 +64,7 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	return found, err
 }
 
-// hastenFound has the vectors of what was found by its words made before others.
+// hastenFound prioritises the embedding of documents that lexical search found.
 func (se *activeSearch) hastenFound(ctx context.Context, found Results) {
 	for _, r := range found.Results {
 		if se.library.waiting.seek(r.Document.ID) {
@@ -73,8 +73,7 @@ func (se *activeSearch) hastenFound(ctx context.Context, found Results) {
 	}
 }
 
-// checkQuery fills in the defaults of a query and checks its bounds. It fails with chat.CodeInvalid and a sentence for
-// people.
+// checkQuery sets the defaults of a query and validates it. It returns chat.CodeInvalid with a user-facing message.
 func checkQuery(q Query) (Query, error) {
 	q.Text = strings.TrimSpace(q.Text)
 	switch q.Mode {
@@ -100,12 +99,12 @@ func checkQuery(q Query) (Query, error) {
 	return q, nil
 }
 
-// invalidError is a search that can't be made, with the sentence for whoever asked.
+// invalidError returns a CodeInvalid error with a user-facing message.
 func invalidError(sentence string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: sentence}
 }
 
-// selectedIDs returns the ids of the documents that both the filter and the list of documents allow.
+// selectedIDs returns the IDs of the documents selected by both the filter and the document list.
 func (l *Library) selectedIDs(ctx context.Context, s chat.Scope, q Query) ([]string, error) {
 	f := *q.Filter
 	if len(q.Documents) > 0 {
@@ -133,7 +132,7 @@ func (l *Library) selectedIDs(ctx context.Context, s chat.Scope, q Query) ([]str
 	}
 }
 
-// intersectIDs are the ids of a that are in b too, in the order of a.
+// intersectIDs returns the IDs of a that are also in b, in the order of a.
 func intersectIDs(a, b []string) []string {
 	in := make(map[string]bool, len(b))
 	for _, s := range b {
@@ -142,8 +141,8 @@ func intersectIDs(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !in[s] })
 }
 
-// activeSearch is one search under way. It is used by one search; the vectors are asked for in a goroutine beside it,
-// which touches only values, vectorErr and scale, each under its Once.
+// activeSearch is the state of one search. The query embedding runs in a goroutine that writes only values,
+// vectorErr and scale, each under its Once.
 type activeSearch struct {
 	library   *Library
 	scope     chat.Scope
@@ -151,23 +150,23 @@ type activeSearch struct {
 	langs     []string
 	words     []text.Word
 	phrases   []string
-	corrected map[string][]string // of a word, the terms that correct or complete it
-	unsure    map[string]bool     // corrected words that count beside another one only
-	seen      map[string]bool     // words that a result holds
+	corrected map[string][]string // by word: the terms that correct or complete it
+	unsure    map[string]bool     // corrected words that count only together with another one
+	seen      map[string]bool     // words that occur in a result
 	notes     []string
-	partial   bool // an index did not answer
-	early     bool // none of the documents has vectors yet
+	partial   bool // an index failed
+	early     bool // no document has vectors yet
 
 	embed     sync.Once
 	values    []float32 // the query's vector
 	vectorErr error
 	measure   sync.Once
-	scale     search.Scale // what cosines mean; set with the first hits by meaning
+	scale     search.Scale // maps cosines to similarities; set with the first vector hits
 	nonsense  float64      // the cosine of the query with its nonsense; 0 in semantic mode
 }
 
-// runSearch finds what has the quoted phrases, and when nothing has them, what has their words. The notes of the first
-// attempt are dropped with it.
+// runSearch searches for the quoted phrases and, if no passage has them, for their words. It drops the notes of the
+// first attempt.
 func (se *activeSearch) runSearch(ctx context.Context) (Results, error) {
 	found, err := se.searchOnce(ctx)
 	if err != nil || len(found.Results) > 0 || len(se.phrases) == 0 {
@@ -182,8 +181,8 @@ func (se *activeSearch) runSearch(ctx context.Context) (Results, error) {
 	return found, err
 }
 
-// searchOnce searches by words, by meaning, or by both at the same time, as the mode says and as far as the indexes
-// answer. It takes more from each index than is wanted (searchDepth), because the fused order differs from both.
+// searchOnce runs lexical and vector search concurrently, as the mode and the available indexes allow. It requests
+// more hits than the limit (searchDepth), since the fused order differs from both.
 func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 	byMeaning := se.query.Mode != ModeLexical && se.library.Semantic()
 	if se.query.Mode == ModeSemantic && !byMeaning {
@@ -196,7 +195,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 	}
 	var vectors chan vectorHits
 	if byMeaning {
-		vectors = make(chan vectorHits, 1) // buffered: the sender never waits, and ends by its own timer at the latest
+		vectors = make(chan vectorHits, 1) // buffered: the sender never blocks, and ends at the latest by its timeout
 		go func() { vectors <- se.searchVectors(ctx, depth) }()
 	}
 	var byWord, byVector []Hit
@@ -260,7 +259,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 	return out, nil
 }
 
-// whyUnscored says why there are no cosines to hold against the minimum score.
+// whyUnscored returns the note on why the minimum score was not applied.
 func (se *activeSearch) whyUnscored() string {
 	switch {
 	case se.early:
@@ -275,8 +274,7 @@ func (se *activeSearch) whyUnscored() string {
 	}
 }
 
-// unansweredError is what a search by meaning alone fails with when the embedding model, or the index of its vectors,
-// does not answer.
+// unansweredError returns the error of a semantic search when the embedding model or the vector index fails.
 func unansweredError(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return fmt.Errorf("semantic search: %w", err)
@@ -289,21 +287,21 @@ func unansweredError(err error) error {
 	}
 }
 
-// addNote adds a sentence for people about how the search was made.
+// addNote adds a user-facing note about how the search was run.
 func (se *activeSearch) addNote(s string) { se.notes = append(se.notes, s) }
 
-// vectorHits are what the index of vectors found, or why it did not answer.
+// vectorHits is the result or the error of a vector search.
 type vectorHits struct {
 	hits []Hit
 	err  error
 }
 
-// searchVectors finds passages by meaning among the documents of the query.
+// searchVectors runs a vector search in the query's documents.
 func (se *activeSearch) searchVectors(ctx context.Context, depth int) vectorHits {
 	return se.vectorIn(ctx, se.query.Documents, depth)
 }
 
-// vectorIn finds by meaning in documents; in all of the scope if there are none.
+// vectorIn runs a vector search in documents, or in the whole scope if there are none.
 func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth int) vectorHits {
 	ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
 	defer cancel()
@@ -318,8 +316,8 @@ func (se *activeSearch) vectorIn(ctx context.Context, documents []string, depth 
 	return vectorHits{hits, err}
 }
 
-// queryVector returns the query's vector, made once: what failed once is not tried again. Where meaning is to be
-// weighed against words, the query's nonsense is embedded beside it.
+// queryVector returns the query's embedding, computed once; a failure is not retried. In hybrid mode it also embeds
+// the query's nonsense text, to weigh cosines against words.
 func (se *activeSearch) queryVector(ctx context.Context) ([]float32, error) {
 	se.embed.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, vectorTimeout)
@@ -348,8 +346,8 @@ func (se *activeSearch) queryVector(ctx context.Context) ([]float32, error) {
 	return se.values, se.vectorErr
 }
 
-// searchLexical finds passages by the query's words and the terms that correct them. A phrase is looked for as
-// documents of each language would hold it. Of a passage that several languages found, the best share counts.
+// searchLexical searches for the query's words and their corrections. Phrases are analysed once for each language.
+// For a passage found in several languages the best share counts.
 func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, error) {
 	q := LexicalQuery{Documents: se.query.Documents, Words: se.wordTerms()}
 	if len(q.Words) == 0 {
@@ -360,7 +358,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 	}
 	found := make(map[string]Hit)
 	var asked []string
-	// "" is a document whose language is not known, whose words are not stemmed.
+	// "" is for documents of unknown language, whose words are not stemmed.
 	for _, lang := range append([]string{""}, se.langs...) {
 		q.Phrases = nil
 		key := ""
@@ -370,7 +368,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 				key += strings.Join(terms, " ") + "\n"
 			}
 		}
-		// Languages that make the same terms of the phrases would find the same passages.
+		// Skip languages with the same terms: they would find the same passages.
 		if slices.Contains(asked, key) {
 			continue
 		}
@@ -390,7 +388,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 	}), nil
 }
 
-// wordTerms are those of each word of the query, with those that correct it.
+// wordTerms returns the terms of each query word, with corrections.
 func (se *activeSearch) wordTerms() (words [][]string) {
 	for _, w := range se.soughtWords() {
 		words = append(words, w.Terms)
@@ -398,7 +396,7 @@ func (se *activeSearch) wordTerms() (words [][]string) {
 	return words
 }
 
-// soughtWords are the words of the query with the terms that correct or complete them.
+// soughtWords returns the query's words with the terms that correct or complete them.
 func (se *activeSearch) soughtWords() []text.Word {
 	words := slices.Clone(se.words)
 	for i, w := range words {
@@ -407,7 +405,7 @@ func (se *activeSearch) soughtWords() []text.Word {
 	return words
 }
 
-// askLexical asks the index of words for the k best passages.
+// askLexical returns the k best hits of the lexical index.
 func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
 	hits, err := se.library.cfg.Lexical.SearchLexical(ctx, se.scope, q, k)
 	if err != nil {
@@ -416,7 +414,7 @@ func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) (
 	return hits, nil
 }
 
-// appendNew adds strings that are not in a list yet.
+// appendNew appends the strings that are not yet in a list.
 func appendNew(list []string, more ...string) []string {
 	for _, m := range more {
 		if !slices.Contains(list, m) {
@@ -426,21 +424,21 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// maxCorrected bounds the words of a query that are looked up as possible typing errors.
+// maxCorrected is the maximum number of query words that are checked for typos.
 const maxCorrected = 6
 
-// correctWords returns the words of the query that no document has, with the indexed words that were likely meant. A
-// word that was seen in a result needs no look. A typed last word is completed rather than corrected. At most
-// maxCorrected words are looked at, each of which costs a few statements.
+// correctWords returns likely corrections of the query words that no document has. Words that occur in a result are
+// skipped. The last word while typing is completed instead. At most maxCorrected words are checked, each with a few
+// queries.
 func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, error) {
 	if len(se.phrases) > 0 {
-		return nil, nil // what is quoted is meant
+		return nil, nil // quoted words are meant exactly
 	}
 	var out map[string]string
 	looked := 0
 	for i, w := range se.words {
 		typed := i+1 == len(se.words) && se.isTyped(w)
-		// A pair of letters of a script without spaces is no word that somebody could mistype.
+		// Bigrams of scripts without spaces can't be typos.
 		if se.seen[w.Text] || !typed && (w.Gram || !search.Correctable(w.Text)) {
 			continue
 		}
@@ -477,8 +475,8 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 	return out, nil
 }
 
-// onlyUnsure reports whether all that a passage holds of the query are words that may have been meant. Such a word
-// counts beside another one of the query only.
+// onlyUnsure reports whether a passage has only uncertain corrections. Such a word counts only together with
+// another word of the query.
 func (se *activeSearch) onlyUnsure(held map[string]bool) bool {
 	for word := range held {
 		if !se.unsure[word] {
@@ -488,7 +486,7 @@ func (se *activeSearch) onlyUnsure(held map[string]bool) bool {
 	return len(held) > 0
 }
 
-// noteHeading marks in held the words that stand over a passage: a passage is found by these too.
+// noteHeading marks in held the words in the heading above a passage, which count as matches.
 func noteHeading(a *text.Analyser, heading string, words []text.Word, held map[string]bool) {
 	for _, span := range a.Spans(heading) {
 		for _, w := range words {
@@ -499,8 +497,7 @@ func noteHeading(a *text.Analyser, heading string, words []text.Word, held map[s
 	}
 }
 
-// noteCorrections leaves the corrections that a result holds, and says each. One that nothing found has is of no use to
-// anybody.
+// noteCorrections adds a note for each correction that occurs in a result and drops the others.
 func (se *activeSearch) noteCorrections(corrected map[string]string) {
 	for _, w := range se.words {
 		meant, ok := corrected[w.Text]

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// shelfOf holds documents whose top hits are known.
+// shelfOf contains documents with known top hits.
 var shelfOf = map[string]string{
 	"survey.md": "# Roof survey\n\n## Slates\n\nThe slates on the north slope are sound. Three slates slipped " +
 		"above the bay window.\n\n## Gutters\n\nThe gutters leak and need replacing. Fault E1234 was logged by " +
@@ -306,7 +306,7 @@ func TestMinScoreHoldsWithVectors(t *testing.T) {
 	}
 }
 
-// embeddingServer is one that makes vectors while it is up.
+// embeddingServer is an embedder that fails while it is down.
 type embeddingServer struct {
 	embedtest.Hashing
 	down atomic.Bool
@@ -548,11 +548,11 @@ func TestSimilaritiesAreThoseOfASearchByMeaning(t *testing.T) {
 	}
 }
 
-// byWord is a reranker at the edge: a passage with the word has the score 0.9, another 0.1.
+// byWord is a fake reranker: a passage with the word has the score 0.9, others 0.1.
 type byWord struct {
 	word string
 	err  error
-	wait bool // until the search gives up
+	wait bool // blocks until the search times out
 	asks *[]int
 }
 

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	measuredAtOnce = 6 // passages of one request, so that a slow embedder gets on
+	measuredAtOnce = 6 // batch size, so that a slow embedder makes progress
 	queriesAtOnce  = 4
 )
 
-// similarities measures what the cosines of the embedder mean, once: the same embedder has the same scale in every
-// process. What was embedded before an attempt failed, or ran out of time, is there for the next one. The queries and
-// passages are those of search.SimilarityPairs.
+// similarities calibrates the embedder's cosines once: the same embedder has the same scale in every process. If an
+// attempt fails or times out, the next one continues with the vectors so far. Queries and passages are
+// search.SimilarityPairs.
 type similarities struct {
-	turn              chan struct{} // full while somebody measures; what is below is theirs
+	turn              chan struct{} // semaphore that guards the fields below
 	queries, passages []string
 	asked, found      [][]float32
 	scale             search.Scale
 	measured          bool
 }
 
-// EmbedNow is e.Embed for somebody who waits: before other passages, where the embedder tells the two apart.
+// EmbedNow is e.Embed with priority over other passages, if the embedder supports that.
 func EmbedNow(ctx context.Context, e Embedder, passages []string) ([][]float32, error) {
 	if now, ok := e.(interface {
 		EmbedNow(ctx context.Context, passages []string) ([][]float32, error)
@@ -35,7 +35,7 @@ func EmbedNow(ctx context.Context, e Embedder, passages []string) ([][]float32, 
 	return e.Embed(ctx, passages)
 }
 
-// newSimilarities has measured no embedder yet. turn lets one measurement run at a time.
+// newSimilarities returns a similarities without measurements. turn is a semaphore of one.
 func newSimilarities() *similarities {
 	s := &similarities{turn: make(chan struct{}, 1)}
 	s.queries, s.passages = search.SimilarityPairs()
@@ -43,8 +43,8 @@ func newSimilarities() *similarities {
 	return s
 }
 
-// scaleOf returns the scale of the embedder, the fixed one with an error if it can't be measured. Whoever comes second
-// waits for the first.
+// scaleOf returns the scale of the embedder, or the zero Scale with an error if it can't be measured. Concurrent
+// callers wait for the first.
 func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -57,7 +57,7 @@ func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, e
 	}
 	for len(s.found) < len(s.passages) {
 		batch := s.passages[len(s.found):min(len(s.passages), len(s.found)+measuredAtOnce)]
-		vectors, err := EmbedNow(ctx, e, batch) // it may be for a run that passages wait for
+		vectors, err := EmbedNow(ctx, e, batch) // a run may wait for it
 		if err == nil && len(vectors) != len(batch) {
 			err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(batch))
 		}
@@ -84,12 +84,12 @@ func (s *similarities) scaleOf(ctx context.Context, e Embedder) (search.Scale, e
 	return s.scale, nil
 }
 
-// Scale returns what the cosines of the library's embedder mean. It is measured once, which takes a second or so.
+// Scale returns the calibration of the embedder's cosines. It is measured once, which takes about a second.
 func (l *Library) Scale(ctx context.Context) (search.Scale, error) {
 	return l.similar.scaleOf(ctx, l.cfg.Embedder)
 }
 
-// measureScale finds out what cosines mean, once in a search. One for which that takes too long goes by the cosines.
+// measureScale measures the scale once per search. On failure or timeout the search uses the raw cosines.
 func (se *activeSearch) measureScale(ctx context.Context) {
 	se.measure.Do(func() {
 		var err error
@@ -99,7 +99,7 @@ func (se *activeSearch) measureScale(ctx context.Context) {
 	})
 }
 
-// addSimilarities says of every result with a cosine what that means.
+// addSimilarities sets the similarity of every result with a cosine.
 func (se *activeSearch) addSimilarities(found *Results) {
 	for i := range found.Results {
 		if c := found.Results[i].Cosine; c != nil {

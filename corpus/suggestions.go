@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	mostTried     = 12 // passages of a document that questions are made from: each takes a search
+	mostTried     = 12 // maximum passages tried per document: each takes a search
 	mostNamesakes = 4  // passages that are compared with one
 )
 
-// Suggestions yields questions that a document answers, each of another section, in its language. Only a question whose
-// own section is what a search by words finds first is among them. Passages from the middle of the document come first:
-// openings are seldom what one asks about. A document that just went has none. It reads and searches only as far as its
-// caller goes on, at most mostTried passages.
+// Suggestions yields questions that a document answers, each about another section, in its language. It includes
+// only questions for which lexical search finds the own section first. Passages from the middle of the document
+// come first, since questions are seldom about openings. A deleted document has none. It works lazily, with at most
+// mostTried passages.
 func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		asked, looked := make(map[string]bool), make(map[int]bool)
@@ -55,9 +55,8 @@ func (l *Library) Suggestions(ctx context.Context, s chat.Scope, d Document) ite
 	}
 }
 
-// suggestion makes a question from a passage; "" if there is none that finds its section first, or if another section
-// is asked about in the same words. A question with a note, such as one about a typing error, is none that people would
-// ask.
+// suggestion generates a question from a passage; "" if a search does not find its section first, or if another
+// section has the same question. A question whose search has a note, such as a typo correction, is not suggested.
 func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Passage) (string, error) {
 	question := QuestionOf(d, p)
 	if question == "" {
@@ -79,15 +78,15 @@ func (l *Library) suggestion(ctx context.Context, s chat.Scope, d Document, p Pa
 	return question, nil
 }
 
-// QuestionOf makes a question from a passage, "" if there is nothing to ask about.
+// QuestionOf generates a question from a passage, "" if it has no suitable subject.
 func QuestionOf(d Document, p Passage) string {
 	return suggest.Passage{Language: d.Language, Title: d.Title, Section: p.Section, Text: p.Text}.Question()
 }
 
-// sectionOf names the section of a passage in its document. A passage without headings is one by itself.
+// sectionOf returns the section of a passage. A passage without headings is a section by itself.
 func sectionOf(p Passage) string { return cmp.Or(p.Section, p.ID) }
 
-// spread is the i-th of n places, each far from those before it: the middle, the quarters, the eighths between them …
+// spread returns the i-th of n positions, each far from the previous ones: the middle, the quarters, the eighths …
 // (van der Corput's sequence). Small n repeat some.
 func spread(i, n int) int {
 	at, step := 0.0, 0.5

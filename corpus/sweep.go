@@ -8,41 +8,42 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// A whole sweep reads each document's state and counts its vectors, so that it is rare while nothing is missing.
+// A complete sweep reads each document's state and counts its vectors, so it is rare while nothing is missing.
 const (
-	sweepEvery = 10 * time.Minute // while nothing is missing
-	sweepSoon  = 2 * time.Second  // after a sweep that found something missing; doubled up to sweepLate
+	sweepEvery = 10 * time.Minute // interval while nothing is missing
+	sweepSoon  = 2 * time.Second  // interval after a sweep that found something missing; doubled up to sweepLate
 	sweepLate  = time.Minute
-	sweepPage  = 500             // documents compared at once
-	reachEvery = 2 * time.Second // how often a job asks for a server that is away
+	sweepPage  = 500             // batch size of documents
+	reachEvery = 2 * time.Second // polling interval of a job while the server is down
 )
 
-// remoteVectors is what Vectors have that are kept on a server of their own. It can be away, or lose what it had; the
-// database knows what ought to be there.
+// remoteVectors is an optional interface of Vectors on a remote server. It can be down or lose data; the database
+// knows the expected vectors.
 type remoteVectors interface {
-	// Reach reports whether the server answers; CodeUnavailable will pass.
+	// Reach returns an error unless the server responds; CodeUnavailable is temporary.
 	Reach(ctx context.Context) error
-	// Lost yields when something may have gone missing.
+	// Lost receives a signal after possible data loss.
 	Lost() <-chan struct{}
 }
 
-// modelless is what Vectors have that may hold some of an earlier version, which did not note the model.
+// modelless is an optional interface of Vectors that may hold vectors of an earlier version, without a model name.
 type modelless interface {
-	// Unnamed returns up to k of them; none where the store's own model has some.
+	// Unnamed returns up to k of these; none if the store's own model has vectors.
 	Unnamed(ctx context.Context, k int) ([]Embedded, error)
-	// Name makes them the store's own.
+	// Name assigns them to the store's model.
 	Name(ctx context.Context) error
 }
 
-// sweepVectors has missing vectors made, those of a new embedding model and those that were lost, until ctx ends. It
-// compares counts, not vectors: a document has as many as it has passages, or it is embedded again.
+// sweepVectors queues the embedding of missing vectors, after a change of the embedding model or data loss, until
+// ctx ends. It compares counts, not vectors: a document with another number of vectors than passages is embedded
+// again.
 func (l *Library) sweepVectors(ctx context.Context) {
 	var lost <-chan struct{}
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		lost = vectors.Lost()
 	}
 	named := false
-	// The first sweep comes at once: the embedding model may have been changed while the program was off.
+	// Run the first sweep at once: the embedding model may have been changed while the program was off.
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	wait := sweepSoon
@@ -50,13 +51,13 @@ func (l *Library) sweepVectors(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		// Something may have gone missing: this is a sweep out of turn, and the next ones follow soon.
+		// Possible data loss triggers an extra sweep, and the next ones follow soon.
 		case <-lost:
 			wait = sweepSoon
 		case <-timer.C:
 		}
 		var err error
-		// Only once in a process: vectors that are named stay so.
+		// Only once in a process: named vectors stay named.
 		if !named {
 			err = l.nameVectors(ctx)
 			named = err == nil
@@ -72,7 +73,7 @@ func (l *Library) sweepVectors(ctx context.Context) {
 			l.cfg.Log.ErrorContext(ctx, "compare the vectors with the documents", "error", err)
 		case err != nil:
 			l.cfg.Log.DebugContext(ctx, "the vectors can't be compared now", "error", err)
-		// Everything is there: wait is for the next time that something is missing.
+		// Nothing is missing: reset wait for the next time.
 		case whole:
 			wait = sweepSoon
 			timer.Reset(sweepEvery)
@@ -83,13 +84,13 @@ func (l *Library) sweepVectors(ctx context.Context) {
 	}
 }
 
-// sweepOnce queues every ready document whose vectors are not all there. whole means that there was none, and none on
-// its way. Complete is called only when nothing is missing, because it lets the vectors of earlier models go.
+// sweepOnce queues every ready document with missing vectors. whole reports that nothing is missing or in progress.
+// It calls Complete only then, because that drops the vectors of earlier models.
 func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
-	// Documents that were waiting when the sweep began and are not met as such have their vectors now.
-	done := l.waiting.presentOwners() // and then those of them that are not met again as waiting
-	// The oldest first, so that documents which are added meanwhile come at the end and shift no page.
+	// Documents that were waiting at the start, and are not found waiting by the sweep, have their vectors now.
+	done := l.waiting.presentOwners() // later reduced to those no longer waiting
+	// Oldest first, so that documents added meanwhile are last and shift no page.
 	f := Filter{Everyone: true, States: []State{StateReady}, Limit: sweepPage, Sort: "oldest"}
 	for {
 		docs, next, err := l.cfg.Documents.List(ctx, chat.Scope{}, f)
@@ -102,7 +103,7 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 				ready = append(ready, d)
 				continue
 			}
-			if d.Semantic == SemanticFailed { // it is tried again when somebody asks for that
+			if d.Semantic == SemanticFailed { // retried on request only
 				continue
 			}
 			whole = false
@@ -138,7 +139,7 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 	return true, nil
 }
 
-// missingVectors returns those of docs that do not have one vector for each passage.
+// missingVectors returns the docs without exactly one vector per passage.
 func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Document, error) {
 	if len(docs) == 0 {
 		return nil, nil
@@ -161,7 +162,8 @@ func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Docume
 	return out, nil
 }
 
-// embedAgain queues a document whose vectors are gone. One that was deleted or replaced meanwhile is left alone.
+// embedAgain queues the embedding of a document whose vectors are missing. It ignores documents deleted or replaced
+// meanwhile.
 func (l *Library) embedAgain(ctx context.Context, d Document) error {
 	err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending)
 	if code := chat.CodeOf(err); err != nil && (code == chat.CodeNotFound || code == chat.CodeConflict) {
@@ -175,8 +177,8 @@ func (l *Library) embedAgain(ctx context.Context, d Document) error {
 	return l.enqueueEmbed(ctx, d, l.cfg.Queue.Ensure)
 }
 
-// awaitVectors waits for a server of vectors that is away: nothing is embedded that can't be kept, and the work goes on
-// as soon as it is back. It is told once in the log.
+// awaitVectors waits while the vector server is down, since embeddings could not be stored. It polls, so that work
+// continues soon after the server is back, and logs the outage once.
 func (l *Library) awaitVectors(ctx context.Context) error {
 	vectors, ok := l.cfg.Vectors.(remoteVectors)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/corpus/embed/embedtest"
 )
 
-// TestDrawingsTakeTurnsByUser has one user queue 20 drawings before another queues one.
+// TestDrawingsTakeTurnsByUser queues 20 drawings of one user before one of another.
 func TestDrawingsTakeTurnsByUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrawings()
@@ -46,7 +46,7 @@ func TestDrawingsTakeTurnsByUser(t *testing.T) {
 	})
 }
 
-// TestDrawingsAreSharedAndKeptWithinBounds draws each original once for all callers and evicts the least recently used.
+// TestDrawingsAreSharedAndKeptWithinBounds tests deduplication of concurrent drawings and LRU eviction.
 func TestDrawingsAreSharedAndKeptWithinBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrawings()
@@ -56,7 +56,7 @@ func TestDrawingsAreSharedAndKeptWithinBounds(t *testing.T) {
 			calls++
 			return &Drawn{Text: string(make([]byte, drawingBytes/4))}, nil
 		}
-		for range 10 { // at once
+		for range 10 { // concurrently
 			defer func(work *drawingWork) { <-work.done }(d.begin(t.Context(), "a", "shared", large))
 		}
 		<-d.begin(t.Context(), "b", "shared", large).done
@@ -292,13 +292,13 @@ func TestCheckEvidence(t *testing.T) {
 	}
 }
 
-// PurgeBefore removes for good what was deleted before a time, which Run does by the clock.
+// PurgeBefore purges documents deleted before a time, which Run does by the clock.
 func (l *Library) PurgeBefore(ctx context.Context, t time.Time) error { return l.purge(ctx, t) }
 
-// RemoveAt does the removals that are due at a time, which Run does by the clock.
+// RemoveAt executes the removals that are due at a time, which Run does by the clock.
 func (l *Library) RemoveAt(ctx context.Context, now time.Time) error { return l.doRemovals(ctx, now) }
 
-// waiting is an embedder that makes no passages now, but for somebody who waits.
+// waiting is an embedder that blocks passages, except for interactive callers.
 type waiting struct{ embedtest.Hashing }
 
 func (waiting) Embed(context.Context, []string) ([][]float32, error) {
@@ -309,7 +309,7 @@ func (w waiting) EmbedNow(ctx context.Context, passages []string) ([][]float32, 
 	return w.Hashing.Embed(ctx, passages)
 }
 
-// A run for which passages wait does not wait for the scale of its own embedder.
+// A run that passages wait for must not wait for the scale of its own embedder.
 func TestTheScaleIsMeasuredForSomebodyWhoWaits(t *testing.T) {
 	if _, err := newSimilarities().scaleOf(t.Context(), waiting{}); err != nil {
 		t.Errorf("the scale can't be measured: %v", err)

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	typedDepth     = 4  // passages looked at for each one that is wanted
-	typedFrom      = 3  // letters of a word that is completed; a script without spaces needs one sign
-	mostCompletion = 16 // terms that complete a word
+	typedDepth     = 4  // hits read for each result
+	typedFrom      = 3  // minimum letters of a completed word; scripts without spaces need one sign
+	mostCompletion = 16 // maximum completions of a word
 )
 
-// isTyped reports whether a word of the query is its end, so that it may be the beginning of a longer one. A space
-// behind it ends a word.
+// isTyped reports whether a word is at the end of the query and long enough, so that it may be a prefix. A space
+// after it ends a word.
 func (se *activeSearch) isTyped(w text.Word) bool {
 	return se.query.Typing && strings.HasSuffix(se.query.Text, w.Text) &&
 		(w.Gram || utf8.RuneCountInString(w.Text) >= typedFrom)
 }
 
-// completeWord looks for the indexed terms that begin with a word that no document has.
+// completeWord looks up indexed terms with an unknown word as a prefix.
 func (se *activeSearch) completeWord(ctx context.Context, w text.Word) (completed bool, err error) {
 	terms, err := se.library.cfg.Lexical.Completions(ctx, se.scope, w.Terms[0], mostCompletion)
 	if err != nil {
@@ -36,9 +36,9 @@ func (se *activeSearch) completeWord(ctx context.Context, w text.Word) (complete
 	return len(terms) > 0, nil
 }
 
-// preferAllWords returns up to the query's limit of passages that hold all of its words, those that hold them in a row
-// first; without any the passages that hold some. A passage that was found by its title's words alone is left out: the
-// document is found by its name. found is in the order of the search, which is kept within each group.
+// preferAllWords returns up to the query's limit of passages with all of its words, those with the words in
+// sequence first; without any it returns the passages with some. It leaves out passages found only by their title:
+// the document is found by its name. The order of found is kept within each group.
 func (se *activeSearch) preferAllWords(found []Result) []Result {
 	var row, all, some []Result
 	phrase := []string{strings.TrimFunc(se.query.Text, unicode.IsPunct)}

@@ -13,29 +13,29 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// maxSimilar is how many indexed terms are compared with a word that no document has.
+// maxSimilar is the maximum number of indexed terms compared with an unknown word.
 const maxSimilar = 8
 
-// maxLooked is how many of them are looked up in documents.
+// maxLooked is the maximum number of these that are looked up in documents.
 const maxLooked = 5
 
-// candidate is an indexed term and a word of a document that it was made from.
+// candidate is an indexed term with the document word that it was derived from.
 type candidate struct {
 	term, word string
 	sure       search.Meant
 }
 
-// meantWord returns the word that was likely meant by a word which no document has. Stems are too short to tell, so
-// that whole words of documents are compared with the typed one, by the errors between both (search.MeantBy). A word
-// with another first letter is another word: people rarely mistype the first. Of several the one with the least errors
-// is meant. The zero candidate means that none is near.
+// meantWord returns the likely correction of a word that no document has. Stems are too short for a decision, so it
+// compares whole words of documents with the typed one (search.MeantBy). Corrections have the same first letter:
+// people rarely mistype it. Among several the one with the lowest cost is returned. The zero candidate means that
+// there is none.
 func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 2
 	if utf8.RuneCountInString(typed) >= 7 {
 		allowed = 3
 	}
-	edits := make(map[string]int) // of the indexed terms that are near
+	edits := make(map[string]int) // by indexed term that is similar
 	for _, t := range w.Terms {
 		found, err := se.library.cfg.Lexical.Similar(ctx, se.scope, t, maxSimilar)
 		if err != nil {
@@ -69,14 +69,14 @@ func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, 
 	return best, nil
 }
 
-// sameFirstLetter reports whether two folded words begin alike.
+// sameFirstLetter reports whether two folded words begin with the same letter.
 func sameFirstLetter(a, b string) bool {
 	first, _ := utf8.DecodeRuneInString(a)
 	other, _ := utf8.DecodeRuneInString(b)
 	return first == other
 }
 
-// wordsOf finds for each term a word of a document that has it. Terms are stems; people must be shown a word.
+// wordsOf returns for each term a document word that has it: terms are stems, but users must see words.
 func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidate, error) {
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it
@@ -108,7 +108,7 @@ func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidat
 	return out, nil
 }
 
-// wordOf returns the first word of a passage or its section that has a term, whatever language it was analysed in.
+// wordOf returns the first word of a passage or its section with the term, in any of the languages.
 func (se *activeSearch) wordOf(p Passage, term string) string {
 	for _, lang := range append([]string{""}, se.langs...) {
 		a := se.library.analysers.Get(lang)

@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// unembedded are the ready documents whose vectors are on their way, as far as this process knows: a search must not
-// take a document without vectors for one that is far from the query. It is filled from the queue's side and by the
-// sweep, and may lag behind other processes.
+// unembedded is the set of ready documents that wait for vectors, as known to this process: a search must not treat
+// a document without vectors as dissimilar. Queueing and the sweep fill it; it may lag behind other processes.
 type unembedded struct {
 	mu     sync.Mutex
-	owners map[string]string // users, by document
-	sought map[string]bool   // documents of them that somebody looked for
+	owners map[string]string // user by document
+	sought map[string]bool   // those that a search has found
 }
 
-// addDocument notes a document whose vectors are still to be made.
+// addDocument adds a document that waits for vectors.
 func (u *unembedded) addDocument(document, user string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -24,7 +23,7 @@ func (u *unembedded) addDocument(document, user string) {
 	u.owners[document] = user
 }
 
-// removeDocument notes that a document has its vectors, or is gone.
+// removeDocument removes a document that has vectors, or is gone.
 func (u *unembedded) removeDocument(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -32,7 +31,7 @@ func (u *unembedded) removeDocument(document string) {
 	delete(u.sought, document)
 }
 
-// seek notes that somebody looks for a document. It reports whether that is news of one which waits.
+// seek marks a document as found by a search. It reports whether the document waits and was not marked before.
 func (u *unembedded) seek(document string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -46,7 +45,7 @@ func (u *unembedded) seek(document string) bool {
 	return true
 }
 
-// hasDocument reports whether a document waits for its vectors.
+// hasDocument reports whether a document waits for vectors.
 func (u *unembedded) hasDocument(document string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -54,7 +53,7 @@ func (u *unembedded) hasDocument(document string) bool {
 	return has
 }
 
-// anyOf reports whether some document of a user is among them.
+// anyOf reports whether a document of the user waits for vectors.
 func (u *unembedded) anyOf(user string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,7 +65,7 @@ func (u *unembedded) anyOf(user string) bool {
 	return false
 }
 
-// soughtOf reports whether somebody looks for a document of a user that waits.
+// soughtOf reports whether a search has found a waiting document of the user.
 func (u *unembedded) soughtOf(user string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -78,14 +77,14 @@ func (u *unembedded) soughtOf(user string) bool {
 	return false
 }
 
-// unseek forgets that somebody looks for a document.
+// unseek removes the mark of a document.
 func (u *unembedded) unseek(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.sought, document)
 }
 
-// soughtBeside returns the documents that somebody looks for, but for one, with their users.
+// soughtBeside returns the marked documents other than the given one, with their users.
 func (u *unembedded) soughtBeside(document string) map[string]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,7 +97,7 @@ func (u *unembedded) soughtBeside(document string) map[string]string {
 	return found
 }
 
-// presentOwners returns all of them as they are now.
+// presentOwners returns a copy of all waiting documents with their users.
 func (u *unembedded) presentOwners() map[string]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// brokenQueue loses its database when vectors are queued for the first time.
+// brokenQueue fails the first time an embed job is queued.
 type brokenQueue struct {
 	corpus.Queue
 	failed atomic.Bool
@@ -25,7 +25,7 @@ func (q *brokenQueue) Ensure(ctx context.Context, job corpus.Job) error {
 	return q.Queue.Ensure(ctx, job)
 }
 
-// A document that became ready just before the database was gone still gets its vectors.
+// A document that became ready just before the database failed still gets its vectors.
 func TestVectorsThatCouldNotBeQueuedAreQueuedAgain(t *testing.T) {
 	queue := &brokenQueue{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// numbered gives each reading of a version its own number, and lets it end when it is told to.
+// numbered returns a new number for each reading of a version, and blocks each until the test ends it.
 type numbered struct {
 	Documents
 	begun int64

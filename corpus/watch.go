@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// changes wakes those who watch documents. The zero value is ready. A channel is made for a watcher and closed once:
-// whoever is woken asks for the next.
+// changes notifies watchers of documents. The zero value is ready to use. A channel is closed once; a watcher then
+// requests the next.
 type changes struct {
 	mu  sync.Mutex
 	one map[string]chan struct{} // by document; closed and removed at its next change
@@ -37,7 +37,7 @@ func (c *changes) watchDocument(id string) <-chan struct{} {
 	return ch
 }
 
-// wakeWatchers wakes those who watch a document.
+// wakeWatchers notifies the watchers of a document.
 func (c *changes) wakeWatchers(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *changes) wakeWatchers(id string) {
 	}
 }
 
-// tellAll wakes all who watch.
+// tellAll notifies all watchers.
 func (c *changes) tellAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,22 +73,22 @@ func wakeChannel(ch chan struct{}) {
 	}
 }
 
-// Watch returns a channel that is closed at the next change of a document's state or progress, and the document as it
-// is now. It sees the changes that this process makes, and those that Changed tells of.
+// Watch returns the document and a channel that is closed at the next change of its state or progress. It covers
+// changes of this process, and those reported to Changed.
 func (l *Library) Watch(ctx context.Context, s chat.Scope, id string) (Document, <-chan struct{}, error) {
 	if _, err := l.cfg.Documents.Get(ctx, s, id); err != nil {
-		return Document{}, nil, err // before anything is kept for an id that may be made up
+		return Document{}, nil, err // do not allocate a channel for an unknown ID
 	}
-	changed := l.changes.watchDocument(id) // before the read, so that nothing falls between
+	changed := l.changes.watchDocument(id) // before the read, so that no change is missed
 	d, err := l.cfg.Documents.Get(ctx, s, id)
 	return d, changed, err
 }
 
-// Changes returns a channel that is closed at the next change of any document's state or progress, whoever owns it. It
-// sees what Watch sees.
+// Changes returns a channel that is closed at the next change of any document's state or progress, of any user. It
+// covers the same changes as Watch.
 func (l *Library) Changes() <-chan struct{} { return l.changes.watchDocument("") }
 
-// Changed wakes who watches a document, or any for the empty id, as another replica has changed it.
+// Changed notifies the watchers of a document, or all for the empty ID, of a change by another replica.
 func (l *Library) Changed(id string) {
 	if id == "" {
 		l.changes.tellAll()
@@ -97,8 +97,8 @@ func (l *Library) Changed(id string) {
 	l.changes.wakeWatchers(id)
 }
 
-// Wait blocks until the queue is empty or ctx ends, reporting the counts each time they change. It is for commands and
-// tests. Changes of other processes are seen within a second.
+// Wait blocks until the queue is empty or ctx ends, and reports the counts each time they change. It is for
+// commands and tests. Changes of other processes are seen within a second.
 func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) error {
 	var last Counts
 	for first := true; ; first = false {
@@ -118,9 +118,9 @@ func (l *Library) Wait(ctx context.Context, s chat.Scope, report func(Counts)) e
 		if waiting == 0 && counts.Working == 0 {
 			return nil
 		}
-		pause := time.Second // for what other processes do
+		pause := time.Second // polls the changes of other processes
 		if counts.Working == 0 {
-			pause = 20 * time.Millisecond // a job ends right after its document is ready, and tells nobody
+			pause = 20 * time.Millisecond // a job ends right after its document is ready, without a notification
 		}
 		select {
 		case <-changed:

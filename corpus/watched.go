@@ -11,41 +11,41 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Watched is a folder that a program follows, as it was when it was last looked at.
+// Watched is the latest scan result of a watched folder.
 type Watched struct {
-	Namespace string `json:"namespace"` // That of the folder's documents.
-	// The folder's path on the machine of the program that follows it.
+	Namespace string `json:"namespace"` // The namespace of the folder's documents.
+	// The folder's path on the machine of the folder watcher.
 	Folder string `json:"folder"`
-	Files  int    `json:"files"` // How many files are followed.
-	// The files and folders that are not followed, the first ones.
+	Files  int    `json:"files"` // The number of watched files.
+	// The first files and folders that are not watched.
 	LeftOut  []LeftOut `json:"left_out"`  // at most MaxLeftOut
-	More     int       `json:"more"`      // further ones that were left out
-	LookedAt time.Time `json:"looked_at"` // When the program last told of it.
+	More     int       `json:"more"`      // number of further ones that were left out
+	LookedAt time.Time `json:"looked_at"` // The time of the latest scan.
 }
 
-// LeftOut is a file or folder in a watched folder that is not followed.
+// LeftOut is a file or folder in a watched folder that is not watched.
 type LeftOut struct {
-	Path   string `json:"path"`   // Where it is below the folder.
-	Reason string `json:"reason"` // Why it is not followed.
+	Path   string `json:"path"`   // The path relative to the folder.
+	Reason string `json:"reason"` // The reason why it is not watched.
 }
 
 const (
-	// MaxLeftOut is how many files that were left out are kept of a folder.
+	// MaxLeftOut is the maximum number of left-out files stored for a folder.
 	MaxLeftOut = 100
-	// MaxWatched is how many folders are kept of a user: those that were looked at last.
+	// MaxWatched is the maximum number of folders stored for a user: the most recently scanned ones.
 	MaxWatched = 50
-	// watchedFor is how long a folder is shown that is not looked at any more.
+	// watchedFor is how long a folder is listed after its last scan.
 	watchedFor = 7 * 24 * time.Hour
 
-	// MaxFolder is how many characters a path has at most.
+	// MaxFolder is the maximum length of a path in characters.
 	MaxFolder = 4096
-	// MaxReason is how many characters a reason has at most.
+	// MaxReason is the maximum length of a reason in characters.
 	MaxReason = 1000
 )
 
-// SetWatched keeps what a program saw of a folder, in the place of what it saw before. It fails with chat.CodeInvalid
-// for one that is too large. LookedAt is now, whatever w says. Watchers are woken only if something is another than
-// before, apart from the time.
+// SetWatched stores the scan result of a folder and replaces the previous one. It sets LookedAt to now. It returns
+// chat.CodeInvalid for a result that exceeds the limits. It wakes watchers only if something other than the time
+// has changed.
 func (l *Library) SetWatched(ctx context.Context, user string, w Watched) error {
 	if err := w.check(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (l *Library) SetWatched(ctx context.Context, user string, w Watched) error 
 	return nil
 }
 
-// DropWatched forgets what was seen of a folder that is not followed any more. Its documents stay.
+// DropWatched removes the scan result of a folder that is no longer watched. Its documents stay.
 func (l *Library) DropWatched(ctx context.Context, user, namespace, folder string) error {
 	if err := l.cfg.Documents.DropWatched(ctx, user, namespace, folder); err != nil {
 		return err
@@ -84,16 +84,15 @@ func (l *Library) DropWatched(ctx context.Context, user, namespace, folder strin
 	return nil
 }
 
-// Watched returns the folders that programs follow in scope, by path. Those that were not looked at for a week are
-// left out.
+// Watched returns the watched folders in scope, sorted by path. Folders not scanned for a week are left out.
 func (l *Library) Watched(ctx context.Context, s chat.Scope) ([]Watched, error) {
 	return l.cfg.Documents.Watched(ctx, s, time.Now().Add(-watchedFor))
 }
 
-// WatchedChanges is another number whenever this process was told something else of a folder.
+// WatchedChanges returns a counter that changes whenever this process stores another scan result.
 func (l *Library) WatchedChanges() int64 { return l.watched.Load() }
 
-// check fails with chat.CodeInvalid and a sentence for the program's author.
+// check validates the scan result. It returns chat.CodeInvalid with a message for the API client.
 func (w Watched) check() error {
 	if err := chat.CheckNamespace(w.Namespace); err != nil {
 		return err

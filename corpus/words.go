@@ -9,22 +9,21 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// WordBox is where one word stands on its page.
+// WordBox is the position of a word on its page.
 type WordBox struct {
 	Start, End int // rune offsets in the document's text
 	Box        chat.Box
-	Turn       int // quarter turns clockwise of the word on its page as it is drawn
+	Turn       int // clockwise quarter turns of the word on its rendered page
 }
 
-// Words are word boxes, packed: a long document has millions of them, and this is about ten bytes for each. nil is
-// none.
+// Words are packed word boxes, about ten bytes each, since a long document has millions. nil is empty.
 type Words []byte
 
-// boxUnits is how finely a word's coordinates are kept: 1/65535 of a page, less than a hundredth of a point on A4.
+// boxUnits is the resolution of coordinates: 1/65535 of a page, less than a hundredth of a point on A4.
 const boxUnits = 65535
 
-// PackWords packs word boxes as varints, each value relative to the word before. Coordinates are kept to within
-// 1/65535. The length of a turned word is negative and has the turn in its last two bits. A box is its page and then
+// PackWords encodes word boxes as varints, each value relative to the previous word. Coordinates are rounded to
+// 1/65535. The length of a rotated word is negative, with the rotation in its last two bits. A box is its page and
 // four coordinates.
 func PackWords(words []WordBox) Words {
 	if len(words) == 0 {
@@ -53,7 +52,7 @@ func PackWords(words []WordBox) Words {
 
 var errBadWords = errors.New("word boxes are damaged")
 
-// Unpack is the reverse of PackWords. It fails for anything that PackWords did not make.
+// Unpack decodes the output of PackWords. It returns an error for invalid input.
 func (b Words) Unpack() ([]WordBox, error) {
 	words := make([]WordBox, 0, len(b)/8)
 	var start, page int64
@@ -83,14 +82,14 @@ func (b Words) Unpack() ([]WordBox, error) {
 	return words, nil
 }
 
-// WordPiece is some of a document's words in a row, and the range of the text they lie in.
+// WordPiece is a batch of consecutive words, with the text range that they cover.
 type WordPiece struct {
 	Words      Words
 	Start, End int
 }
 
-// WordPieces packs the words of blocks anew, n at a time. Stores keep a piece in a row, and read only those that a
-// place needs. n is at least 1.
+// WordPieces repacks the words of blocks in batches of n ≥ 1. Stores keep a batch in a row, and read only those
+// needed for a range.
 func WordPieces(blocks []Block, n int) iter.Seq2[WordPiece, error] {
 	return func(yield func(WordPiece, error) bool) {
 		var piece []WordBox

@@ -2,7 +2,7 @@ package text
 
 import "slices"
 
-// AppendNew appends a text to a list that does not hold it yet. Empty texts are left out.
+// AppendNew appends a string unless it is empty or already in the list.
 func AppendNew(list []string, s string) []string {
 	if s == "" || slices.Contains(list, s) {
 		return list

@@ -7,12 +7,11 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// sample is how much of a text decides its language, in bytes.
+// sample is the number of bytes used for language detection.
 const sample = 8 << 10
 
-// Detect returns the language of s as ISO 639-1, or "" if it can't be told. It looks at the first 8 KiB. The surest
-// sign comes first: the script, then small words, of which every sentence has some, then the statistics of letters that
-// the library whatlanggo has, if it is sure.
+// Detect returns the language of s as ISO 639-1, or "" if it is unknown. It looks at the first 8 KiB. It checks the
+// script first, then stop words, then the letter statistics of the library whatlanggo if they are reliable.
 func Detect(s string) string {
 	if len(s) > sample {
 		n := sample
@@ -34,9 +33,9 @@ func Detect(s string) string {
 	return info.Lang.Iso6391()
 }
 
-// DetectForCertain is Detect for what is said to people. It is empty too where the small words of s tell one language
-// and its letters another, as in Portuguese, whose small words are not known here and many of which are Spanish as
-// well. Signs alone may be a Japanese table: for Chinese there must be two of its particles.
+// DetectForCertain is Detect for languages that are shown to users. It also returns "" if stop words and letters
+// indicate different languages, as in Portuguese, whose stop words are not known here and often Spanish as well.
+// Chinese requires two of its particles: signs alone may be a Japanese table.
 func DetectForCertain(s string) string {
 	lang := Detect(s)
 	if lang == "zh" {
@@ -60,7 +59,7 @@ func DetectForCertain(s string) string {
 	return lang
 }
 
-// detectable are the languages worth telling apart: the rest are mostly mistakes on short or technical texts.
+// detectable are the supported languages of whatlanggo: others are mostly errors on short or technical texts.
 var detectable = map[whatlanggo.Lang]bool{
 	whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Deu: true, whatlanggo.Ita: true,
 	whatlanggo.Por: true,
@@ -75,8 +74,8 @@ var detectable = map[whatlanggo.Lang]bool{
 	whatlanggo.Hrv: true,
 }
 
-// byScript tells the languages whose script is enough: a fifth of the letters, for technical texts are full of Latin
-// words. Kana tell Japanese from Chinese even where they are only a tenth of the signs.
+// byScript returns the language if the script determines it: a fifth of the letters, since technical texts are full
+// of Latin words. Kana indicate Japanese even if they are only a tenth of the signs.
 func byScript(s string) string {
 	var han, kana, hangul, thai, letters int
 	for _, r := range s {
@@ -111,9 +110,8 @@ func byScript(s string) string {
 	}
 }
 
-// byStopWords returns the language whose stop words make up most of the text, if they are at least a sixth of at least
-// six words and well ahead of the next language's. "Well ahead" is a quarter more. Fewer words say too little: "in" and
-// "die" are words of several languages.
+// byStopWords returns the language whose stop words are at least a sixth of at least six words, and a quarter more
+// than the next language's. Fewer words are ambiguous: "in" and "die" are words of several languages.
 func byStopWords(s string) string {
 	best, words, first, second := mostStopWords(s)
 	if words >= 6 && first*6 >= words && first*4 > second*5 {
@@ -122,9 +120,9 @@ func byStopWords(s string) string {
 	return ""
 }
 
-// SmallWords reports of the words of a question whether they only join others: stop words of the language that two and
-// at least half of its words are of, and twice as many as of the next. It tells more languages than Detect of a few
-// words, for which a mistake costs little.
+// SmallWords returns a function that reports whether a word of the question is a stop word. The language must have
+// two stop words that are at least half of the words, and twice as many as the next language's. It accepts shorter
+// texts than Detect, since an error costs little here.
 func SmallWords(question string) func(word string) bool {
 	best, words, first, second := mostStopWords(question)
 	if first < 2 || first*2 < words || first < second*2 {
@@ -133,8 +131,8 @@ func SmallWords(question string) func(word string) bool {
 	return languages[best].stop
 }
 
-// mostStopWords counts the words of a text, and those that are stop words of the language that has most, and of the
-// next. Languages without a list are never the best.
+// mostStopWords counts the words of a text, and the stop words of the languages with the most and the second most.
+// Languages without a list are skipped.
 func mostStopWords(s string) (best string, words, first, second int) {
 	counts := make(map[string]int, len(languages))
 	scanTokens(s, func(t token) bool {

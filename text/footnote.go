@@ -2,7 +2,7 @@ package text
 
 import "regexp"
 
-// Footnote finds the footnotes that a question speaks of by number, as "[2]" or as "footnote 2", in English and
+// Footnote matches references to footnotes by number in a question, as "[2]" or as "footnote 2", in English and
 // German. The number is the first or the second group.
 var Footnote = regexp.MustCompile(
 	`(?i)\[(\d{1,3})\]|\b(?:citation|footnote|source|reference|fußnote|quelle)s?\s*(?:no\.?|nr\.?|number|` +

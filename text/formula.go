@@ -7,30 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// Formula is a TeX formula between \( and \), \[ and \], two dollars, or two pairs of dollars. The delimiters are those
-// that models write and that pages with mathematics have.
+// Formula is a TeX formula delimited by \( and \), \[ and \], $ or $$. These are the delimiters that models and web
+// pages use.
 type Formula struct {
-	Start, End int    // bytes, with its delimiters
-	TeX        string // between them
-	Display    bool   // it stands on a line of its own
+	Start, End int    // byte offsets, including the delimiters
+	TeX        string // without the delimiters
+	Display    bool   // display formula, on its own line
 }
 
-// MaxFormula is the length of the longest formula in bytes, with its delimiters; longer ones are text.
+// MaxFormula is the maximum length of a formula in bytes, with its delimiters; longer ones are text.
 const MaxFormula = 64 << 10
 
-// MaxOpenFormula is how many bytes of an unfinished formula there may be while more text is waited for. A reader who
-// watches an answer being written must not wait long for a dollar to be closed that never will be.
+// MaxOpenFormula is the maximum number of bytes that a stream holds back for an unfinished formula. A reader of a
+// streamed answer must not wait long for a closing dollar that never comes.
 const MaxOpenFormula = 4000
 
-// Behind a single dollar, which is money more often, both are shorter.
+// A single dollar has lower limits, since it is usually currency.
 const (
 	maxDollar     = 2000
 	maxOpenDollar = 200
 )
 
-// ReadFormula reads the formula that begins at a byte of s, which is one block of Markdown outside of code; a formula
-// ends before a blank line. open means that text which follows s may make one of what is none yet, or the reverse. ok
-// says that there is one. s[at] must be a backslash or a dollar; other bytes begin none.
+// ReadFormula parses the formula at byte offset at of s, a Markdown block outside of code; a formula ends before a
+// blank line. ok reports whether there is a formula. open reports that more text after s could change ok. s[at]
+// must be a backslash or a dollar; no formula begins with other bytes.
 func ReadFormula(s string, at int) (f Formula, ok, open bool) {
 	rest := s[at:min(len(s), at+MaxFormula)]
 	switch {
@@ -53,9 +53,9 @@ func ReadFormula(s string, at int) (f Formula, ok, open bool) {
 	return f, ok, open
 }
 
-// Formulas returns the formulas of one block of Markdown, in order. What stands in one of the places, such as code
-// spans, which are in order, is passed over. They don't overlap. A backslash that begins no formula takes the sign
-// behind it away: "\$" is a dollar.
+// Formulas returns the formulas of a Markdown block, in order and without overlap. It skips the byte ranges in
+// passed, such as code spans, which must be in order. A backslash that begins no formula escapes the next
+// character: "\$" is a dollar.
 func Formulas(s string, passed [][2]int) []Formula {
 	var out []Formula
 	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
@@ -68,15 +68,14 @@ func Formulas(s string, passed [][2]int) []Formula {
 	return out
 }
 
-// formulaSigns goes through the signs of a text that a formula may begin with, outside of the places that are passed
-// over.
+// formulaSigns iterates over the characters that may begin a formula, outside of the skipped ranges.
 type formulaSigns struct {
 	text   string
-	passed [][2]int // in bytes and in order; those behind byte
-	byte   int      // where the next sign is, after next
+	passed [][2]int // byte ranges to skip, in order; those that end after byte
+	byte   int      // offset of the next character, after next
 }
 
-// next goes to the sign at or behind byte. It reports whether there is one.
+// next advances to the next character at or after byte. It reports whether there is one.
 func (at *formulaSigns) next() bool {
 	for at.byte < len(at.text) {
 		n := strings.IndexAny(at.text[at.byte:], `\$`)
@@ -95,7 +94,7 @@ func (at *formulaSigns) next() bool {
 	return false
 }
 
-// leave goes behind the sign: behind the formula that began there if one did, else behind what a backslash escapes.
+// leave advances past the formula if there is one, else past the character and what a backslash escapes.
 func (at *formulaSigns) leave(f Formula, ok bool) {
 	switch {
 	case ok:
@@ -107,8 +106,8 @@ func (at *formulaSigns) leave(f Formula, ok bool) {
 	}
 }
 
-// readBracketed reads from \( to \), or from \[ to \]. A second opening before the end, a blank line, and a formula of
-// nothing but white space make it text.
+// readBracketed parses a formula from \( to \), or from \[ to \]. A second opening delimiter, a blank line, or only
+// white space make it text.
 func readBracketed(s string, closing byte) (f Formula, ok, open bool) {
 	opening := s[1]
 	for i := 2; i < len(s); i++ {
@@ -128,15 +127,15 @@ func readBracketed(s string, closing byte) (f Formula, ok, open bool) {
 	return Formula{}, false, len(s) <= MaxOpenFormula
 }
 
-// isDisplayTeX reports whether what stands between \[ and \] is a formula: in Markdown the same characters are
-// brackets that make no link, as in "\[1\]".
+// isDisplayTeX reports whether the text between \[ and \] is a formula: in Markdown these are also escaped
+// brackets, as in "\[1\]".
 func isDisplayTeX(tex string) bool {
 	return strings.ContainsAny(tex, `\^_=<>+`) || strings.ContainsAny(tex[:1], " \t\n")
 }
 
-// readDollars reads from $ to $, or from $$ to $$, with the rules that keep prices apart: $5 and $10, US$ 5, 5$. The
-// rules are those of Pandoc's extension tex_math_dollars, and a few more: no space behind the first dollar or before
-// the second one, no digit behind that. before is the byte that stands before the first one.
+// readDollars parses a formula from $ to $, or from $$ to $$. Its rules exclude prices: $5 and $10, US$ 5, 5$. They
+// are those of Pandoc's extension tex_math_dollars and a few more: no space after the first dollar or before the
+// second one, and no digit after that. before is the byte before the first dollar.
 func readDollars(s string, before byte) (f Formula, ok, open bool) {
 	if before == '$' || before == '\\' {
 		return Formula{}, false, false
@@ -181,11 +180,11 @@ func readDollars(s string, before byte) (f Formula, ok, open bool) {
 	return f, true, f.End == len(s)
 }
 
-// amountInProse matches the text behind a dollar that stands for money: an amount, then a word or a footnote.
+// amountInProse matches text after a dollar that is currency: an amount, then a word or a footnote.
 var amountInProse = regexp.MustCompile(`^[0-9][0-9.,'’]*(?:\s+\p{L}(?:\p{L}|\s+\p{L})|\s*\[\d)`)
 
-// isInlineTeX reports whether what stands between two dollars is a formula, by its ends and by what follows: the
-// second dollar of two prices has a space before it or a number behind it.
+// isInlineTeX reports whether the text between two dollars is a formula, by its ends and the text after it: the
+// second dollar of two prices has a space before it or a number after it.
 func isInlineTeX(tex, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(tex)
 	if unicode.IsSpace(last) || amountInProse.MatchString(tex) {
@@ -196,7 +195,7 @@ func isInlineTeX(tex, after string) bool {
 		return true
 	case after[0] == '$' || after[0] >= '0' && after[0] <= '9' || tex[0] >= '0' && tex[0] <= '9':
 		return false
-	default: // "the $n$th" is one, "$HOME/$USER" is none
+	default: // "the $n$th" is a formula, "$HOME/$USER" is not
 		return isWord(last) || last == '}' || last == ')'
 	}
 }
@@ -207,16 +206,16 @@ func isBlankLine(s string) bool {
 	return s != "" && s[0] == '\n'
 }
 
-// runOf is how many times a character stands at the beginning of s.
+// runOf returns how many times a character is repeated at the beginning of s.
 func runOf(s string, char byte) int { return len(s) - len(strings.TrimLeft(s, string(char))) }
 
-// isASCIIWord reports whether a byte is a letter or a digit of ASCII.
+// isASCIIWord reports whether a byte is an ASCII letter or digit.
 func isASCIIWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// WithoutFormulas returns a text without its formulas, which are no words. One that is only a number stays a number. A
-// share that is written as $5\%$ can then be found and compared.
+// WithoutFormulas returns a text without its formulas, but keeps formulas that are only a number. So a percentage
+// written as $5\%$ can be found and compared.
 func WithoutFormulas(s string) string {
 	return replaceFormulas(s, func(_ string, f Formula) string {
 		if numberOnly.MatchString(f.TeX) {
@@ -226,15 +225,14 @@ func WithoutFormulas(s string) string {
 	})
 }
 
-// numberOnly is a formula that is a number, with a percent sign maybe.
+// numberOnly matches a formula that is a number, with an optional percent sign.
 var numberOnly = regexp.MustCompile(`^\s*[-−]?[0-9](?:[0-9.,]|\{,\}|\{\.\}|\\,)*\s*(?:\\%)?\s*$`)
 
-// texInNumber takes out what TeX needs around a number's signs.
+// texInNumber removes TeX markup around the characters of a number.
 var texInNumber = strings.NewReplacer("{", "", "}", "", `\,`, "", `\%`, "%")
 
-// MaskFormulas returns a text of as many runes with a word instead of each formula, so that no stop or break in one
-// ends a sentence. The word has a capital where a sentence may begin. Offsets of runes in the result are those of the
-// text.
+// MaskFormulas replaces each formula with a placeholder word of the same number of runes, so that punctuation in a
+// formula ends no sentence. The word is capitalised at the start of a sentence. Rune offsets are unchanged.
 func MaskFormulas(s string) string {
 	return replaceFormulas(s, func(before string, f Formula) string {
 		before = strings.TrimRight(before, " \t\r\n")
@@ -246,7 +244,7 @@ func MaskFormulas(s string) string {
 	})
 }
 
-// replaceFormulas replaces each formula of a text by what with makes of it and of what stands before it.
+// replaceFormulas replaces each formula with the result of with, which gets the text before it and the formula.
 func replaceFormulas(s string, with func(before string, f Formula) string) string {
 	if !strings.ContainsAny(s, `\$`) {
 		return s
@@ -264,9 +262,8 @@ func replaceFormulas(s string, with func(before string, f Formula) string) strin
 	return b.String() + s[done:]
 }
 
-// UnfinishedFormula returns where the formula begins, in bytes, in which a text may end. The text is one block of
-// Markdown; what stands in one of the places is passed over. Whoever shows a text while it is written holds it back
-// from there on.
+// UnfinishedFormula returns the byte offset of an unfinished formula at the end of a text, a Markdown block. It
+// skips the byte ranges in passed. A stream holds back the text from there on.
 func UnfinishedFormula(s string, passed [][2]int) (start int, ok bool) {
 	for at := (formulaSigns{text: s, passed: passed}); at.next(); {
 		f, ok, open := ReadFormula(s, at.byte)

@@ -55,7 +55,7 @@ func TestFormulasAreToldFromMoney(t *testing.T) {
 	}
 }
 
-// A formula never appears and goes again while its text comes: what is not held back is drawn as it is at the end.
+// While a text is streamed, no rendered formula disappears: text that is not held back is final.
 func TestAnOpenFormulaIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
 		in       string

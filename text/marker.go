@@ -2,25 +2,25 @@ package text
 
 import "strings"
 
-// How long a marker is at most, in bytes: its brackets, and the address behind them.
+// Maximum lengths of a marker in bytes: its brackets, and the address after them.
 const (
 	maxMarker     = 60
 	maxMarkerLink = 2048
 )
 
-// Marker is a model's footnote as it was read: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]", "[[3]]",
-// "[[3]](https://example.org)", "\[3\]". Numbers are in their order, ranges written out.
+// Marker is a parsed footnote of a model: "[3]", "[1, 2]", "[4-6]", "【2】", "[Source 3]", "[[3]]",
+// "[[3]](https://example.org)", "\[3\]". Numbers are in order, with ranges expanded.
 type Marker struct {
-	Size    int // bytes of it
+	Size    int // length in bytes
 	Numbers []int
-	Partial bool // the text ends before one can tell
+	Partial bool // the text ends before this can be decided
 }
 
-// markerBrackets are the pairs that enclose a marker. OpenAI's models mark sources with the last one.
+// markerBrackets are the pairs of brackets of markers. OpenAI's models mark sources with the last one.
 var markerBrackets = [][2]string{{"[", "]"}, {`\[`, `\]`}, {"【", "】"}}
 
-// ReadMarker reads the marker that text begins with. A zero Size without Partial means that there is none. Partial asks
-// for more text: a streaming reader holds back the start of a possible marker until it is complete.
+// ReadMarker parses the marker at the beginning of text. A zero Size without Partial means that there is no marker.
+// Partial requests more text: a stream holds back the start of a possible marker until it is complete.
 func ReadMarker(text string) Marker {
 	rest, isDouble := strings.CutPrefix(text, "[[")
 	if !isDouble {
@@ -39,8 +39,8 @@ func ReadMarker(text string) Marker {
 	return m
 }
 
-// readLink returns how many bytes of a text are the address of a link, with its parentheses. The address is not whole
-// while the text may go on with it.
+// readLink returns the size in bytes of the link address at the beginning of text, with its parentheses. isWhole is
+// false if more text may continue the address.
 func readLink(text string) (size int, isWhole bool) {
 	if !strings.HasPrefix(text, "(") {
 		return 0, true
@@ -61,7 +61,7 @@ func readLink(text string) (size int, isWhole bool) {
 	return 0, len(text) >= maxMarkerLink
 }
 
-// readBrackets reads a marker with one pair of brackets.
+// readBrackets parses a marker with one pair of brackets.
 func readBrackets(text string) Marker {
 	for _, pair := range markerBrackets {
 		rest, ok := strings.CutPrefix(text, pair[0])
@@ -95,14 +95,14 @@ func readBrackets(text string) Marker {
 	return Marker{}
 }
 
-// markerWords stand before the number in the markers of some models: the longer ones first.
+// markerWords precede the number in the markers of some models; longer ones first.
 var markerWords = []string{
 	"sources", "source", "passages", "passage", "documents", "document", "docs", "doc", "citation", "cite", "ref", "n",
 	"^", "#",
 }
 
-// readNumbers reads "3", "1, 2", "4-6" or "Source 3"; of a body that is not closed yet it only says whether it may
-// become that. Numbers have up to three digits, ranges up to 20 numbers: longer ones are text, such as years.
+// readNumbers parses "3", "1, 2", "4-6" or "Source 3"; for an unclosed body it only reports whether it may become
+// one. Numbers have up to three digits, ranges up to 20 numbers: longer ones are text, such as years.
 func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	rest := strings.TrimLeft(body, " ")
 	for _, word := range markerWords {
@@ -140,7 +140,7 @@ func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 				return nil, !closed && strings.TrimSpace(after) == ""
 			}
 			if end < number || end-number > 20 {
-				return nil, !closed && end < number && rest == "" // more digits may come
+				return nil, !closed && end < number && rest == "" // more digits may follow
 			}
 			for i := number + 1; i <= end; i++ {
 				numbers = append(numbers, i)
@@ -155,7 +155,7 @@ func readNumbers(body string, closed bool) (numbers []int, ok bool) {
 	return numbers, !closed || len(numbers) > 0
 }
 
-// leadingNumber reads up to three digits that a text begins with.
+// leadingNumber parses up to three digits at the beginning of a text.
 func leadingNumber(s string) (number int, rest string, ok bool) {
 	n := 0
 	for n < len(s) && n < 3 && s[n] >= '0' && s[n] <= '9' {

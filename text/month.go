@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-const longestMonth = 12 // runes of a month's name
+const longestMonth = 12 // maximum runes of a month's name
 
-// monthBeginnings are their names, or how these begin, in languages of the product that write them with letters.
-// The first line has January and February, and so on. Beginnings may be shared by languages, never by months.
+// monthBeginnings are names of months, or their prefixes, in the supported alphabetic languages. The first line has
+// January and February, and so on. Languages may share prefixes, months never do.
 var monthBeginnings = [12][]string{
 	{"jan", "ene", "gen", "янв", "sty", "oca"}, {"feb", "fev", "fév", "фев", "lut", "şub"},
 	{"mar", "mär", "mrz", "maa", "мар", "mrt"}, {"apr", "avr", "abr", "апр", "kwi", "nis"},
@@ -19,8 +19,7 @@ var monthBeginnings = [12][]string{
 	{"nov", "ноя", "lis", "kas"}, {"dec", "dez", "déc", "dic", "дек", "gru", "ara"},
 }
 
-// Month is the month of a name or of its beginning, 0 for other words. It is 1 to 12. Case and diacritics make no
-// difference.
+// Month returns the month, 1 to 12, of a name or its prefix, 0 for other words. Case and diacritics are ignored.
 func Month(word string) int {
 	if first, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(first) {
 		return 0

@@ -2,8 +2,8 @@ package text
 
 import "regexp"
 
-// OwnText finds an order to work on a text that comes with it: after “this” or “the following” any text, right behind
-// the order whole sentences. Nothing has to be searched for then.
+// OwnText matches an instruction to edit a text that is included: after “this” or “the following” any text,
+// directly after the instruction whole sentences. It needs no search.
 var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
 	`)*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)` +
 	`(?:\s+(?:this|(?:the ` +
@@ -11,8 +11,8 @@ var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
 	`as)\s+[\w ]{1,30})?\s*[:\n]\s*\S.{15,}` +
 	`|(?:\s+(?:into|to|in|for|as)\s+[\w ]{1,30})?\s*:\s*(?:\S+\s+){7,}\S+[.!]["”’)]*\s*$)`)
 
-// Further finds a question that has no subject of its own and wants more of what the last answer was about. It has
-// English and German forms. Questions in other languages are searched for as they are.
+// Further matches a question that only requests more on the subject of the last answer. It has English and German
+// forms. Questions in other languages are searched unchanged.
 var Further = regexp.MustCompile(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
 	`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
 	`(?:about|on) (?:it|this|that|them|these|those))?|` +

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Shorten cuts a text to at most limit runes, at a word where there is one near. White space is collapsed first. A cut
-// text ends with an ellipsis, which counts.
+// Shorten truncates a text to at most limit runes, at a word boundary if one is near, after collapsing white space.
+// A truncated text ends with an ellipsis, which counts.
 func Shorten(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if utf8.RuneCountInString(s) <= limit {

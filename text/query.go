@@ -10,18 +10,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Word is a content word of a question, or a bigram of one, with the terms it may have been indexed under. Terms are
-// alternatives: a passage has the word if it has one of them.
+// Word is a content word of a query, or a bigram, with its possible index terms. The terms are alternatives: one of
+// them is a match.
 type Word struct {
 	Text  string // as typed
 	Terms []string
 	Gram  bool // a bigram of a script without spaces
 }
 
-// QueryWords returns the content words of a question. Stop words of the question's language are dropped unless nothing
-// else is left. langs are the languages (ISO 639-1) that documents were analysed in: each word has a term for each of
-// them and its plain form. A word that is typed twice counts once. A question of stop words alone, such as "who is
-// who", keeps them.
+// QueryWords returns the content words of a query. It drops stop words of the query's language, unless the query
+// has no other words, such as "who is who". langs are the languages (ISO 639-1) in which documents were analysed.
+// Each word has its plain form and a term for each of these languages. Repeated words are deduplicated.
 func QueryWords(q string, langs []string) []Word {
 	var all []Word
 	var lowers []string
@@ -61,13 +60,13 @@ func QueryWords(q string, langs []string) []Word {
 	return all
 }
 
-// Bounds of what is searched for of a pasted text: of its different words, and of those that are no stop words.
+// Limits for a pasted text: its distinct words, and those that are not stop words.
 const (
 	maxReadWords  = 1000
 	maxQueryWords = 64
 )
 
-// QueryTerms returns the terms of QueryWords, each once.
+// QueryTerms returns the distinct terms of QueryWords.
 func QueryTerms(q string, langs []string) []string {
 	var out []string
 	for _, w := range QueryWords(q, langs) {
@@ -80,9 +79,9 @@ func QueryTerms(q string, langs []string) []string {
 	return out
 }
 
-// stopsOf picks the language that most of the words are stop words of and returns its test. English wins a draw, then
-// the order of langs. The question's language need not be that of the documents: langs may be many, and the question is
-// short.
+// stopsOf returns the stop word test of the language with the most stop words among lowers. Ties go to English,
+// then to the order of langs. The query's language may differ from the documents': langs may be many, and the query
+// is short.
 func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	best, most := "en", 0
 	for _, lang := range append([]string{"en"}, langs...) {
@@ -109,8 +108,8 @@ func stopsOf(lowers, langs []string) func(lower string, gram bool) bool {
 	}
 }
 
-// termVariants returns every term that a cleaned word may have been indexed under. German has one more for words that
-// were typed with "ae" for "ä".
+// termVariants returns the possible index terms of a normalised word. German adds one for words typed with "ae" for
+// "ä".
 func termVariants(lower string, gram bool, langs []string) []string {
 	if gram {
 		return []string{lower}
@@ -134,11 +133,11 @@ func termVariants(lower string, gram bool, langs []string) []string {
 	return out
 }
 
-// umlauts reads the spelling of keyboards without umlauts.
+// umlauts maps the ASCII spelling of umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü")
 
-// Phrases returns the texts in double quotes ("…", “…”, „…“, «…»), without empty ones. Any two of these signs belong
-// together, since keyboards mix them; one that is left open is passed over.
+// Phrases returns the non-empty texts in double quotes ("…", “…”, „…“, «…»). Any two quote characters match, since
+// keyboards mix them; an unclosed one is ignored.
 func Phrases(q string) []string {
 	var out []string
 	start := -1
@@ -158,7 +157,7 @@ func Phrases(q string) []string {
 	return out
 }
 
-// plainGram brings a bigram to its plain form: full-width katakana for half-width, composed syllables for parts.
+// plainGram normalises a bigram: half-width to full-width katakana, decomposed to composed syllables.
 func plainGram(g string) string {
 	if norm.NFKC.IsNormalString(g) {
 		return g
@@ -166,35 +165,33 @@ func plainGram(g string) string {
 	return cleanToken(g)
 }
 
-// Analyser makes terms of texts in one language. It remembers the stems of the words it met, which makes it fast on the
-// passages of one document. It is not safe for concurrent use. Texts of a document repeat their words, and stemming is
-// the most expensive step.
+// Analyser produces the index terms of texts in one language. It caches stems, since the passages of a document
+// repeat their words and stemming is the most expensive step. It is not safe for concurrent use.
 type Analyser struct {
 	lang  language
 	stems map[string]string
 }
 
-// maxStems bounds an Analyser's memory to a few megabytes. When they are full, all are forgotten: counting which were
-// used would cost more than stemming again.
+// maxStems limits an Analyser's cache to a few megabytes. A full cache is cleared: tracking usage would cost more
+// than stemming again.
 const maxStems = 1 << 15
 
-// NewAnalyser returns an analyser for a language (ISO 639-1). Words of a language without a stemmer are only folded.
+// NewAnalyser returns an analyser for a language (ISO 639-1). Without a stemmer for it words are only folded.
 func NewAnalyser(lang string) *Analyser {
 	l, _ := languageOf(lang)
 	return &Analyser{lang: l, stems: make(map[string]string)}
 }
 
-// Terms returns the terms of s in order: words in lower case, folded and stemmed, and the bigrams of runs of scripts
-// that are written without spaces. A term has letters, marks, numbers, "_" and "." only, never a space, and at most
-// about 100 bytes. Positions in the result are what phrases are searched by, for which reason stop words stay.
+// Terms returns the terms of s in order: lower-case words, folded and stemmed, and bigrams of scripts without
+// spaces. A term has only letters, marks, numbers, "_" and ".", no spaces, and at most about 100 bytes. Stop words
+// are included, since phrase queries use positions.
 func (a *Analyser) Terms(s string) []string {
 	out := make([]string, 0, len(s)/6+1)
 	a.eachTerm(s, func(term string, _, _ int) { out = append(out, term) })
 	return out
 }
 
-// Line returns the terms of s separated by spaces. That is the form in which indexes take it, and in which terms can't
-// be mistaken for each other.
+// Line returns the terms of s separated by spaces, the format for indexes.
 func (a *Analyser) Line(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -207,14 +204,13 @@ func (a *Analyser) Line(s string) string {
 	return b.String()
 }
 
-// Span is a term with its place in the text, in runes.
+// Span is a term with its position in the text, in runes.
 type Span struct {
 	Term       string
 	Start, End int
 }
 
-// Spans returns the terms of s with their places, in order. The spans of bigrams overlap. A snippet's marks are drawn
-// there.
+// Spans returns the terms of s with their positions, in order, for highlighting. The spans of bigrams overlap.
 func (a *Analyser) Spans(s string) []Span {
 	out := make([]Span, 0, len(s)/6+1)
 	runes, bytes := 0, 0 // runes in s[:bytes]
@@ -251,7 +247,7 @@ func (a *Analyser) eachTerm(s string, add func(term string, start, end int)) {
 	})
 }
 
-// cachedTerm is the term of a word, from memory if it was met before.
+// cachedTerm returns the term of a word, using the stem cache.
 func (a *Analyser) cachedTerm(raw string) string {
 	if t, ok := a.stems[raw]; ok {
 		return t
@@ -260,15 +256,14 @@ func (a *Analyser) cachedTerm(raw string) string {
 		clear(a.stems)
 	}
 	t := a.lang.termOf(cleanToken(raw))
-	a.stems[strings.Clone(raw)] = t // not a part of s, which may be large
+	a.stems[strings.Clone(raw)] = t // a copy, so that the cache does not retain s
 	return t
 }
 
-// isElision reports whether a piece beside an apostrophe is an elision or an ending: l', qu', 's, 't, 'll.
+// isElision reports whether a piece next to an apostrophe is an elision or an ending: l', qu', 's, 't, 'll.
 func isElision(piece string) bool { return len(piece) <= 2 }
 
-// eachGram calls add with each pair of neighbouring runes of a run and its byte range, or with a run of one rune as it
-// is.
+// eachGram calls add with each bigram of a run and its byte range, or with a run of one rune unchanged.
 func eachGram(run string, add func(g string, from, to int)) {
 	_, first := utf8.DecodeRuneInString(run)
 	if first >= len(run) {
@@ -282,23 +277,23 @@ func eachGram(run string, add func(g string, from, to int)) {
 	}
 }
 
-// Terms returns the terms of s in the language, as Analyser.Terms does. For more than one text an Analyser is faster.
+// Terms returns the terms of s in a language, see Analyser.Terms. For several texts an Analyser is faster.
 func Terms(s, lang string) []string { return NewAnalyser(lang).Terms(s) }
 
-// idleAnalysers is how many analysers of a language wait to be used again.
+// idleAnalysers is the number of idle analysers kept per language.
 const idleAnalysers = 2
 
-// maxLanguages bounds how many languages they wait for.
+// maxLanguages is the number of languages with idle analysers.
 const maxLanguages = 16
 
-// Analysers lends analysers out, so that the same words are not stemmed again. The zero value is ready, and it is safe
-// for concurrent use. A server has one for all its requests. Nobody has to put an analyser back.
+// Analysers is a pool of analysers, which keeps their stem caches. The zero value is ready to use. It is safe for
+// concurrent use. Returning an analyser is optional.
 type Analysers struct {
 	mu   sync.Mutex
 	idle map[string][]*Analyser
 }
 
-// Get returns an analyser of a language that nobody else uses until it is put back.
+// Get returns an analyser for a language, for exclusive use until Put.
 func (p *Analysers) Get(lang string) *Analyser {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -310,7 +305,7 @@ func (p *Analysers) Get(lang string) *Analyser {
 	return NewAnalyser(lang)
 }
 
-// Put gives an analyser back to be lent again, or leaves it to the collector when enough of them wait.
+// Put returns an analyser to the pool, or drops it if the pool is full.
 func (p *Analysers) Put(lang string, a *Analyser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -322,9 +317,8 @@ func (p *Analysers) Put(lang string, a *Analyser) {
 	}
 }
 
-// Fold returns s in lower case, without diacritics on Latin and Greek letters, with compatibility forms (ﬁ, Ａ, ①)
-// replaced by their plain ones. Offsets do not carry over. It compares what people type with what is written, and is
-// also what terms end in.
+// Fold returns s in lower case, without diacritics on Latin and Greek letters, and with compatibility forms (ﬁ, Ａ,
+// ①) normalised. Offsets change. It normalises both terms and comparisons of typed with stored text.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -332,7 +326,7 @@ func Fold(s string) string {
 	return foldLower(strings.ToLower(norm.NFKC.String(s)))
 }
 
-// isASCII reports whether nothing has to be folded but capitals.
+// isASCII reports whether s is ASCII, so that only capitals need folding.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -342,15 +336,15 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldLower removes the diacritics of a text in lower case. Marks of other scripts stay: in Hindi or Thai they are
-// vowels.
+// foldLower removes the diacritics of lower-case text. Combining marks of other scripts stay: in Hindi or Thai they
+// are vowels.
 func foldLower(s string) string {
 	if isASCII(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	folding := false // the base letter before is one whose marks go
+	folding := false // the previous base letter loses its marks
 	for _, r := range norm.NFD.String(s) {
 		switch {
 		case r < utf8.RuneSelf:
@@ -374,13 +368,13 @@ func foldLower(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// strokes are letters whose marks Unicode does not take apart.
+// strokes are letters that Unicode does not decompose.
 var strokes = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i", 'ħ': "h", 'ŋ': "n",
 	'ŧ': "t", 'ς': "σ",
 }
 
-// cleanToken brings a token to lower case and its plain form, without what may not stand in a term.
+// cleanToken normalises a token: lower case, compatibility forms, and only characters of terms.
 func cleanToken(t string) string {
 	if isASCII(t) {
 		t = strings.ToLower(t)
@@ -403,13 +397,13 @@ func cleanToken(t string) string {
 	return t
 }
 
-// inTerm reports whether a rune may stand in a term. Stores rely on it: no term has a space or a sign of their own.
+// inTerm reports whether a rune may occur in a term. Stores rely on it: no term has a space or their syntax
+// characters.
 func inTerm(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == '_' || r == '.'
 }
 
-// plainNumber writes 1,000 as 1000 and 3,5 as 3.5. What follows the last comma are decimals if it is shorter than three
-// digits.
+// plainNumber normalises 1,000 to 1000 and 3,5 to 3.5. After the last comma, fewer than three digits are decimals.
 func plainNumber(t string) string {
 	if i := strings.LastIndexByte(t, ','); i >= 0 && len(t)-i-1 < 3 {
 		return strings.ReplaceAll(t[:i], ",", "") + "." + t[i+1:]
@@ -417,7 +411,7 @@ func plainNumber(t string) string {
 	return strings.ReplaceAll(t, ",", "")
 }
 
-// cutToken shortens a token to maxToken bytes at a rune's edge.
+// cutToken truncates a token to maxToken bytes at a rune boundary.
 func cutToken(t string) string {
 	if len(t) <= maxToken {
 		return t

@@ -9,26 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxListNumber is how many digits the number of a list's item has at most in Markdown.
+// maxListNumber is the maximum number of digits of a list item's number in Markdown.
 const maxListNumber = 9
 
 var (
 	bullet    = regexp.MustCompile(`^[-+*] `)
 	counter   = regexp.MustCompile(`^(\d{1,` + strconv.Itoa(maxListNumber) + `})([.)]) `)
 	quoteMark = regexp.MustCompile(`^(?:> ?)+`)
-	// marked are beginnings that mean something whatever follows, but for those of items: a heading, a fence, a quote
+	// marked matches Markdown syntax at the beginning of a line, except list items: a heading, a fence, a quote
 	// mark, a number alone
 	marked = regexp.MustCompile("^(?:#{1,6}(?: |$)|>|`{3}|~{3}|\\d+[.)]$)")
-	// ruled are lines of nothing but marks, which underline a heading, rule a page or begin a table
+	// ruled matches lines of only marks, which underline a heading, form a rule or begin a table
 	ruled = regexp.MustCompile("^[-=_*:|+ ]+$")
 )
 
-// QuoteMarkdown returns a Markdown quotation of lines as they are, the white space in each collapsed. Lines that are
-// items of a list become items; of all other signs, those that would be drawn as something else are escaped, and no
-// more, so that nearly every quotation reads the same drawn and as text. Formulas in TeX stay formulas. What follows it
-// in its last line must begin with a space. An answer's quotation is compared with the document's text later, for which
-// reason nothing may be lost in drawing it, and no more signs may be added than needed. Where all lines are quoted
-// already, their marks are kept as levels.
+// QuoteMarkdown returns a Markdown quotation of lines, with white space collapsed. List items stay list items.
+// Other characters are escaped only if they would be rendered as syntax, so that nearly every quotation reads the
+// same rendered and as text: it is later compared with the document's text. TeX formulas stay formulas. Text
+// appended to its last line must begin with a space. If all lines are quoted already, their quote marks are kept as
+// levels.
 func QuoteMarkdown(lines []string) string {
 	lines = collapsed(lines)
 	e := newEscaper(lines)
@@ -55,7 +54,7 @@ func QuoteMarkdown(lines []string) string {
 	return b.String()
 }
 
-// collapsed are lines with every run of white space as one space, without the empty ones.
+// collapsed returns the non-empty lines with collapsed white space.
 func collapsed(lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -66,23 +65,23 @@ func collapsed(lines []string) []string {
 	return out
 }
 
-// list is the list that is open at a line of a quotation: what marks its items, and the number of its last one. The
-// zero value is that of none. It is a value, which takeLine changes.
+// list is the open list at a line of a quotation: the marker of its items, and the number of the last one. The zero
+// value is no list.
 type list struct {
 	mark   string // "-", "+", "*", "." or ")"
 	number int
 }
 
-// takeLine reads a line and returns the mark of an item that it begins with, if Markdown draws the item with its own
-// number: it counts a list's items on from the first one. isText means that a number begins the line and no item:
-// Markdown begins none with another number than 1 within a paragraph.
+// takeLine parses a line and returns the marker of its list item, if Markdown renders the item with its own number.
+// Markdown numbers items consecutively from the first. isText reports that the line begins with a number that
+// starts no item: in a paragraph only the number 1 does.
 func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	if mark = bullet.FindString(line); mark != "" && !ruled.MatchString(line) {
 		*l = list{mark: mark[:1]}
 		return mark, false
 	}
 	m := counter.FindStringSubmatch(line)
-	if m == nil || len(m[1]) > 1 && m[1][0] == '0' { // Markdown draws no zero before a number
+	if m == nil || len(m[1]) > 1 && m[1][0] == '0' { // Markdown renders no leading zeros
 		return "", false
 	}
 	n, _ := strconv.Atoi(m[1])
@@ -96,8 +95,8 @@ func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 	return m[0], false
 }
 
-// escapedStart is where a backslash belongs in the beginning of a line that would mean something; -1 for none. An
-// item's number is escaped behind its digits, other marks at their first sign.
+// escapedStart returns the offset for a backslash at the beginning of a line that would be syntax; -1 for none. An
+// item's number is escaped after its digits, other marks before their first character.
 func escapedStart(line string) int {
 	if m := counter.FindStringSubmatch(line); m != nil {
 		return len(m[1])
@@ -108,23 +107,22 @@ func escapedStart(line string) int {
 	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
 }
 
-// escaper escapes the signs within the lines of one block. A sign without a partner means nothing and needs no
-// backslash.
+// escaper escapes the syntax within the lines of one block. Unpaired characters need no backslash.
 type escaper struct {
-	stars, lines, tildes, ticks bool // of these there are some that belong together
-	brackets                    bool // of which one is that of a link
-	dollars                     bool // that would make a formula of two lines
+	stars, lines, tildes, ticks bool // some of these form pairs
+	brackets                    bool // one of them is that of a link
+	dollars                     bool // would form a formula across lines
 }
 
-// newEscaper looks at all lines, since emphasis and code may go over a line's end.
+// newEscaper scans all lines, since emphasis and code may span line breaks.
 func newEscaper(lines []string) escaper {
 	whole := strings.Join(lines, "\n")
-	within := 0 // formulas that stand in one line
+	within := 0 // formulas within one line
 	for _, line := range lines {
 		within += len(Formulas(line, nil))
 	}
 	masked := MaskFormulas(whole)
-	// where the first of a run of signs is escaped, the rest of it may belong to another one
+	// if the first of a run of signs is escaped, the rest of it may pair with another run
 	cut := slices.ContainsFunc(lines, ruled.MatchString) || strings.Contains(whole, "```") ||
 		strings.Contains(whole, "~~~")
 	return escaper{
@@ -134,11 +132,11 @@ func newEscaper(lines []string) escaper {
 	}
 }
 
-// linkBracket is the end of what is a link, a picture or a note.
+// linkBracket matches the end of a link, a picture or a footnote.
 var linkBracket = regexp.MustCompile(`\][(\[:]`)
 
-// pairs reports whether a run of a sign may begin and a later one may end something, as emphasis does. It is more
-// careful than CommonMark, which also counts how long both runs are.
+// pairs reports whether a run of a sign may open and a later one may close a span such as emphasis. It is more
+// cautious than CommonMark, which also compares the lengths of the runs.
 func pairs(s string, sign byte) bool {
 	begun := false
 	for i := 0; i < len(s); {
@@ -160,7 +158,7 @@ func pairs(s string, sign byte) bool {
 	return false
 }
 
-// flanks reports whether a run of signs between two texts may begin and may end something. strict is for underscores,
+// flanks reports whether a run of signs between two texts may open and may close a span. strict is for underscores,
 // which do neither within a word. These are CommonMark's left- and right-flanking delimiter runs (§6.2).
 func flanks(before, after string, strict bool) (begins, ends bool) {
 	b, _ := utf8.DecodeLastRuneInString(before)
@@ -175,7 +173,7 @@ func flanks(before, after string, strict bool) (begins, ends bool) {
 	return left && (!right || signBefore), right && (!left || signAfter)
 }
 
-// twice reports whether two runs of backticks have one length, so that what stands between them is code.
+// twice reports whether two runs of backticks have the same length and so delimit code.
 func twice(s string) bool {
 	var lengths []int
 	for i := 0; i < len(s); {
@@ -195,7 +193,7 @@ func twice(s string) bool {
 	return false
 }
 
-// escape escapes the signs within a piece of a line.
+// escape escapes the Markdown syntax in a part of a line.
 func (e escaper) escape(s string) string {
 	var b strings.Builder
 	formulas := Formulas(s, nil)
@@ -216,8 +214,8 @@ func (e escaper) escape(s string) string {
 	return b.String()
 }
 
-// isEscaped reports whether a sign outside of formulas has to be escaped. Of a pair of brackets the first is enough,
-// and two escaped ones may be those of a formula.
+// isEscaped reports whether a character outside of formulas must be escaped. Of a pair of brackets only the first
+// is escaped, since two escaped ones may delimit a formula.
 func (e escaper) isEscaped(s string, at int) bool {
 	switch s[at] {
 	case '\\':
@@ -248,18 +246,18 @@ func isASCIISign(c byte) bool {
 }
 
 var (
-	// entity is a character reference of HTML, lineStart what means something at the beginning of a line, tagStart the
-	// beginning of a tag, and webWord that of an address which readers of Markdown make a link of by themselves.
+	// entity matches an HTML character reference, lineStart block syntax at the beginning of a line, tagStart the
+	// beginning of a tag, and webWord that of an address that Markdown readers autolink.
 	entity    = regexp.MustCompile(`^&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]*);`)
 	lineStart = regexp.MustCompile(`^(?:#{1,6}(?:\s|$)|[-+>=]|\d{1,9}[.)](?:\s|$))`)
 	tagStart  = regexp.MustCompile(`^<[A-Za-z/!?]`)
 	webWord   = regexp.MustCompile(`(?i)^([("']*)(https?|ftp|www)([:.])`)
 )
 
-// EscapeMarkdown returns Markdown that shows s as it is, its white space collapsed: as words of a paragraph, a list
-// item or a heading. It escapes only what would mean something, so that most sentences stay as they are. Formulas in
-// TeX stay formulas. It is not for a cell of a table, where a bar would end the cell, nor for code. CommonMark 0.31 has
-// the rules (§2.4 for backslashes); strikethrough and autolinks are GitHub's.
+// EscapeMarkdown returns Markdown that renders s literally, with white space collapsed, in a paragraph, a list item
+// or a heading. It escapes only where necessary, so that most sentences stay unchanged. TeX formulas stay formulas.
+// It is not for table cells, where a bar would end the cell, nor for code. The rules are those of CommonMark 0.31
+// (§2.4 for backslashes); strikethrough and autolinks are GitHub's.
 func EscapeMarkdown(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if !strings.ContainsAny(s, "\\`*_[<&~#-+>=:.)$") {
@@ -280,9 +278,9 @@ func EscapeMarkdown(s string) string {
 	return unlinkAddress(b.String())
 }
 
-// UnescapeMarkdown returns one block of Markdown without the backslashes that escape the sign behind them. Formulas
-// have backslashes of their own and stay, and so does what stands in the places that are passed over: code spans, in
-// order. It is not the reverse of EscapeMarkdown in every case: white space stays collapsed.
+// UnescapeMarkdown removes the backslash escapes of a Markdown block. It keeps formulas, which have backslashes of
+// their own, and the byte ranges in passed: code spans, in order. It does not always reverse EscapeMarkdown: white
+// space stays collapsed.
 func UnescapeMarkdown(s string, passed [][2]int) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -307,7 +305,7 @@ func UnescapeMarkdown(s string, passed [][2]int) string {
 	return b.String()
 }
 
-// escapeFrom writes s from a byte on. A star between spaces and an underscore inside a word mean nothing, and stay.
+// escapeFrom writes s from a byte offset. A star between spaces and an underscore inside a word need no escape.
 func escapeFrom(b *strings.Builder, s string, from int) {
 	for i := from; i < len(s); i++ {
 		c := s[i]
@@ -319,10 +317,10 @@ func escapeFrom(b *strings.Builder, s string, from int) {
 			}
 		}
 		switch c {
-		case '\\', '`', '[': // without its bracket, a "]" is one of the text, and \[ begins no formula
+		case '\\', '`', '[': // an unmatched "]" is text, and \[ begins no formula
 			b.WriteByte('\\')
 		case '$':
-			if i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9' { // an amount of money is no formula
+			if i+1 == len(s) || s[i+1] < '0' || s[i+1] > '9' { // an amount of money is not a formula
 				b.WriteByte('\\')
 			}
 		case '*', '~', '_':
@@ -346,7 +344,7 @@ func escapeFrom(b *strings.Builder, s string, from int) {
 	}
 }
 
-// inAddress reports whether the last word of a text is, or holds, the beginning of a web address.
+// inAddress reports whether the last word of a text contains the beginning of a web address.
 func inAddress(before string) bool {
 	word := before[strings.LastIndexByte(before, ' ')+1:]
 	return strings.Contains(word, "://") || strings.Contains(strings.ToLower(word), "www.")
@@ -355,7 +353,7 @@ func inAddress(before string) bool {
 // isWord reports whether a rune is a letter or a digit.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// unlinkAddress keeps an address that holds an escape from becoming a link, which would end at the escape.
+// unlinkAddress prevents autolinks of addresses with escapes, which would end at the escape.
 func unlinkAddress(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxAddress is how many bytes before a place are looked at for the address or the name that goes on there.
+// maxAddress is the number of bytes before a bracket that are checked for an address or an identifier.
 const maxAddress = 2048
 
-// The ends of texts behind which a bracket goes on: an address as the page's own reader of Markdown takes one, and a
-// name of program code, "a[2]" or "max_size[2]".
+// Texts before a bracket that is no footnote: an address, as autolinked by the page's Markdown renderer, and an
+// identifier of program code, as in "a[2]" or "max_size[2]".
 var (
 	address = regexp.MustCompile(`(?:(?:https?|ftp)://|www\.)[-a-zA-Z0-9@:%._+~#=]+[/?#]` +
 		`[-a-zA-Z0-9@:%_+.~#$!?&/=();,'">^{}\[\]` + "`" + `]*$`)
@@ -18,10 +18,10 @@ var (
 	codeName = regexp.MustCompile("(?:(?:^|[=(,;+/`-])[a-z]|[A-Za-z0-9]_[A-Za-z0-9]+)$")
 )
 
-// IsRunning reports whether a bracket right behind a text stands in running text, so that "[2]" may be a footnote: not
-// in an address, in the target or the title of a link, behind a name of program code or a backslash that escapes it.
-// Code between backticks and in blocks is not looked for. Only the line before the bracket is looked at, and of that
-// the last maxAddress bytes.
+// IsRunning reports whether a bracket directly after a text is in running text, so that "[2]" may be a footnote. It
+// is not in an address, in the target or title of a link, or after an identifier or an escaping backslash. Code
+// spans and code blocks are not detected. Only the line before the bracket is read, at most its last maxAddress
+// bytes.
 func IsRunning(before string) bool {
 	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
 		return false
@@ -45,9 +45,9 @@ func IsRunning(before string) bool {
 		strings.Contains(word, "<") && pointed.MatchString(word) || codeName.MatchString(word))
 }
 
-// behindTarget returns the text that follows a link's target. s begins behind the target's opening parenthesis. open
-// means that the target or its title has not ended; a space that no title follows ends it too. A target may hold
-// parentheses if they are balanced, as CommonMark has it (§6.3).
+// behindTarget returns the text after a link's target. s begins after the target's opening parenthesis. open
+// reports that the target or its title has not ended; a space without a title ends it too. A target may contain
+// balanced parentheses, as in CommonMark (§6.3).
 func behindTarget(s string) (rest string, open bool) {
 	if strings.HasPrefix(s, "<") && !strings.Contains(s, ">") {
 		return "", true

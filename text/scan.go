@@ -1,13 +1,13 @@
-// Package text turns prose of any language into what the library works with: terms for the lexical index, sentences,
-// token counts and languages. All of it is linear in its input and accepts invalid UTF-8. Its functions are safe for
-// concurrent use.
+// Package text analyses prose of any language: it produces index terms, sentences, token counts and languages. All
+// functions are linear in their input, accept invalid UTF-8 and are safe for concurrent use.
 //
-// scan.go cuts a text into words and runs, query.go and stem.go make terms of these. sentences.go and statements.go
-// find what can be read by itself, detect.go tells the language. formula.go knows TeX, quote_markdown.go escapes
-// Markdown, marker.go and running.go read footnotes of models. The rest are small tests of a line's or a word's form.
+// scan.go tokenises a text into words and runs; query.go and stem.go normalise these to terms. sentences.go and
+// statements.go split text into sentences and statements; detect.go detects the language. formula.go parses TeX,
+// quote_markdown.go escapes Markdown, marker.go and running.go parse the footnotes of models. The other files
+// classify lines and words.
 //
-// Documents and questions must go through the same functions: a term that is made in two ways is never found. A change
-// here therefore needs the index to be made anew. It is a leaf: it imports nothing of this module.
+// Documents and queries must be analysed by the same functions, or their terms do not match. A change here
+// therefore requires reindexing. The package is a leaf: it imports nothing of this module.
 package text
 
 import (
@@ -19,22 +19,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxToken bounds one token in bytes: what is longer (keys, encoded data) is cut, so that it stays findable by its
-// start.
+// maxToken is the maximum length of a token in bytes. Longer ones (keys, encoded data) are truncated and stay
+// findable by their beginning.
 const maxToken = 96
 
-// token is a word or an unbroken run of a script that is written without spaces. Offsets are bytes. A number with
-// points or commas in it is one token, see joinSize.
+// token is a word, or a run of a script written without spaces. Offsets are in bytes. A number with points or
+// commas is one token, see joinSize.
 type token struct {
 	start, end int
-	grams      bool // to be cut in bigrams
-	beside     bool // an apostrophe joins it to its neighbour: l'école, don't
+	grams      bool // to be split into bigrams
+	beside     bool // an apostrophe joins it to the adjacent word: l'école, don't
 }
 
-// scanTokens yields the tokens of s in order until yield returns false. It looks at each byte a bounded number of
-// times. ASCII letters, the most frequent, take a short way.
+// scanTokens yields the tokens of s in order until yield returns false. It reads each byte a bounded number of
+// times, with a fast path for ASCII letters.
 func scanTokens(s string, yield func(token) bool) {
-	afterApostrophe := -1 // where a word would have to start to be beside one
+	afterApostrophe := -1 // offset at which a word would follow an apostrophe
 	for i := 0; i < len(s); {
 		class, size := classifyAt(s, i)
 		if class == classOther || class == classRaised {
@@ -75,7 +75,7 @@ func scanTokens(s string, yield func(token) bool) {
 	}
 }
 
-// class says what a rune is for words: nothing, part of a word, a sign of a run, or a raised digit.
+// class is the tokenizer class of a rune: separator, part of a word, sign of a run, or raised digit.
 type class uint8
 
 const (
@@ -85,8 +85,8 @@ const (
 	classRaised // a superscript digit
 )
 
-// isUnit reports whether a superscript digit belongs to a piece of a word: to a unit or a variable, as in m², km² and
-// x². Behind a number or a longer word it is the mark of a note.
+// isUnit reports whether a superscript digit is part of a unit or a variable, as in m², km² and x². After a number
+// or a longer word it is a note reference.
 func isUnit(piece string) bool {
 	return !isDigit(piece[len(piece)-1]) && utf8.RuneCountInString(piece) <= 3
 }
@@ -100,7 +100,7 @@ var asciiClass = func() (table [utf8.RuneSelf]class) {
 	return table
 }()
 
-// classifyAt returns the class of the rune at s[i] and its size in bytes. Marks belong to the word that they stand on.
+// classifyAt returns the class of the rune at s[i] and its size in bytes. Combining marks belong to their word.
 func classifyAt(s string, i int) (class, int) {
 	if c := s[i]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -118,9 +118,9 @@ func classifyAt(s string, i int) (class, int) {
 	}
 }
 
-// isUnspaced reports whether r belongs to a script whose words are not separated by spaces, or, for Hangul, whose words
-// carry particles that bigrams see through. The ranges are blocks of Unicode, compared as numbers because it is asked
-// for each rune above ASCII.
+// isUnspaced reports whether r belongs to a script without spaces between words, or to Hangul, whose words carry
+// particles that bigrams tolerate. The ranges are Unicode blocks, compared as numbers because it is called for each
+// rune above ASCII.
 func isUnspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -137,9 +137,10 @@ func isUnspaced(r rune) bool {
 	return false
 }
 
-// joinSize returns the size of the mark at s[i] if the word from start goes on behind it: the point of 3.14 and v2.1,
-// the comma of 1,000 and 3,5, a soft hyphen or a joiner. Else it returns 0. A comma joins if three digits follow it, as
-// between thousands, or one or two that end the number, as before decimals. In a list such as 1,2,3 it joins nothing.
+// joinSize returns the size of the character at s[i] if it continues the word that begins at start: the point of
+// 3.14 and v2.1, the comma of 1,000 and 3,5, a soft hyphen or a joiner. Otherwise it returns 0. A comma joins
+// before three digits, as in thousands, or before one or two final digits, as in decimals. In a list such as 1,2,3
+// it does not join.
 func joinSize(s string, start, i, size int) int {
 	switch c := s[i]; {
 	case c == '.' && i+1 < len(s) && isDigit(s[i-1]) && isDigit(s[i+1]):
@@ -174,7 +175,7 @@ func apostropheSize(s string, i int) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// countDigits counts the digits from s[i] on, up to four: more than three are no group.
+// countDigits counts the digits from s[i] on, up to four: more than three are no digit group.
 func countDigits(s string, i int) int {
 	n := 0
 	for i+n < len(s) && n < 4 && isDigit(s[i+n]) {
@@ -183,7 +184,7 @@ func countDigits(s string, i int) int {
 	return n
 }
 
-// allDigits reports whether s is a number so far. A number longer than 20 bytes is none, which also keeps scan linear.
+// allDigits reports whether s is a number so far. The limit of 20 bytes keeps the scanner linear.
 func allDigits(s string) bool {
 	if len(s) > 20 {
 		return false
@@ -196,7 +197,7 @@ func allDigits(s string) bool {
 	return true
 }
 
-// isPlain reports whether s has digits alone.
+// isPlain reports whether s has only digits.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
@@ -208,8 +209,8 @@ func isPlain(s string) bool {
 
 var superscripts = []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-// Superscript returns digits, with the commas and dashes between them, as superscript digits, and any other text as it
-// is. The mark of a note behind 1921 would else be read as a digit of the number.
+// Superscript converts digits, with the commas and dashes between them, to superscript, and returns other text
+// unchanged. Otherwise a note reference after 1921 would be read as a digit of the number.
 func Superscript(s string) string {
 	if s == "" || strings.Trim(s, "0123456789,-–") != "" || strings.Trim(s, ",-–") == "" {
 		return s
@@ -227,8 +228,8 @@ func IsSuperscript(r rune) bool {
 	return r == '²' || r == '³' || r == '¹' || r == '⁰' || r >= '⁴' && r <= '⁹'
 }
 
-// Compose returns the one rune that a base letter and a combining mark make, if there is one. The marks are the
-// combining diacritical marks (U+0300 to U+036F) and the two of kana. PDFs often have letter and mark apart.
+// Compose returns the composed rune of a base letter and a combining mark, if it exists. Marks are the combining
+// diacritical marks (U+0300 to U+036F) and the two of kana. PDFs often store letter and mark separately.
 func Compose(base, mark rune) (rune, bool) {
 	if mark < 0x0300 || mark > 0x036f && mark != 0x3099 && mark != 0x309a {
 		return 0, false
@@ -238,12 +239,12 @@ func Compose(base, mark rune) (rune, bool) {
 	return r, size == len(s)
 }
 
-// Unspaced reports whether r belongs to a script that is written without spaces between words, or to Hangul.
+// Unspaced reports whether r belongs to a script without spaces between words, or to Hangul.
 func Unspaced(r rune) bool { return isUnspaced(r) }
 
-// Tokens estimates how many tokens a model makes of s: a quarter for each ASCII character, a half for other letters,
-// one for each sign of a script without spaces. On English prose it is within about 5 %. An estimate is enough: there
-// is no tokenizer for every model here, and budgets and sizes of passages have room for an error.
+// Tokens estimates the number of a model's tokens in s: a quarter for each ASCII character, a half for other
+// letters, one for each sign of a script without spaces. The error is about 5 % for English prose. An estimate is
+// enough, since token budgets and passage sizes have a margin; not every model's tokenizer is available.
 func Tokens(s string) int {
 	quarters := 0
 	for i := 0; i < len(s); {
@@ -263,17 +264,17 @@ func Tokens(s string) int {
 	return (quarters + 3) / 4
 }
 
-// Run is an unbroken run of a script that is written without spaces. Bigrams find words without knowing where these
-// begin; what of a run is grammar must be known, or any two questions would have terms in common.
+// Run is a run of a script written without spaces. Bigrams match words without segmentation. Grammar marks function
+// words, which would otherwise give any two questions common terms.
 type Run struct {
 	Runes   []rune   // as typed
-	Terms   []string // Terms[i] stands for Runes[i] and Runes[i+1]; of a run of one rune there is one
-	Grammar []bool   // of each rune: it carries no subject
-	Letters []bool   // of each rune: it is a letter or a sign, not a mark on one
+	Terms   []string // Terms[i] is the bigram of Runes[i] and Runes[i+1]; a run of one rune has one term
+	Grammar []bool   // by rune: it is part of a function word
+	Letters []bool   // by rune: it is a letter or a sign, not a combining mark
 }
 
-// Runs returns the runs of a question in scripts without spaces. A name in hiragana at the beginning of a sentence is
-// no grammar, see leadingName.
+// Runs returns the runs of a query in scripts without spaces. A hiragana word at the beginning of a sentence is not
+// grammar, see leadingName.
 func Runs(q string) []Run {
 	var out []Run
 	scanTokens(q, func(t token) bool {
@@ -298,8 +299,8 @@ func Runs(q string) []Run {
 	return out
 }
 
-// WordLetters is how many letters a word has at least in the script of a rune: two where one stands for a syllable or a
-// meaning, three where it stands for a sound.
+// WordLetters returns the minimum letters of a word in the script of a rune: two in syllabic and logographic
+// scripts, three in alphabetic ones.
 func WordLetters(r rune) int {
 	if isAlphabetic(r) {
 		return 3
@@ -307,7 +308,7 @@ func WordLetters(r rune) int {
 	return 2
 }
 
-// isAlphabetic reports whether a sign of a script without spaces stands for a sound: of Thai, Lao, Myanmar and Khmer.
+// isAlphabetic reports whether a rune of a script without spaces is alphabetic: Thai, Lao, Myanmar or Khmer.
 func isAlphabetic(r rune) bool { return r < 0x1100 || r >= 0x1780 && r < 0x1800 }
 
 // Function words of the scripts without spaces: interrogatives, pronouns, particles, copulas and endings.
@@ -320,15 +321,15 @@ var (
 โดย ให้ ได้ จะ แล้ว นี้ นั้น
 무엇 무슨 누구 누가 어디 언제 얼마 어느 어떤 어떻 입니 습니 합니 니까 니다 나요 까요 인가 는가`))
 	functionSigns = "的了是吗嗎呢么麼在有和与與或从從到对對被把给給这這那哪几幾谁誰我你他她它们們个個何吧啊몇왜"
-	// what begins a Japanese question in hiragana without naming anything
+	// openings of Japanese questions in hiragana that name no subject
 	japaneseOpenings = slices.Collect(strings.FieldsSeq(
 		`いつ どこ だれ どな なに なん なぜ いくら いくつ どの どう どれ どち この その あの これ それ あれ ここ そこ`,
 	))
 	japaneseParticles = "のはがをにでともへやか"
 )
 
-// grammarOf tells of each rune of a run whether it carries no subject. Hiragana are endings and particles in Japanese;
-// the rest is told by the lists above.
+// grammarOf reports for each rune of a run whether it is grammar. Hiragana are endings and particles in Japanese;
+// other function words are in the lists above.
 func grammarOf(runes []rune) []bool {
 	out := make([]bool, len(runes))
 	for i, r := range runes {
@@ -344,8 +345,8 @@ func grammarOf(runes []rune) []bool {
 	return out
 }
 
-// leadingName is how many runes of hiragana at the beginning of a run name something: behind a sign of another kind
-// they are its ending or a particle, at the beginning of a sentence they are a word, up to its particle.
+// leadingName returns the number of leading hiragana runes that are a word, up to its particle. It applies at the
+// beginning of a sentence; after another script hiragana are endings or particles.
 func leadingName(runes []rune) int {
 	n := 0
 	for n < len(runes) && isHiragana(runes[n]) {

@@ -8,15 +8,14 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// longest is how far a sentence is put together over abbreviations, in bytes.
+// longest is the maximum length in bytes of a sentence that is joined across abbreviations.
 const longest = 2000
 
-// Sentences returns the rune ranges of the sentences of s, in order, without the white space around them. Blank lines
-// end a sentence; a single line break does where the lines look like rows, items or headings, and does not where they
-// look like one wrapped paragraph. Abbreviations (Dr., e.g.), initials and the numbers of numbered items do not end
-// one, nor does anything in a formula. A number that stands alone before what it numbers is part of it, also where
-// blank lines are between them. The breaks themselves are those of Unicode's UAX #29; what they get wrong is put
-// together again. White space between two sentences belongs to neither.
+// Sentences returns the rune ranges of the sentences of s, in order, without surrounding white space. Blank lines
+// end a sentence. A single line break ends it between rows, items or headings, but not in a wrapped paragraph.
+// Abbreviations (Dr., e.g.), initials, item numbers and formulas do not end a sentence. An item number on its own
+// line belongs to its item, even across blank lines. The breaks are those of Unicode's UAX #29, with wrong ones
+// removed.
 func Sentences(s string) [][2]int {
 	s = MaskFormulas(s)
 	var out [][2]int
@@ -34,7 +33,7 @@ func Sentences(s string) [][2]int {
 		runes, bytes = runes+n, start+len(piece)
 	}
 	pieces := sentences.FromString(unwrapLines(s))
-	start := 0 // of the sentence that grows
+	start := 0 // of the current sentence
 	for pieces.Next() {
 		end := pieces.End()
 		if end < len(s) && end-start < longest && (isUnfinished(s[start:end], s[end:]) || isMark(s[start:end])) {
@@ -49,8 +48,8 @@ func Sentences(s string) [][2]int {
 	return out
 }
 
-// unwrapLines replaces the line breaks inside wrapped paragraphs by spaces. The result has the length of s. UAX #29
-// ends a sentence at each line break; a space in its place lets it go on, and offsets stay.
+// unwrapLines replaces line breaks in wrapped paragraphs with spaces, which keeps offsets. UAX #29 ends a sentence
+// at each line break, but not at a space.
 func unwrapLines(s string) string {
 	i := strings.IndexByte(s, '\n')
 	if i < 0 {
@@ -67,7 +66,7 @@ func unwrapLines(s string) string {
 	return string(b)
 }
 
-// nextBreak is where the next line break is behind s[i], -1 if there is none.
+// nextBreak returns the index of the next line break after s[i], or -1.
 func nextBreak(s string, i int) int {
 	if n := strings.IndexByte(s[i+1:], '\n'); n >= 0 {
 		return i + 1 + n
@@ -75,9 +74,8 @@ func nextBreak(s string, i int) int {
 	return -1
 }
 
-// isWrapped reports whether the text after a line goes on with the line's sentence. A next line in lower case goes on
-// with the sentence; one that begins with a capital does so only behind a line that is long enough to have been
-// wrapped.
+// isWrapped reports whether the text after a line continues the line's sentence. A lower-case next line does; one
+// that begins with a capital only if the line is long enough to have been wrapped.
 func isWrapped(line, rest string) bool {
 	trimmed := strings.TrimRight(line, " \r")
 	next := strings.TrimLeft(rest, " ")
@@ -96,9 +94,8 @@ func isWrapped(line, rest string) bool {
 	return len(trimmed) >= wrappedLine && !unicode.IsNumber(first)
 }
 
-// isUnfinished reports whether a piece that ends at a break of the Unicode rules is not a whole sentence. Only a point
-// can be one: in an abbreviation, behind an initial or an ordinal number. A day of the month is one if a month's name
-// follows.
+// isUnfinished reports whether a piece between two Unicode breaks is not a whole sentence: it ends with the point
+// of an abbreviation, an initial or an ordinal number. A day of the month is one if a month's name follows.
 func isUnfinished(piece, rest string) bool {
 	if strings.HasSuffix(piece, "\n") {
 		return false
@@ -108,7 +105,7 @@ func isUnfinished(piece, rest string) bool {
 	if !ok {
 		return false
 	}
-	body = strings.TrimSuffix(body, `\`) // Markdown escapes the number of what is no list
+	body = strings.TrimSuffix(body, `\`) // Markdown escapes numbers outside of lists
 	if leadsToNumber(trimmed, rest) || strings.HasSuffix(trimmed, leaderDots) {
 		return true
 	}
@@ -136,7 +133,7 @@ func isUnfinished(piece, rest string) bool {
 	return known
 }
 
-// lastWord returns what follows the last space or opening bracket, at most 12 bytes of it.
+// lastWord returns the text after the last space or opening bracket, at most 12 bytes.
 func lastWord(s string) string {
 	from := max(0, len(s)-13)
 	i := strings.LastIndexAny(s[from:], " \n\t([\"“„»\u00a0")
@@ -150,7 +147,7 @@ func lastWord(s string) string {
 	return ""
 }
 
-// firstWord returns what a text begins with, up to a space or a mark, at most 40 bytes of it.
+// firstWord returns the text up to the first space or punctuation mark, at most 40 bytes.
 func firstWord(s string) string {
 	s = s[:min(len(s), 40)]
 	s = strings.TrimLeft(s, " ")
@@ -160,7 +157,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// isMark reports whether a piece is nothing but the number of an item: "1.", "2)", "(3)", "iv.".
+// isMark reports whether a piece is only an item number: "1.", "2)", "(3)", "iv.".
 func isMark(piece string) bool {
 	number := strings.TrimSpace(piece)
 	if len(number) < 2 || !strings.HasSuffix(number, ".") && !strings.HasSuffix(number, ")") {
@@ -170,7 +167,7 @@ func isMark(piece string) bool {
 	return number != "" && len(number) <= 4 && isNumbering(number)
 }
 
-// isNumbering reports whether w counts an item: 12, 3.1, a, iv.
+// isNumbering reports whether w is an item number: 12, 3.1, a, iv.
 func isNumbering(w string) bool {
 	if len(w) > 8 {
 		return false
@@ -181,32 +178,32 @@ func isNumbering(w string) bool {
 	return allDigits(w) || strings.Trim(w, "ivxIVX") == ""
 }
 
-// abbreviations never end a sentence that goes on with a capital or a digit. Those that may also end a sentence, such
-// as "etc.", are not among them.
+// abbreviations never end a sentence before a capital or a digit. Ambiguous ones such as "etc." are not included.
 var abbreviations = wordSet(`dr mr mrs ms prof st vs e.g i.e eg ie cf approx gen col sgt capt lt rev hon gov sen rep ` +
 	`ca viz
 	z.b u.a d.h bzw vgl evtl ggf inkl zzgl hr fr mm mme mlle p.ex c.-à-d sra srta ud uds p.ej т.е г стр рис см`)
 
-// counted are abbreviations in front of a number.
+// counted are abbreviations before a number.
 var counted = wordSet(`no nos vol pp p ch chap fig figs sec sect art eq abs nr s núm pág min max ext tel jan feb mar ` +
 	`apr ` +
 	`jun jul aug sep sept oct
 	nov dec ст п`)
 
-// months are names of months without abbreviations, folded, in English and German.
+// months are full names of months, folded, in English and German.
 var months = wordSet(`januar februar marz april mai juni juli august september oktober november dezember january ` +
 	`february march may june july october
 	december`)
 
-// leaderMarks is how many equal marks in a row are a leader: an ellipsis at the end of a sentence has up to four.
+// leaderMarks is the minimum number of equal marks of a leader: an ellipsis at the end of a sentence has up to
+// four.
 const leaderMarks = 5
 
-// leaderDots is a leader of the usual marks.
+// leaderDots is a leader of dots.
 var leaderDots = strings.Repeat(".", leaderMarks)
 
-// Leader reports whether a line ends with a leader, the row of dots in a table of contents, or with one and a page
-// number behind it. Such a line names something that stands elsewhere and states nothing itself. Marks may have spaces
-// between them. Something with a letter must stand before them.
+// Leader reports whether a line ends with a leader, the row of dots in a table of contents, with an optional page
+// number. Such a line is a reference and states nothing. Marks may have spaces between them. The text before them
+// must contain a letter.
 func Leader(line string) bool {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	if at := strings.LastIndexFunc(line, unicode.IsSpace); pageNumber(line[at+1:]) {
@@ -223,28 +220,27 @@ func Leader(line string) bool {
 	return marks >= leaderMarks && strings.ContainsFunc(line, unicode.IsLetter)
 }
 
-// pageNumber reports whether a word is a page's number, in digits or in small Roman numerals.
+// pageNumber reports whether a word is a page number, in digits or in lower-case Roman numerals.
 func pageNumber(w string) bool {
 	return w != "" && (strings.Trim(w, "0123456789") == "" || strings.Trim(w, "ivxlc") == "")
 }
 
-// leadsToNumber reports whether the line that piece begins ends with a leader and the page number that begins rest.
+// leadsToNumber reports whether the first line of piece ends with a leader and rest begins with its page number.
 func leadsToNumber(piece, rest string) bool {
 	line, _, _ := strings.Cut(rest, "\n")
 	return pageNumber(strings.TrimSpace(line)) && Leader(piece)
 }
 
 const (
-	fewLeaders = 3   // lines of a table of contents
-	fewEntries = 8   // of an index
-	entryWords = 6   // on average with its page numbers
-	inOrder    = 0.8 // of an index's entries begin with the letter of the one before or a later one
+	fewLeaders = 3   // minimum lines of a table of contents
+	fewEntries = 8   // minimum entries of an index
+	entryWords = 6   // maximum average words of an entry, with its page numbers
+	inOrder    = 0.8 // minimum share of an index's entries in alphabetical order
 )
 
-// Directory reports whether a text is a piece of a table of contents or of an index: it says on which pages something
-// is said, and states nothing itself. The first has lines with leaders, the second names in alphabetical order, each
-// with its pages behind a comma. Such pieces match many questions by their words and answer none, so that searches put
-// them behind others.
+// Directory reports whether a text is part of a table of contents or of an index. The first has lines with leaders,
+// the second names in alphabetical order, each with its pages after a comma. Such texts match many queries by words
+// but answer none, so searches rank them last.
 func Directory(s string) bool {
 	leaders, led, all := 0, 0, 0
 	for line := range strings.Lines(s) {
@@ -256,12 +252,12 @@ func Directory(s string) bool {
 	return leaders >= fewLeaders && led*2 >= all || isIndex(s)
 }
 
-// isIndex reports whether a text is of entries like "roof, 12, 47–49". Words are taken as they come, since lines may
-// have been joined.
+// isIndex reports whether a text consists of index entries like "roof, 12, 47–49". It ignores line breaks, since
+// lines may have been joined.
 func isIndex(s string) bool {
 	words := strings.Fields(s)
 	entries, ordered := 0, 0
-	var before, first rune // how the last entry and the one at work begin
+	var before, first rune // first letters of the previous and of the current entry
 	for i, word := range words {
 		if isPages(word) {
 			continue
@@ -280,7 +276,7 @@ func isIndex(s string) bool {
 	return entries >= fewEntries && len(words) <= entryWords*entries && float64(ordered) >= inOrder*float64(entries)
 }
 
-// isPages reports whether a word is a page, or pages: "47", "47," or "47–49".
+// isPages reports whether a word is a page number or range: "47", "47," or "47–49".
 func isPages(word string) bool {
 	pages := strings.Trim(word, ",")
 	return pages == "" || strings.Trim(pages, "0123456789-–") == ""

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	tabWidth    = 4  // columns that a tab at the beginning of a line is counted as
-	wrappedLine = 40 // runes that a line of a wrapped paragraph has at least
+	tabWidth    = 4  // columns of a leading tab
+	wrappedLine = 40 // minimum runes of a line in a wrapped paragraph
 )
 
-// Statements returns the rune ranges of what can be read by itself in s, in order: sentences and, of indented lines
-// such as settings, data or program code, a line with those that are indented below it, down to the bracket that closes
-// it. One of more than longest runes is taken apart; its first line stays with the first part of what is below it.
-// Cutting program code or settings into sentences would part a name from its value.
+// Statements returns the rune ranges of self-contained units in s, in order. In prose a unit is a sentence. In
+// indented text, such as settings, data or program code, it is a line with the lines indented below it, up to the
+// closing bracket. A unit longer than longest runes is split; its first line stays with the first part below it.
+// Splitting code or settings into sentences would separate a name from its value.
 func Statements(s string, longest int) [][2]int {
 	o := outline{text: s, longest: longest}
 	lines := indentedLines(s)
@@ -36,21 +36,21 @@ func Statements(s string, longest int) [][2]int {
 	return o.parts
 }
 
-// indentedLine is a line of a text. Offsets in runes are those of the whole text.
+// indentedLine is a line of a text. Rune offsets are those of the whole text.
 type indentedLine struct {
 	from, to   int // bytes, with its line break
 	begin      int // runes before it
-	start, end int // runes of its text, without the white space around it
+	start, end int // runes of its text, without surrounding white space
 	indent     int // columns before its text
 	first      byte
 }
 
 func (l indentedLine) blank() bool { return l.start == l.end }
 
-// closes reports whether a line belongs to what began above it.
+// closes reports whether a line closes the block above it.
 func (l indentedLine) closes() bool { return l.first == '}' || l.first == ']' || l.first == ')' }
 
-// indentedLines measures the lines of a text once.
+// indentedLines parses the indentation of the lines of a text.
 func indentedLines(s string) []indentedLine {
 	var lines []indentedLine
 	at, runes := 0, 0
@@ -75,8 +75,8 @@ func indentedLines(s string) []indentedLine {
 	return lines
 }
 
-// isIndented reports whether lines have others below them. Rows of a table, of which the first cell can be empty, have
-// none.
+// isIndented reports whether lines have different indentations. Table rows do not count, since their first cell may
+// be empty.
 func isIndented(lines []indentedLine) bool {
 	deeper := false
 	for _, l := range lines {
@@ -88,14 +88,14 @@ func isIndented(lines []indentedLine) bool {
 	return deeper
 }
 
-// outline collects the parts of a text. Parts are rune ranges in the order of the text.
+// outline collects the parts of a text as rune ranges, in text order.
 type outline struct {
 	text    string
 	longest int
 	parts   [][2]int
 }
 
-// addSentences adds the sentences of lines that stand together.
+// addSentences adds the sentences of consecutive lines.
 func (o *outline) addSentences(lines []indentedLine) {
 	if len(lines) == 0 {
 		return
@@ -106,14 +106,14 @@ func (o *outline) addSentences(lines []indentedLine) {
 	}
 }
 
-// addOutline adds the parts of lines without blank ones. A line that is indented the least begins a tree if deeper
-// lines or closing ones follow.
+// addOutline adds the parts of lines without blank ones. A line of the least indentation begins a tree if deeper or
+// closing lines follow.
 func (o *outline) addOutline(lines []indentedLine) {
 	least := lines[0].indent
 	for _, l := range lines {
 		least = min(least, l.indent)
 	}
-	alone := 0 // the first of the lines before this one that have none below them
+	alone := 0 // the first of the preceding lines without lines below them
 	for from := 0; from < len(lines); {
 		to := from + 1
 		for to < len(lines) && (lines[to].indent > least || lines[to].closes()) {
@@ -129,7 +129,8 @@ func (o *outline) addOutline(lines []indentedLine) {
 	o.addAlone(lines[alone:])
 }
 
-// addAlone adds the sentences of lines with none below them. A short line is not wrapped: the next says something else.
+// addAlone adds the sentences of lines without lines below them. A short line is not wrapped, so the next begins a
+// new statement.
 func (o *outline) addAlone(lines []indentedLine) {
 	from := 0
 	for i, l := range lines {
@@ -140,9 +141,9 @@ func (o *outline) addAlone(lines []indentedLine) {
 	}
 }
 
-// addTree adds a line with those below it and those that close it. Where a text begins inside a tree, the line itself
-// is missing. A tree that is too long is taken apart below its first line; what closes it goes with its last part if
-// there is room.
+// addTree adds a line with the lines below it and those that close it. At the start of a text the first line may be
+// missing. A tree that is too long is split below its first line; the closing lines join its last part if there is
+// room.
 func (o *outline) addTree(lines []indentedLine, least int) {
 	head, last := lines[0], lines[len(lines)-1]
 	if last.end-head.start <= o.longest {
@@ -174,7 +175,7 @@ func (o *outline) addTree(lines []indentedLine, least int) {
 	o.addTree(lines[closed:], least)
 }
 
-// addHead adds a line to the part of a number, or before it.
+// addHead adds a line to part n, or before it if that would be too long.
 func (o *outline) addHead(head indentedLine, n int) {
 	if n < len(o.parts) && o.parts[n][1]-head.start <= o.longest {
 		o.parts[n][0] = head.start

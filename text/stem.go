@@ -23,16 +23,16 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// language holds the stemmer of a language and its list of stop words. Both functions take a word in lower case.
+// language holds the stemmer of a language and its list of stop words. Both functions take a lower-case word.
 type language struct {
 	stem func(lower string) string
 	stop func(lower string) bool // nil: no list
-	// foldFirst: the stemmer does not need the diacritics, so that a word typed without them has the same stem.
+	// foldFirst: the stemmer does not need diacritics, so that a word typed without them has the same stem.
 	foldFirst bool
 }
 
-// languages by ISO 639-1. Those without a list of stop words have the stemmers of snowballstem on folded words: without
-// their diacritics some endings stay, but a word typed without them is found.
+// languages by ISO 639-1. Those without stop words use the stemmers of snowballstem on folded words: without
+// diacritics some endings stay, but words typed without them are found.
 var languages = map[string]language{
 	"ar": {snowballStemmer(arabic.Stem), nil, true},
 	"da": {snowballStemmer(danish.Stem), nil, true},
@@ -52,7 +52,7 @@ var languages = map[string]language{
 	"tr": {snowballStemmer(turkish.Stem), nil, true},
 }
 
-// snowballStemmer makes a function of a stemmer that works on an environment, as generated Snowball code does.
+// snowballStemmer adapts a generated Snowball stemmer, which works on an environment.
 func snowballStemmer(stem func(*snowballstem.Env) bool) func(string) string {
 	return func(lower string) string {
 		env := snowballstem.NewEnv(lower)
@@ -61,7 +61,7 @@ func snowballStemmer(stem func(*snowballstem.Env) bool) func(string) string {
 	}
 }
 
-// languageOf finds a language by its tag, of which the first part counts. Both forms of Norwegian have one stemmer.
+// languageOf returns the language of a tag, by its first part. Both forms of Norwegian share a stemmer.
 func languageOf(lang string) (language, bool) {
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	if lang == "nb" || lang == "nn" {
@@ -71,8 +71,8 @@ func languageOf(lang string) (language, bool) {
 	return l, ok
 }
 
-// termOf returns the term of a cleaned word: its stem, folded. Words with digits, points or underscores stay whole. A
-// word of one or two bytes has no ending.
+// termOf returns the index term of a normalised word: its stem, folded. Words with digits, points or underscores,
+// and words of one or two bytes, are not stemmed.
 func (l language) termOf(lower string) string {
 	if l.stem == nil || len(lower) < 3 || !isStemmable(lower) {
 		return foldLower(lower)
@@ -86,7 +86,7 @@ func (l language) termOf(lower string) string {
 	return foldLower(lower)
 }
 
-// isStemmable reports whether a word is one of letters, not a number or a name of program code.
+// isStemmable reports whether a word has only letters, unlike a number or an identifier.
 func isStemmable(w string) bool {
 	for i := range len(w) {
 		if c := w[i]; isDigit(c) || c == '_' || c == '.' {
@@ -97,8 +97,8 @@ func isStemmable(w string) bool {
 }
 
 // germanStem removes the endings of nouns, adjectives and weak verbs from a folded word, so that Dach, Dächer and
-// Dächern meet. At least four letters stay. It takes off one ending, the longest that leaves enough, which Snowball's
-// German stemmer does in three steps with more rules; the light form keeps more words apart.
+// Dächern have the same stem. At least four letters stay. It removes one ending, the longest possible; Snowball's
+// German stemmer has three steps and more rules, but conflates more words.
 func germanStem(w string) string {
 	for _, ending := range []string{"ern", "nen", "em", "en", "er", "es", "e", "n", "s"} {
 		rest, ok := strings.CutSuffix(w, ending)
@@ -113,8 +113,7 @@ func germanStem(w string) string {
 	return w
 }
 
-// germanStop reports whether a word says nothing of a German question's subject. Other languages with a list have that
-// of their stemmer's package.
+// germanStop reports whether a word is a German stop word. Other languages use the list of their stemmer's package.
 func germanStop(w string) bool {
 	_, ok := germanStops[w]
 	return ok
@@ -135,7 +134,7 @@ weil welche welchem welchen welcher welches wenn wer werde werden wie wieder wie
 	`wurde wurden während würde zu zum
 zur zwar zwischen`)
 
-// asking are words of questions that the stemmers' lists leave out, by language.
+// asking are question words that are missing in the stemmers' lists, by language.
 var asking = map[string]map[string]struct{}{
 	"en": wordSet(`could would shall may might must much many also us tell please yes does let show give explain ` +
 		`describe say says said get got
@@ -149,13 +148,13 @@ var asking = map[string]map[string]struct{}{
 	"ru": wordSet(`какой какая какие каков сколько который которая которые`),
 }
 
-// grammar are the bigrams and signs of Japanese, Chinese and Thai questions that carry no subject.
+// grammar are bigrams and signs of Japanese, Chinese and Thai questions without a subject.
 var grammar = wordSet(`什么 怎么 为什 么是 是什 哪里 哪个 多少 如何 是否 可以 請問 请问 什麼 怎麼 為什 麼是 多久 一个 一個 何で 何時 อะไร`)
 
-// particles are the most frequent signs of Chinese grammar.
+// particles are the most frequent grammatical signs of Chinese.
 var particles = wordSet(`的 了 是 吗 嗎 呢 么 麼`)
 
-// wordSet makes a set of words that spaces part.
+// wordSet returns the set of the space-separated words.
 func wordSet(words string) map[string]struct{} {
 	m := make(map[string]struct{})
 	for w := range strings.FieldsSeq(words) {
@@ -164,7 +163,7 @@ func wordSet(words string) map[string]struct{} {
 	return m
 }
 
-// stopGram reports whether a bigram is only grammar: hiragana, or made with a Chinese particle.
+// stopGram reports whether a bigram is only grammar: hiragana, or with a Chinese particle.
 func stopGram(g string) bool {
 	if _, ok := grammar[g]; ok {
 		return true
@@ -179,16 +178,16 @@ func stopGram(g string) bool {
 	return hiragana
 }
 
-// IsStopGram reports whether a bigram of a script without spaces carries no subject.
+// IsStopGram reports whether a bigram of a script without spaces is only grammar.
 func IsStopGram(g string) bool { return stopGram(g) }
 
-// IsStop reports whether a word carries no subject in a language (ISO 639-1). It knows no stop words of others.
+// IsStop reports whether a word is a stop word of a language (ISO 639-1). It does not check other languages.
 func IsStop(word, lang string) bool {
 	l, ok := languageOf(lang)
 	return ok && l.isStop(cleanToken(word), lang)
 }
 
-// Stops returns a function that reports whether a word carries no subject in one of some languages (ISO 639-1).
+// Stops returns a function that reports whether a word is a stop word of one of the languages (ISO 639-1).
 func Stops(langs ...string) func(word string) bool {
 	var known []func(lower string) bool
 	for _, lang := range langs {
@@ -202,7 +201,7 @@ func Stops(langs ...string) func(word string) bool {
 	}
 }
 
-// isStop reports whether a cleaned word is a stop word, or one that only asks.
+// isStop reports whether a normalised word is a stop word or a question word.
 func (l language) isStop(lower, lang string) bool {
 	if l.stop == nil {
 		return false

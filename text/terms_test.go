@@ -364,7 +364,7 @@ func TestStatementsOfIndentedLines(t *testing.T) {
 	}
 }
 
-// Whatever the text is, its statements hold all of it that is no white space, in order.
+// The statements of any text cover all of its non-white space, in order.
 func FuzzStatements(f *testing.F) {
 	for _, seed := range []string{
 		"a:\n  b: 1\n}\n", "\t\tx\n y\nz", "1.\n  Über\n\n|a\n b", "  " + strings.Repeat("\u00a0", 40) + "\n}",

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether r shows nothing and means nothing in any text: tag characters, which spell a text that no
-// reader sees, other unassigned signs that are never drawn, deprecated format controls and the controls of annotations.
-// The flags of England, Scotland and Wales as emoji are written with tags and lose them. Tag characters are U+E0000 to
-// U+E007F, which have been used to hide orders for models in documents.
+// Hidden reports whether r is invisible and has no meaning in any text: tag characters (U+E0000 to U+E007F), other
+// unassigned invisible characters, deprecated format controls and annotation controls. Tag characters have been
+// used to hide prompt injections in documents. The emoji flags of England, Scotland and Wales contain tags, which
+// they lose.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x2000:
@@ -22,8 +22,8 @@ func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && unicode.Is(unicode.Deprecated, r)
 }
 
-// isInvisible reports whether r is drawn as nothing, though it may have a meaning beside letters: joiners, marks of
-// direction, variation selectors, fillers.
+// isInvisible reports whether r is invisible, but may have a meaning next to letters: joiners, directional marks,
+// variation selectors, fillers.
 func isInvisible(r rune) bool {
 	if r < 0x34F || r >= 0x3400 && r <= 0xD7FF { // Latin and Greek, Chinese and Korean
 		return r == 0xAD
@@ -33,15 +33,15 @@ func isInvisible(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Sieve decides rune by rune what of a text a reader could see. Besides what is Hidden it leaves out a variation
-// selector behind another and, of any invisible signs in a row, all but the first two: writing needs no more, and such
-// runs can spell out a text. The zero value is ready. A text goes through one Sieve from its beginning to its end.
+// Sieve filters runes that a reader can't see. Besides Hidden runes it removes repeated variation selectors and, in
+// a run of invisible characters, all but the first two: scripts need no more, and longer runs can encode hidden
+// text. The zero value is ready to use. A text must pass through one Sieve from start to end.
 type Sieve struct {
-	run      int // invisible signs right before
+	run      int // invisible runes directly before
 	selector bool
 }
 
-// Keep reports whether the next rune stays.
+// Keep reports whether the next rune is kept.
 func (s *Sieve) Keep(r rune) bool {
 	if r < 0xAD { // nearly always
 		s.run, s.selector = 0, false
@@ -62,8 +62,7 @@ func (s *Sieve) Keep(r rune) bool {
 	return true
 }
 
-// Visible returns s without what a Sieve leaves out. Most texts come back as they are. Nothing is copied as long as
-// everything stays.
+// Visible returns s without the runes that a Sieve removes. It copies only if there are any.
 func Visible(s string) string {
 	var check Sieve
 	for i, r := range s {
@@ -86,10 +85,10 @@ func Visible(s string) string {
 	return s
 }
 
-// Blank reports whether nothing of s is drawn: it is empty, or has spaces and signs that show nothing.
+// Blank reports whether s is invisible: empty, or only spaces and invisible characters.
 func Blank(s string) bool {
 	for _, r := range s {
-		// a Braille letter without dots
+		// Braille pattern blank
 		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !Hidden(r) && !isInvisible(r) && r != '\u2800' {
 			return false
 		}

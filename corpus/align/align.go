@@ -5,20 +5,18 @@ import (
 	"strings"
 )
 
-// Range is [From, To) among the words of the other text; the zero Range is none. Both count words, from 0, and not
-// runes or bytes.
+// Range is a range [From, To) of word indexes in the other text, counted from 0; the zero Range is empty.
 type Range struct{ From, To int }
 
-// Find returns where each word of text stands in other. Runs of words that occur once in both are found first, wherever
-// they stand, the longest before shorter ones, and then grow while the words beside them are equal. What lies between
-// two of them in both texts is searched in the same way, for runs of two words and more that keep their order. A word
-// that could stand in several places is not found, nor is one alone: a repeated word is told only by its neighbours.
-// The result has one Range for each word of text. It is used to find the words of a recognised or rewritten page again,
-// where an ordinary comparison of lines (diff) fails, because whole columns may have changed places.
+// Find returns the position in other of each word of text. It first matches runs of words that occur once in both
+// texts, wherever they are, the longest first, and extends them while the adjacent words are equal. It then
+// searches the gaps between two matches in the same way, for runs of two words or more in the same order. A word
+// with several possible positions is not matched, nor is a single word: only its neighbours identify a repeated
+// word. The result has one Range for each word of text. Find aligns the words of a scanned or converted page, where
+// a line diff fails because whole columns may have moved.
 //
-// Steps with long runs come first: what they match is nearly certain, and keeps the shorter runs, which may stand
-// anywhere, from being matched with the wrong place. Time grows with the words of both texts together, not with their
-// product.
+// Long runs are matched first: their matches are nearly certain and prevent wrong matches of shorter runs. Time is
+// linear in the words of both texts, not in their product.
 func Find(text, other []string) []Range {
 	f := newFinding(text, other)
 	f.matchOnce(12)
@@ -33,24 +31,24 @@ func Find(text, other []string) []Range {
 	return f.ranges()
 }
 
-// finding is an alignment on its way. Words are numbered: equal ones have the same number. taken tells which words of b
-// are matched, so that no two words of a stand in one place. Slices are as long as the texts.
+// finding is an alignment in progress. Words are interned: equal ones have the same number. taken marks the matched
+// words of b, so that no two words of a match the same word. Slices are as long as the texts.
 type finding struct {
 	text, other  []string
 	a, b         []int
-	at           []int               // of each word of a: its place in b, or -1
+	at           []int               // for each word of a: its index in b, or -1
 	taken        []bool              // of each word of b
 	onceA, onceB map[[maxRun]int]int // scratch of matchOnce
 }
 
-// maxRun is how many words a run has at most that is searched for. It is the size of the array that a run is looked up
-// by; longer runs are found as several that overlap, and grow together.
+// maxRun is the maximum number of words in a run. It is the size of the array used as a map key; longer runs are
+// found as overlapping ones and extended.
 const maxRun = 12
 
-// window is a part of both texts. Both parts are searched as if they were whole texts.
+// window is a part of both texts, searched like whole texts.
 type window struct{ a, b Range }
 
-// newFinding numbers the words of both texts, so that runs of them can be compared and looked up as integers.
+// newFinding interns the words of both texts, so that runs can be compared and looked up as integers.
 func newFinding(text, other []string) *finding {
 	numbers := map[string]int{}
 	number := func(words []string) []int {
@@ -75,8 +73,8 @@ func newFinding(text, other []string) *finding {
 	return f
 }
 
-// once returns where each run of k words begins that a part of a text has once; -1 of those that it has more often. The
-// map is given to be filled again, as it is needed for many windows.
+// once returns the start of each run of k words that occurs once in part; -1 for runs that occur more often. It
+// reuses the map into, since it is called for many windows.
 func once(words []int, part Range, k int, into map[[maxRun]int]int) map[[maxRun]int]int {
 	if into == nil {
 		into = map[[maxRun]int]int{}
@@ -94,12 +92,13 @@ func once(words []int, part Range, k int, into map[[maxRun]int]int) map[[maxRun]
 	return into
 }
 
-// matchOnce matches runs of k words that both texts have once.
+// matchOnce matches runs of k words that occur once in both texts.
 func (f *finding) matchOnce(k int) {
 	f.match(f.pairs(window{Range{0, len(f.a)}, Range{0, len(f.b)}}, k), k)
 }
 
-// pairs are where runs of k words begin that a part of both texts has once, in the order of the first.
+// pairs returns the start indexes of runs of k words that occur once in both parts of w, in the order of the first
+// text.
 func (f *finding) pairs(w window, k int) (pairs [][2]int) {
 	f.onceA, f.onceB = once(f.a, w.a, k, f.onceA), once(f.b, w.b, k, f.onceB)
 	for i := w.a.From; i+k <= w.a.To; i++ {
@@ -112,8 +111,8 @@ func (f *finding) pairs(w window, k int) (pairs [][2]int) {
 	return pairs
 }
 
-// match matches runs of k words, but for words that are matched with others. A run is matched as a whole or not at all.
-// It reports whether that matched any word that was not matched before.
+// match matches runs of k words, unless words of the run are matched elsewhere. A run is matched as a whole or not
+// at all. It reports whether it matched any new word.
 func (f *finding) match(pairs [][2]int, k int) (found bool) {
 	for _, p := range pairs {
 		fits := true
@@ -131,8 +130,8 @@ func (f *finding) match(pairs [][2]int, k int) (found bool) {
 // isFree reports whether neither word is matched yet.
 func (f *finding) isFree(i, j int) bool { return f.at[i] < 0 && !f.taken[j] }
 
-// growAll matches equal words before and behind those that are matched. One pass goes down and one goes up, so that a
-// run grows at both of its ends as far as it can.
+// growAll extends matches to equal adjacent words. One forward and one backward pass extend each run at both ends
+// as far as possible.
 func (f *finding) growAll() {
 	for i := 1; i < len(f.a); i++ {
 		f.growTo(i, f.at[i-1]+1, f.at[i-1] >= 0)
@@ -142,16 +141,16 @@ func (f *finding) growAll() {
 	}
 }
 
-// growTo matches word i with place j, if the neighbour of i is matched beside j and both words are equal and free.
+// growTo matches word i with word j if their neighbours are matched and both words are equal and free.
 func (f *finding) growTo(i, j int, beside bool) {
 	if beside && j >= 0 && j < len(f.b) && f.a[i] == f.b[j] && f.isFree(i, j) {
 		f.at[i], f.taken[j] = j, true
 	}
 }
 
-// freeDoubtful gives up words at the ends of runs of matches, in one direction, that could as well belong to the run
-// that follows in either text: an equal word stands before that. Growing goes as far as words are equal, and may have
-// taken a word from its neighbour: then nothing tells where it belongs, and a wrong place is worse than none.
+// freeDoubtful removes matches at the ends of runs, in one direction, that could also belong to the next run in
+// either text, because an equal word precedes it. Extending a run may have taken such a word from its neighbour. A
+// wrong match is worse than none.
 func (f *finding) freeDoubtful(step int) {
 	owner := make([]int, len(f.b))
 	for j := range owner {
@@ -186,7 +185,7 @@ func (f *finding) freeDoubtful(step int) {
 	}
 }
 
-// fillGaps searches what lies between two matches that follow each other in both texts, until nothing more is found.
+// fillGaps searches the gaps between consecutive matches until it finds nothing more.
 func (f *finding) fillGaps() {
 	for again := true; again; {
 		again = false
@@ -202,8 +201,8 @@ func (f *finding) fillGaps() {
 	}
 }
 
-// gaps are the parts without a match between two matches. Only gaps in which both texts have words, and none of b's is
-// matched from elsewhere, are returned.
+// gaps returns the unmatched windows between two matches. Only windows with words in both texts, and without words
+// of b that are matched elsewhere, are returned.
 func (f *finding) gaps() (gaps []window) {
 	last, place := -1, -1
 	for i := 0; i <= len(f.a); i++ {
@@ -222,9 +221,8 @@ func (f *finding) gaps() (gaps []window) {
 	return gaps
 }
 
-// longestAscending is the longest run of pairs whose second numbers ascend, of pairs whose first ones do. That is the
-// longest increasing subsequence, found with binary search in n·log n steps: pairs that cross each other can't both be
-// right inside a gap.
+// longestAscending returns the longest increasing subsequence of pairs by the second number; the first numbers
+// ascend. Binary search finds it in O(n log n): inside a gap, pairs that cross can't both be right.
 func longestAscending(pairs [][2]int) [][2]int {
 	before := make([]int, len(pairs))
 	var tails []int // of the best run of each length, by index
@@ -250,8 +248,8 @@ func longestAscending(pairs [][2]int) [][2]int {
 	return run
 }
 
-// ranges are the matches, with those words that one text writes in several pieces: what lies between two matches has
-// the same letters in both. A word may then stand in several words of the other text, or several in one.
+// ranges returns the matches, and adds words that one text splits: gaps with the same letters in both texts. One
+// word may then match several words of the other text, or several one.
 func (f *finding) ranges() []Range {
 	out := make([]Range, len(f.a))
 	for i, j := range f.at {

@@ -9,10 +9,9 @@ import (
 	"github.com/footnote/footnote/corpus/align"
 )
 
-// TestWordsAreFoundAtTheirOwnPlace makes a text, and pages of it whose words all know which word of the text they are:
-// with heads on each page, words divided at ends of lines, footnotes that move to the end, numbers that only one of the
-// two has, and paragraphs that repeat each other. Of the words that others are equal to on both sides some are
-// doubtful, and have no place.
+// TestWordsAreFoundAtTheirOwnPlace generates a text, and pages of it with known positions: with running headers,
+// hyphenated words, footnotes moved to the end, numbers that only one of the two has, and repeated paragraphs.
+// Words that occur several times on both sides may be ambiguous and without a match.
 func TestWordsAreFoundAtTheirOwnPlace(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 7))
@@ -31,7 +30,7 @@ func TestWordsAreFoundAtTheirOwnPlace(t *testing.T) {
 			text = append(text, w)
 			at := len(text) - 1
 			visible++
-			if len(w) > 5 && random.IntN(30) == 0 { // divided
+			if len(w) > 5 && random.IntN(30) == 0 { // hyphenated
 				page, truth = append(page, w[:3], w[3:]), append(truth, at, at)
 				return
 			}

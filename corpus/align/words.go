@@ -1,7 +1,7 @@
-// Package align finds the words of one text in another that says the same in another order, with other words between.
+// Package align aligns the words of two texts with the same content in another order, with other words in between.
 //
-// Words are compared by their forms alone, so that punctuation, capitals and ways to write a letter make no difference.
-// It knows no documents and no pages, and is a leaf.
+// Words are compared by their normalised forms, ignoring punctuation, case and spelling variants of letters. The
+// package knows no documents and pages, and is a leaf.
 package align
 
 import (
@@ -11,14 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Word is a run of letters and digits. End is behind its last rune.
+// Word is a run of letters and digits. End is after its last rune.
 type Word struct {
 	Start, End int    // rune offsets in its text
-	Form       string // in small letters, NFKC
+	Form       string // lower case, NFKC
 }
 
-// Words returns the words of a text. Each letter of a script without spaces is one. Marks and soft hyphens inside a
-// word belong to it.
+// Words returns the words of a text. Each letter of a script without spaces is a word. Combining marks and soft
+// hyphens inside a word belong to it.
 func Words(text []rune) (words []Word) {
 	start := -1
 	end := func(at int) {
@@ -46,8 +46,7 @@ func Words(text []rune) (words []Word) {
 	return words
 }
 
-// formOf returns the form by which a word is compared: compatibility forms replaced (NFKC), in small letters, without
-// format characters.
+// formOf normalises a word for comparison: NFKC, lower case, without format characters.
 func formOf(word []rune) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

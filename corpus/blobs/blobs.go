@@ -1,10 +1,10 @@
-// Package blobs keeps originals as files, each under the SHA-256 of its bytes. A file is complete and durable before it
-// has its name, so a crash leaves nothing half written under one. Equal bytes are one file. blobs/s3 keeps the same
-// promises in a bucket.
+// Package blobs stores originals as files named by the SHA-256 of their bytes. A file is complete and durable
+// before it gets its name, so a crash leaves no partial file under a hash. Equal bytes are deduplicated. blobs/s3
+// has the same guarantees for a bucket.
 //
-// The folder has a directory for the first two hexadecimal digits of a hash, since file systems get slow with hundreds
-// of thousands of names in one, and the directory incoming for what is being written. What a name is made of is
-// checked, and all paths are opened below the folder (os.Root), so that none leads out of it.
+// The directory has a subdirectory for the first two hexadecimal digits of a hash, since file systems are slow with
+// hundreds of thousands of entries, and the subdirectory incoming for files being written. Names are validated, and
+// all paths are opened below the directory (os.Root), which prevents path traversal.
 package blobs
 
 import (
@@ -29,22 +29,22 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// incoming is the directory of files that are still being written. It lies on the same file system as the blobs, so
-// that renaming is one step.
+// incoming is the directory of files that are being written. It is on the same file system as the blobs, so that a
+// rename is atomic.
 const incoming = "incoming"
 
-// abandonedAfter is the age at which a file in incoming counts as left behind by a crash. No upload takes a day, and a
-// file of another process that is still writing must not be removed.
+// abandonedAfter is the age at which a file in incoming counts as left by a crash. No upload takes a day, and a
+// file that another process is writing must not be removed.
 const abandonedAfter = 24 * time.Hour
 
-// Directory is the blobs in one directory, "ab/cdef…" for the hash abcdef…. It is safe for concurrent use. Several
-// processes may use the same folder.
+// Directory stores blobs in a directory, as "ab/cdef…" for the hash abcdef…. It is safe for concurrent use. Several
+// processes may share the directory.
 type Directory struct{ root *os.Root }
 
 var _ corpus.Blobs = Directory{}
 
-// Open returns the blobs in dir and makes the directory if it is not there. What Blobs.Open returns is an *os.File,
-// whose Name is its path. What an earlier process left in incoming is removed.
+// Open returns the blobs in dir, creating the directory if necessary, and removes unfinished files of earlier
+// processes. The readers of Directory.Open are *os.File, whose Name is the path.
 func Open(dir string) (Directory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -65,8 +65,8 @@ func Open(dir string) (Directory, error) {
 	return d, nil
 }
 
-// Reach reports whether the directory is there, under its name. A folder on a disk that was taken away still opens
-// where it was mounted, which is another directory then: both are compared.
+// Reach returns an error if the directory is missing or was replaced. After a disk is unmounted, its mount point is
+// another directory: Reach compares both.
 func (d Directory) Reach(context.Context) error {
 	named, err := os.Stat(d.root.Name())
 	if err == nil {
@@ -81,7 +81,7 @@ func (d Directory) Reach(context.Context) error {
 	}
 }
 
-// clearUnfinished removes files that were begun before a time and never finished.
+// clearUnfinished removes files in incoming that are older than before.
 func (d Directory) clearUnfinished(before time.Time) error {
 	entries, err := fs.ReadDir(d.root.FS(), incoming)
 	if err != nil {
@@ -99,8 +99,8 @@ func (d Directory) clearUnfinished(before time.Time) error {
 	return nil
 }
 
-// Put stores what r yields; see corpus.Blobs. It reads no more than limit bytes and one, and leaves nothing behind when
-// it fails. An error of r comes back as it is; a full disk is chat.CodeDiskFull.
+// Put stores the bytes of r; see corpus.Blobs. It reads at most limit+1 bytes and removes its file on failure. It
+// returns errors of r unchanged, and chat.CodeDiskFull if the disk is full.
 func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	temp := path.Join(incoming, rand.Text())
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -123,9 +123,8 @@ func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 	return hash, size, nil
 }
 
-// Write copies r, at most limit bytes (else chat.CodeTooLarge), to f, waits until the disk has it, and returns its
-// SHA-256 (hex) and size. Waiting for the disk (fsync) comes before the file gets its name: otherwise a power cut could
-// leave a name without bytes.
+// Write copies at most limit bytes of r (else chat.CodeTooLarge) to f, syncs it, and returns its SHA-256 (hex) and
+// size. fsync precedes the rename: otherwise a power cut could leave a name without bytes.
 func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, int64, error) {
 	sum := sha256.New()
 	size, err := io.Copy(writerTo{io.MultiWriter(f, sum)}, io.LimitReader(cancellable{ctx, r}, limit+1))
@@ -140,9 +139,8 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())
 }
 
-// keepFile gives a finished file its name and makes that durable. The same bytes may be there already: then they are
-// replaced by equals. A rename is durable only once the directory is written, and a new directory only once the one
-// above it is.
+// keepFile renames a finished file to its hash, durably. It replaces an existing file, which has the same bytes. A
+// rename is durable only after the directory is synced, and a new directory only after its parent is.
 func (d Directory) keepFile(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
@@ -169,8 +167,8 @@ func (d Directory) keepFile(temp, hash string) error {
 	return nil
 }
 
-// Name returns the name of the blob with a hash, below where all lie; ok is false for what is no hash. It is the same
-// below a folder and in a bucket, so that one can be copied to the other.
+// Name returns the relative path of the blob with a hash; ok is false for an invalid hash. Directories and buckets
+// use the same names, so that one can be copied to the other.
 func Name(hash string) (name string, ok bool) {
 	if !validHash.MatchString(hash) {
 		return "", false
@@ -178,14 +176,14 @@ func Name(hash string) (name string, ok bool) {
 	return hash[:2] + "/" + hash[2:], true
 }
 
-// validHash is a SHA-256 in small hexadecimal digits, as Write returns it; no other string names a blob.
+// validHash matches a SHA-256 in lower-case hexadecimal, the only valid names of blobs.
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// ErrNone is what Open returns for an unknown hash.
+// ErrNone is the error of Open for an unknown hash.
 var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
 
-// Open opens a blob; see corpus.Blobs. The caller closes it. It stays readable when the blob is deleted meanwhile,
-// where the system is Unix.
+// Open opens a blob; see corpus.Blobs. The caller closes it. On Unix it stays readable if the blob is deleted
+// meanwhile.
 func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := Name(hash)
 	if !ok {
@@ -201,7 +199,7 @@ func (d Directory) Open(_ context.Context, hash string) (io.ReadSeekCloser, erro
 	return f, nil
 }
 
-// Delete removes a blob; see corpus.Blobs. One that is not there is no error.
+// Delete removes a blob; see corpus.Blobs. A missing blob is not an error.
 func (d Directory) Delete(_ context.Context, hash string) error {
 	name, ok := Name(hash)
 	if !ok {
@@ -213,7 +211,7 @@ func (d Directory) Delete(_ context.Context, hash string) error {
 	return nil
 }
 
-// cancellable ends a copy when ctx does. A read that is under way is not ended, only the next one.
+// cancellable is a reader that fails once ctx has ended. It does not interrupt a running read.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
@@ -226,7 +224,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// writerTo tells errors of the disk from those of the reader. io.Copy returns both in the same way.
+// writerTo translates write errors, since io.Copy does not distinguish them from read errors.
 type writerTo struct{ w io.Writer }
 
 func (w writerTo) Write(p []byte) (int, error) {
@@ -234,8 +232,8 @@ func (w writerTo) Write(p []byte) (int, error) {
 	return n, translateError(err)
 }
 
-// translateError gives a disk's error the code and the sentence that people need. Everything else is returned as it is:
-// ours, or the caller's.
+// translateError maps disk errors to a *chat.Error with a code and a user-facing message. It returns other errors
+// unchanged.
 func translateError(err error) error {
 	switch {
 	case err == nil:

@@ -29,7 +29,7 @@ func TestBlobs(t *testing.T) {
 	})
 }
 
-// files lists everything in a directory but directories.
+// files returns all files below a directory.
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {

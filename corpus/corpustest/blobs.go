@@ -13,11 +13,11 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestBlobs checks each promise in corpus.Blobs' comments. open returns an empty store, once per subtest. The store
-// names what it gets by its SHA-256, so that the same bytes are stored once and a name can't be guessed.
+// TestBlobs tests the contract of corpus.Blobs. open returns an empty store, once per subtest. Blobs are named by
+// SHA-256, so equal bytes are stored once and names can't be guessed.
 func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
-	// A reader that gives single bytes finds stores that take one Read for a whole body, and the place to seek to is
-	// what a browser asks for when it goes on with a download.
+	// A one-byte reader detects stores that expect the whole body in one Read. Browsers seek when they resume a
+	// download.
 	t.Run("what was put can be opened under its hash, from any place", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -34,7 +34,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			}
 		}
 	})
-	// Bytes that were refused must not stay behind: nobody would ever delete them.
+	// Rejected bytes must not be stored: no removal would delete them.
 	t.Run("the limit is the last size that is taken", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -46,7 +46,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		_, err = bs.Open(t.Context(), hashOf("123456"))
 		wantCode(t, "Open of what was refused", err, chat.CodeNotFound)
 	})
-	// One byte more has to be read to know that there is one.
+	// One byte more must be read to detect that the limit is exceeded.
 	t.Run("an endless body is read no further than the limit", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -57,7 +57,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			t.Errorf("%d bytes were read", read.n)
 		}
 	})
-	// The error is the uploader's and must be told from one of the disk.
+	// The error is the uploader's and must be distinguishable from a disk error.
 	t.Run("a body that breaks off stores nothing and keeps its error", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -74,8 +74,8 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 			t.Errorf("Put with a context that ended: %v", err)
 		}
 	})
-	// Uploads of one file by several people at once race for the same name. One Delete removes it for all: whether
-	// somebody still needs it is what Documents.BytesInUse is asked.
+	// Concurrent uploads of one file race for the same name. One Delete removes the blob for all:
+	// Documents.BytesInUse reports whether it is still in use.
 	t.Run("the same bytes at once are one blob", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -98,8 +98,8 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		wantCode(t, "Open after one Delete", err, chat.CodeNotFound)
 		mustDo(t, "Delete again", bs.Delete(t.Context(), hashOf(string(body))))
 	})
-	// Names come from databases, but a path that leads out of the folder must not work even so. Deleting what is not
-	// there is no error, since a removal may be tried again.
+	// Names come from databases, but path traversal must fail nevertheless. Deleting a missing blob is not an
+	// error, since a removal may be retried.
 	t.Run("only hashes name blobs", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
@@ -114,7 +114,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	})
 }
 
-// counter is a body without end. It counts how much of it was read.
+// counter is an infinite body that counts the bytes read.
 type counter struct{ n int }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -123,7 +123,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readBlob is what a blob holds from an offset on.
+// readBlob returns a blob's bytes from an offset on.
 func readBlob(t *testing.T, bs corpus.Blobs, hash string, from int64) string {
 	t.Helper()
 	f, err := bs.Open(t.Context(), hash)

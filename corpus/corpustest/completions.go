@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testCompletions checks what is offered while somebody types a word.
+// testCompletions tests autocompletion of a word.
 func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 	completions := func(t *testing.T, st LexicalStores, s chat.Scope, prefix string, k int) []string {
 		t.Helper()
@@ -20,8 +20,8 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		return got
 	}
-	// Of terms that as many passages hold, the alphabetically first comes first. Prefixes that no term can have find
-	// nothing, and are no errors: they come straight from a keyboard.
+	// Ties are in alphabetical order. Impossible prefixes return nothing, and no error: they are unvalidated user
+	// input.
 	t.Run("terms that begin with a prefix come in the order of how many passages hold them", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -39,7 +39,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		wantStrings(t, "none wanted", completions(t, st, alice, "cla", 0), nil)
 	})
-	// A completion would tell what others' documents are about.
+	// A completion must not reveal the contents of other users' documents.
 	t.Run("terms of other users stay unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -53,7 +53,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("they are found behind the many passages of a frequent term", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
-		// "the" is in so many passages, and so often, that its list takes rows of its own
+		// "the" occurs so often that its posting list takes rows of its own
 		texts := slices.Repeat([]string{strings.Repeat("the ", 300)}, 4000)
 		for i := range 400 {
 			texts[i] += fmt.Sprintf(" thea%03d", i)
@@ -65,8 +65,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		wantStrings(t, "theo", completions(t, st, alice, "theo", 9), []string{"theory"})
 	})
-	// Until then a word of a removed document may still be offered, which is the price of an index that is written in
-	// segments.
+	// Until then a word of a removed document may still be offered, because the index is written in segments.
 	t.Run("what was removed for good goes with its segment, and what is new is there at once", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)

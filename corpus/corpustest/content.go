@@ -13,10 +13,10 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// testContent checks what a document's content is read as: by parts, by ranges and by ids.
+// testContent tests reading a document's content: by parts, by ranges and by IDs.
 func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// What the file says of itself gives way to what its uploader said. The text has characters of one to four bytes,
-	// and offsets count runes.
+	// The uploader's metadata overrides the file's. The text has characters of one to four bytes, and offsets count
+	// runes.
 	t.Run("everything comes back as it was put", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -25,7 +25,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := mustPut(t, ds, in)
 		c := contentOf(d, "Première page, 東京.", "Second: 𝔘nicode.")
 		c.Extracted.Title, c.Extracted.Pages, c.Extracted.Language = "Große Prüfung", 2, "fr"
-		// A page of A4 upright in points, and one across with broken sizes, which must not be rounded.
+		// An A4 portrait page in points, and a landscape page with fractional sizes, which must not be rounded.
 		c.Extracted.Sizes = [][2]float64{{595, 842}, {842.5, 595.25}}
 		c.Extracted.Meta = map[string]any{"author": "the file", "date": "2026"}
 		c.Extracted.Blocks[0].Headings, c.Extracted.Blocks[0].Box = []string{"One", "Two"}, &chat.Box{
@@ -58,13 +58,13 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Passages: %v, (-want +got):\n%s", err, diff)
 		}
 	})
-	// It is larger than what stores keep in one row, so that it is split and joined.
+	// The content exceeds one database row, so it must be split and joined.
 	t.Run("a large content comes back as it was put", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("large.md", "bytes"))
-		// 5001 blocks with a text of nearly 6 MB: more than stores keep in one row of blocks, and of text. Only three
-		// passages are kept, since passages are tested by themselves.
+		// 5001 blocks with a text of nearly 6 MB exceed one row of blocks and of text. Three passages are enough,
+		// since passages have their own tests.
 		parts := make([]string, 5001)
 		for i := range parts {
 			parts[i] = fmt.Sprintf("%d: ", i) + strings.Repeat("Größe, 東京, 𝔘nicode. ", 40)
@@ -85,7 +85,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Passages: %v, (-want +got):\n%.2000s", err, diff)
 		}
 	})
-	// It is on its way, and the page shows it meanwhile.
+	// The page displays such a document during its ingestion.
 	t.Run("a document without content has none, which is no error", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -100,8 +100,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("text %q, %d blocks, %d passages, %d sizes", text, len(blocks), len(passages), len(sizes))
 		}
 	})
-	// The library fails such a file with NoText before it comes here. A store takes it all the same, since what makes a
-	// document useful is not a store's to decide.
+	// The library fails such a file with NoText before it calls the store, but the store must not depend on that.
 	t.Run("a document may have no passages", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -109,8 +108,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s with %d passages", d.State, d.Passages)
 		}
 	})
-	// A negative end is the document's end. Ids that are not there are left out: passages may go while a search is
-	// read.
+	// A negative end means the end of the document. Missing IDs are skipped: passages may be replaced during a
+	// search.
 	t.Run("passages come by range and by id in the order asked", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -118,8 +117,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		all := passageIDs(t, ds, d.ID, 0, -1)
 		wantStrings(t, "Passages(1, 3)", passageIDs(t, ds, d.ID, 1, 3), all[1:3])
 		wantStrings(t, "Passages(2, -1)", passageIDs(t, ds, d.ID, 2, -1), all[2:])
-		// Ends beyond the document's end are no errors: whoever asks for the passages around one does not know how many
-		// come.
+		// Ends beyond the document are no errors: a caller that reads the neighbours of a passage does not know the
+		// total.
 		wantStrings(t, "Passages(3, 99)", passageIDs(t, ds, d.ID, 3, 99), all[3:])
 		wantStrings(t, "Passages(9, 12)", passageIDs(t, ds, d.ID, 9, 12), nil)
 		found, err := ds.PassagesByID(t.Context(), alice, []string{all[2], "nowhere", all[0]})
@@ -128,8 +127,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("PassagesByID = %+v, %v", found, err)
 		}
 	})
-	// Words are packed by blocks of many, and unpacked only where a range needs them, which is why ranges across such
-	// blocks are asked for. Coordinates are kept to within 1/65535, see corpus.PackWords.
+	// Words are packed in blocks and unpacked only for a range, so the test includes ranges across blocks.
+	// Coordinates are accurate to 1/65535, see corpus.PackWords.
 	t.Run("words come by the range they overlap, in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -145,8 +144,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		c.Extracted.Blocks[0].Words = corpus.PackWords(want)
 		mustPutContent(t, ds, d.ID, c)
-		// A word of its own, parts of two words and nothing between two, one across a block, all of them, and beyond
-		// the end.
+		// A single word, parts of two words, the gap between two, one across a block, all of them, and beyond the
+		// end.
 		for _, part := range [][2]int{{0, 4}, {2, 6}, {4, 5}, {5*5000 + 1, 5*5003 + 1}, {0, 5 * n}, {5 * n, 6 * n}} {
 			got, err := ds.Words(t.Context(), alice, d.ID, part[0], part[1])
 			var overlap []corpus.WordBox
@@ -161,7 +160,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 	})
-	// Characters of one to four bytes, so that a text that is split at a fixed number of bytes is split inside of one.
+	// Characters of one to four bytes, so that a split at a fixed number of bytes would split a character.
 	t.Run("a long text comes back whole", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -175,7 +174,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// passageIDs are the ids of a document's passages from one number to another.
+// passageIDs returns the IDs of a document's passages in a range.
 func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids []string) {
 	t.Helper()
 	passages, err := ds.Passages(t.Context(), alice, id, from, to)
@@ -188,9 +187,9 @@ func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids
 	return ids
 }
 
-// testReplace checks that a new version takes the place of the old one at once and as a whole.
+// testReplace tests that a new version replaces the old one atomically.
 func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// A new version may take minutes to read, and questions come meanwhile.
+	// Ingestion of a new version may take minutes, and the old one is queried meanwhile.
 	t.Run("the old content serves until the new one replaces it", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -204,7 +203,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, old.ID); text != "new words" {
 			t.Errorf("after: %q", text)
 		}
-		// The old version's second passage is gone with it, and is not counted beside the new one.
+		// The old version's second passage is gone, and is not counted.
 		if got := mustGet(t, ds, alice, old.ID); got.State != corpus.StateReady || got.Passages != 1 {
 			t.Errorf("state %s, %d passages", got.State, got.Passages)
 		}
@@ -212,7 +211,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("old passages are still there: %v, %v", left, err)
 		}
 	})
-	// A worker that died after it had stored the content does it once more.
+	// A worker that died after it stored the content stores it again.
 	t.Run("the same content again changes nothing", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -224,7 +223,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("PassagesByID = %v, %v", found, err)
 		}
 	})
-	// 300 passages take several rows, so that a store without a transaction around reading shows itself.
+	// 300 passages take several rows, which detects reads outside of a transaction.
 	t.Run("readers see one version or the other, never parts of both", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -236,7 +235,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := ingest(t, ds, file("a.md", ""), versions[1]...)
 		done := make(chan error, 1)
 		go func() {
-			// Six versions in turns of even and odd, while the loop below reads as fast as it can.
+			// Write six versions, alternately even and odd, while the loop below reads.
 			for i := range 6 {
 				v, _, err := ds.Put(t.Context(), file("a.md", fmt.Sprint("version ", i)))
 				if err == nil {
@@ -254,7 +253,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			if err != nil || len(passages) != 300 {
 				t.Fatalf("%d passages, %v; want 300", len(passages), err)
 			}
-			// All passages must be of the kind of the first one, in order.
+			// All passages must be of the same version as the first one, in order.
 			kind, _, _ := strings.Cut(passages[0].Text, " ")
 			for i, p := range passages {
 				if p.Text != fmt.Sprintf("%s %d", kind, i) {
@@ -269,7 +268,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 	})
-	// It may have been deleted for good while it was read, which the worker then learns.
+	// The document may have been purged during its ingestion, which the worker learns from this error.
 	t.Run("a document that is not there takes no content", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -277,13 +276,13 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Context(), "nowhere", contentOf(file("a.md", "x"), "words"),
 		), chat.CodeNotFound)
 	})
-	// The failure comes in the middle of writing, after parts of the content were written.
+	// The failure occurs after parts of the content were written.
 	t.Run("content that can't be stored leaves the old one serving", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
 		c := contentOf(d, "new words")
-		c.Extracted.Meta = map[string]any{"number": math.Inf(1)} // JSON has none
+		c.Extracted.Meta = map[string]any{"number": math.Inf(1)} // JSON can't encode it
 		if err := ds.PutContent(t.Context(), d.ID, c); err == nil {
 			t.Error("PutContent took an infinite number")
 		}
@@ -293,14 +292,13 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// testParts reads a text part by part: together they are the whole, and none of them is large.
+// testParts reads a text by parts and checks that they form the whole text and are small.
 func testParts(t *testing.T, ds corpus.Documents, id, want string) {
 	t.Helper()
 	var got strings.Builder
 	at, parts, version := 0, 0, int64(0)
 	for {
-		// A reader that shows a part while another version replaces the text notices by the version that each part
-		// names.
+		// A reader detects a replacement of the text by the version of each part.
 		part, err := ds.TextPart(t.Context(), alice, id, at)
 		mustDo(t, "TextPart", err)
 		if len(part.Text) > 1<<20 || parts > 0 && part.Version != version {

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestDocuments checks each promise in corpus.Documents' comments. open returns an empty store, once per subtest. Each
-// part has a function of its own, and each promise a subtest.
+// TestDocuments tests the contract of corpus.Documents. open returns an empty store, once per subtest. Each part
+// has a function, and each requirement a subtest.
 func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("put", func(t *testing.T) { t.Parallel(); testPut(t, open) })
 	t.Run("limits", func(t *testing.T) { t.Parallel(); testLimits(t, open) })
@@ -28,10 +28,10 @@ func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("version", func(t *testing.T) { t.Parallel(); testVersion(t, open) })
 }
 
-// testPut checks what a document that comes in meets: nothing, its own bytes, an older version, or one that was
-// deleted.
+// testPut tests Put without an existing document, with the same bytes, with an older version, and with a deleted
+// document.
 func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// Put returns what Get returns later, but for Fresh, which only Put says.
+	// Put and Get return the same document, except for Fresh, which only Put sets.
 	t.Run("a new document is queued under a fresh id, with everything that was given", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -39,8 +39,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		in.Meta = map[string]any{"author": "Ada", "year": 1843.0, "tags": []any{"a", "b"}}
 		got := mustPut(t, ds, in)
 		want := in
-		// What the store decides itself: an id, the file's name as title until its content brings a better one, and the
-		// states that a document begins with.
+		// Set by the store: the ID, the file name as the title until content has a better one, and the initial
+		// states.
 		want.ID, want.Title, want.State, want.Semantic, want.Progress.Stage = got.ID, "roof.md", corpus.StateQueued,
 			corpus.SemanticOff, "queued"
 		want.Fresh = true
@@ -52,13 +52,13 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if diff := cmp.Diff(got, mustGet(t, ds, alice, got.ID)); diff != "" {
 			t.Errorf("Get differs from what Put returned:\n%s", diff)
 		}
-		// Times are UTC in every store, so that two databases order documents alike. An hour leaves room for a
-		// database's clock.
+		// Times are UTC in every store, so that all databases sort alike. An hour is the tolerance for a database's
+		// clock.
 		if age := time.Since(got.CreatedAt); age < 0 || age > time.Hour || got.CreatedAt.Location() != time.UTC {
 			t.Errorf("CreatedAt = %v", got.CreatedAt)
 		}
 	})
-	// A person who adds a copy of a file must not get each answer twice. The first path stays.
+	// A second copy of a file must not duplicate search results. The first path is kept.
 	t.Run("the same bytes under another path are the existing document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -71,8 +71,8 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			)
 		}
 	})
-	// No meta leaves what is there, other meta replaces what was given before, and what the file says of itself stays
-	// either way. MetaIfFresh is for callers who only know a default.
+	// Nil metadata keeps the existing values, other metadata replaces earlier values, and metadata extracted from
+	// the file is kept in both cases. MetaIfFresh is for default values.
 	t.Run("the same bytes with other meta give the document that meta", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -93,7 +93,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 			return got
 		}
-		// Nothing that a search could see has changed, so that the version stays and kept results go on serving.
+		// Search results have not changed, so the version must stay and cached results remain valid.
 		if got := put(); got.Meta["author"] != "Ada" || mustVersion(t, ds, alice) != version {
 			t.Errorf("without meta: %v", got.Meta)
 		}
@@ -113,7 +113,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if got := mustPut(t, ds, fresh); got.Meta["author"] != "Eve" {
 			t.Errorf("a new document has %v, want Eve's", got.Meta)
 		}
-		// Filters must find the new meta, and the old one no more.
+		// Filters must match the new metadata, and no longer the old.
 		for author, want := range map[string]int{"Ada": 0, "Zed": 1} {
 			if found, _, err := ds.List(
 				t.Context(), alice, corpus.Filter{Meta: map[string]any{"author": author}},
@@ -121,13 +121,13 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 				t.Errorf("%d documents by %s, %v; want %d", len(found), author, err, want)
 			}
 		}
-		// An empty map is not the same as none: it takes away what was given, and the file's own meta is left.
+		// An empty map differs from nil: it removes the given metadata and keeps that of the file.
 		again.Meta = map[string]any{}
 		if diff := cmp.Diff(map[string]any{"lang": "en"}, put().Meta); diff != "" {
 			t.Errorf("with empty meta (-want +got):\n%s", diff)
 		}
 	})
-	// Whether bytes are known elsewhere must not show.
+	// Whether bytes exist elsewhere must not be visible.
 	t.Run("the same bytes in another namespace or of another user are another document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -139,7 +139,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("ids %s, %s and %s should differ", first.ID, second.ID, third.ID)
 		}
 	})
-	// Adding a file again is how people try again.
+	// Users retry by adding the file again.
 	t.Run("the same bytes queue a failed or cancelled document again", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -159,7 +159,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("after a cancel: id %s, state %s; want %s queued", again.ID, again.State, d.ID)
 		}
 	})
-	// The id stays, so that links and citations go on leading to the document.
+	// The ID is kept, so that links and citations stay valid.
 	t.Run("other bytes under the same path are a new version of the document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -170,7 +170,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Put = %+v, want document %s queued with the new hash", got, d.ID)
 		}
 	})
-	// Nothing is read again: its content is still there until it is purged.
+	// The file is not ingested again: its content exists until the purge.
 	t.Run("the same bytes restore a deleted document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -186,7 +186,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
-	// Another name may mean another format, so that the file is read again.
+	// Another name may mean another format, so the file is ingested again.
 	t.Run("the same bytes restore a deleted document under another name as that", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -201,7 +201,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 				got.State, err)
 		}
 	})
-	// Only the database can decide who was first.
+	// Only the database can decide a race.
 	t.Run("many puts of the same bytes at once make one document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -225,9 +225,9 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// testStates checks which state follows which. Every change names the version that it is meant for by its hash.
+// testStates tests the state transitions. Each update names its version by hash.
 func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// The page shows all three, also after the server was started anew.
+	// The page displays all three, also after a restart.
 	t.Run("a state is kept with its progress and its failure", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -244,7 +244,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s, error %v", got.State, got.Error)
 		}
 	})
-	// A document that is read again must not go on showing why it failed before.
+	// A document that is retried must not show its old failure.
 	t.Run("a failure belongs to the failed state only", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -254,13 +254,13 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		)
 		wantCode(t, "SetState(parsing, failure)", err, chat.CodeInvalid)
 	})
-	// A worker learns in this way that its work is of no use any more.
+	// Conflicts tell a worker that its work is outdated.
 	t.Run("a version that was replaced or cancelled can't move any more", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := mustPut(t, ds, file("a.md", "old"))
 		now := mustPut(t, ds, file("a.md", "new"))
-		// Each of the three calls that a worker makes says so, because it may come to any of them first.
+		// Each of a worker's three calls returns the conflict, since any of them may be the first.
 		wantCode(t, "SetState of the old version", ds.SetState(
 			t.Context(), old.ID, old.SHA256, corpus.StateParsing, corpus.Progress{}, nil,
 		), chat.CodeConflict)
@@ -281,7 +281,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s", got.State)
 		}
 	})
-	// Two workers may have the same job for a while, if one was taken for dead.
+	// Two workers may run the same job for a while, if one was presumed dead.
 	t.Run("a late worker can't take a version back that is ready", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -299,14 +299,14 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state = %s, want %s", got.State, corpus.StateReady)
 		}
 	})
-	// Of a ready document nothing is left to end, and taking its content away is what Delete is for.
+	// A ready document has no work to cancel; Delete removes its content.
 	t.Run("only what is under way can be cancelled", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
 		wantCode(t, "Cancel of a ready document", ds.Cancel(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
-	// The old one is complete and ready, since it served all the time.
+	// The old version is complete and ready, since it was served all the time.
 	t.Run("cancelling a new version goes back to the old one", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -317,12 +317,12 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if got.State != corpus.StateReady || got.SHA256 != old.SHA256 || mustText(t, ds, old.ID) != "old words" {
 			t.Errorf("state %s, hash %s; want ready with the old hash %s", got.State, got.SHA256, old.SHA256)
 		}
-		// What was cancelled is no duplicate: its bytes were never read in.
+		// The cancelled version is no duplicate: its bytes were never ingested.
 		if again := mustPut(t, ds, file("a.md", "new")); again.State != corpus.StateQueued {
 			t.Errorf("the new version can't come again: %s", again.State)
 		}
 	})
-	// That is for a newer reader of files; vectors are made anew with the content.
+	// Reread is for a newer extractor; the content's vectors are created again.
 	t.Run("a ready document can be read again, and serves meanwhile", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -334,7 +334,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustText(t, ds, d.ID) != "old words" {
 			t.Errorf("state %s, semantic %s; want it queued with its content", got.State, got.Semantic)
 		}
-		// A second job would do the same work again, and the first one reads with the newer reader anyway.
+		// A second job would repeat the work: the first one already uses the newer extractor.
 		wantCode(t, "Reread of one that is under way", ds.Reread(t.Context(), alice, d.ID), chat.CodeConflict)
 		mustDo(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "new words")))
 		text := mustText(t, ds, d.ID)
@@ -342,7 +342,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("state %s, text %q; want it ready with the new words", got.State, text)
 		}
 	})
-	// A document can be found by its words long before all of its vectors are there.
+	// A document can be found by words long before all its vectors exist.
 	t.Run("the semantic state is apart from the state", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)

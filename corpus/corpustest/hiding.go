@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// readAll calls every method that names a document, with what it returned. A method that is added to the port and hides
-// nothing would be a hole: it has to be added here.
+// readAll calls every method that names a document and returns the errors by method. New methods of the port must
+// be added here, or their access checks are not tested.
 func readAll(t *testing.T, ds corpus.Documents, s chat.Scope, id string) map[string]error {
 	t.Helper()
 	ctx, errs := t.Context(), make(map[string]error)
@@ -22,7 +22,7 @@ func readAll(t *testing.T, ds corpus.Documents, s chat.Scope, id string) map[str
 	return errs
 }
 
-// testScope checks that whoever is not meant to see a document can't tell it from one that does not exist.
+// testScope checks that out-of-scope documents are indistinguishable from missing ones.
 func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 	for _, tt := range []struct {
 		name  string
@@ -38,8 +38,7 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			d := ingest(t, ds, file("a.md", ""), "secret words")
 			ids := passageIDs(t, ds, d.ID, 0, -1)
 			errs := readAll(t, ds, tt.scope, d.ID)
-			// What changes a document says the same as what reads it, or a wrong answer would tell that the document
-			// exists.
+			// Writes return the same error as reads, or the difference would reveal that the document exists.
 			errs["Delete"] = ds.Delete(t.Context(), tt.scope, d.ID)
 			errs["Restore"] = ds.Restore(t.Context(), tt.scope, d.ID)
 			errs["Cancel"] = ds.Cancel(t.Context(), tt.scope, d.ID)
@@ -53,11 +52,11 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 			if paths, _ := list(t, ds, tt.scope, corpus.Filter{IDs: []string{d.ID}}); len(paths) > 0 {
 				t.Errorf("List = %q", paths)
 			}
-			// None of the calls has changed anything for its owner.
+			// The calls have not changed the owner's document.
 			mustGet(t, ds, alice, d.ID)
 		})
 	}
-	// A conversation may be given some of a user's namespaces.
+	// A conversation may be restricted to some of a user's namespaces.
 	t.Run("a scope of several namespaces sees all of them and no more", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -73,10 +72,10 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// testHidden checks namespaces that begin with a point: pages that a run has read are kept in one. They can be cited,
-// and don't appear among a person's own documents.
+// testHidden checks hidden namespaces, whose names begin with a dot: they hold the pages captured by a run. These
+// can be cited, but are not listed among a user's documents.
 func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// "In all namespaces" does not mean these.
+	// A scope of all namespaces does not include hidden ones.
 	t.Run("a hidden namespace is found by id and by its name only", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -95,8 +94,8 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 			scope chat.Scope
 			want  []string
 		}{
-			// A hidden namespace is named alone, or added to others with With; another run's namespace and another
-			// user's find nothing.
+			// A hidden namespace is named alone, or added to others with With. Other runs' namespaces and other
+			// users find nothing.
 			{alice, []string{"shown.md"}}, {alice.In(chat.DefaultNamespace), []string{"shown.md"}},
 			{alice.In(".web.1"), []string{"captured.html"}},
 			{alice.In(".web.2"), nil}, {bob.In(".web.1"), nil},
@@ -111,9 +110,9 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// testDelete checks the two steps of a deletion: hidden at once, gone for good later.
+// testDelete checks the two steps of a deletion: hide immediately, purge later.
 func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// Between the two steps the page offers to undo the deletion, so that nothing may be lost yet.
+	// Until the purge the page offers to undo the deletion, so all data is kept.
 	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -128,8 +127,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		for what, err := range errs {
 			wantCode(t, what, err, chat.CodeNotFound)
 		}
-		// A worker that was reading the document learns that its work is of no use; the document itself is still there,
-		// so that this is a conflict.
+		// A worker that was ingesting the document gets a conflict, since the document still exists but needs no
+		// content.
 		wantCode(t, "PutContent", ds.PutContent(t.Context(), d.ID, contentOf(d, "words")), chat.CodeConflict)
 		if found, err := ds.PassagesByID(t.Context(), alice, ids); err != nil || len(found) > 0 {
 			t.Errorf("PassagesByID = %v, %v", found, err)
@@ -142,8 +141,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Text = %q", text)
 		}
 	})
-	// The bytes of a blob may be deleted only when this says no. A wrong yes costs disk, a wrong no costs somebody's
-	// file.
+	// A blob may be deleted only if BytesInUse is false. A wrong true wastes disk space, a wrong false loses a
+	// user's file.
 	t.Run("bytes are in use as long as a document has them, hidden or not", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -154,8 +153,8 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 		}
 		d := ingest(t, ds, file("a.md", ""), "words")
-		// IndexedBytes names the bytes that the content which serves was read from: those of the old version until the
-		// new content is there.
+		// IndexedBytes returns the hash of the content being served: the old version's until the new content is
+		// stored.
 		indexed := func(what, want string) {
 			t.Helper()
 			if got, err := ds.IndexedBytes(t.Context(), d.ID); err != nil || got != want {
@@ -177,7 +176,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
 		used("a purged document", v.SHA256, false)
 	})
-	// Restoring must not push the document out that took the path since.
+	// Restore must not replace the document that now has the path.
 	t.Run("a path is free again when its document is deleted", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -188,7 +187,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		wantCode(t, "Restore onto a taken path", ds.Restore(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
-	// What is outside the database, such as vectors and originals, is listed as removals, for the library to do.
+	// Data outside the database, such as vectors and originals, is listed as removals for the library.
 	t.Run("purge removes for good what was hidden before", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -196,7 +195,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		kept := ingest(t, ds, file("kept.md", ""), "other words")
 		ids := passageIDs(t, ds, gone.ID, 0, -1)
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, gone.ID))
-		// What was deleted after that time stays, since it may still be restored.
+		// Documents deleted after that time can still be restored.
 		mustDo(t, "Purge(an hour ago)", ds.Purge(t.Context(), time.Now().Add(-time.Hour)))
 		wantRemovals(t, ds, time.Now())
 		mustDo(t, "Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
@@ -208,7 +207,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if text := mustText(t, ds, kept.ID); text != "other words" {
 			t.Errorf("the other document's text = %q", text)
 		}
-		// Nothing is left to be purged, and the removal that was listed is not due again for 20 seconds.
+		// Nothing is left to purge, and the listed removal is not due again for 20 seconds.
 		mustDo(t, "a second Purge", ds.Purge(t.Context(), time.Now().Add(time.Hour)))
 		wantRemovals(t, ds, time.Now())
 		// The path and the bytes are free again.
@@ -216,13 +215,14 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// testVersion checks the number by which results are kept: a result is used again only while the number is the same.
+// testVersion checks Version, the cache key of search results: a cached result is valid while the number is the
+// same.
 func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
 	t.Run("the version changes with whatever a search could see, and only for that user", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		var d corpus.Document
-		// Each number is compared with all before it: going back to an old one would bring an old result back.
+		// Compare with all earlier numbers: a reused number would revive an old cached result.
 		seen := map[int64]string{mustVersion(t, ds, alice): "the start"}
 		theirs := mustVersion(t, ds, bob)
 		for _, step := range []struct {

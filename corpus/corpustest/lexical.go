@@ -10,13 +10,13 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// LexicalStores are documents and the index that they feed. A test puts content into the one and searches in the other.
+// LexicalStores are a document store and the index that it writes.
 type LexicalStores struct {
 	Documents corpus.Documents
 	Lexical   corpus.Lexical
 }
 
-// TestLexical checks each promise in corpus.Lexical's comments. open returns empty stores, once per subtest.
+// TestLexical tests the contract of corpus.Lexical. open returns empty stores, once per subtest.
 func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("ranking", func(t *testing.T) { t.Parallel(); testRanking(t, open) })
 	t.Run("phrases", func(t *testing.T) { t.Parallel(); testPhrases(t, open) })
@@ -26,11 +26,11 @@ func TestLexical(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("completions", func(t *testing.T) { t.Parallel(); testCompletions(t, open) })
 }
 
-// terms asks for any of words.
+// terms returns a query for any of the words.
 func terms(words ...string) corpus.LexicalQuery { return corpus.LexicalQuery{Words: Words(words...)} }
 
-// Words are terms of a word each. A word of a question may have several forms, each a term; here it has one. Tests of
-// the stores themselves use it too.
+// Words returns one term for each word. A query word may have several terms; here it has one. Tests of the stores
+// use it too.
 func Words(terms ...string) (words [][]string) {
 	for _, term := range terms {
 		words = append(words, []string{term})
@@ -38,7 +38,7 @@ func Words(terms ...string) (words [][]string) {
 	return words
 }
 
-// found returns the texts of the passages that a search found, best first.
+// found returns the texts of the passages found, best first.
 func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery, k int) (texts []string) {
 	t.Helper()
 	hits, err := st.Lexical.SearchLexical(t.Context(), s, q, k)
@@ -46,8 +46,8 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 		t.Fatalf("SearchLexical(%+v): %v", q, err)
 	}
 	for _, hit := range hits {
-		// A hit must be readable in the scope it was found in, and name the document of its passage: the library
-		// fetches passages by the ids of hits, and drops those that are not there.
+		// A hit must be readable in its scope, and name its passage's document: the library loads passages by ID
+		// and drops missing ones.
 		passages, err := st.Documents.PassagesByID(t.Context(), s, []string{hit.PassageID})
 		if err != nil || len(passages) != 1 || passages[0].DocumentID != hit.DocumentID {
 			t.Fatalf("hit %+v: passages %v, %v", hit, passages, err)
@@ -57,9 +57,9 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 	return texts
 }
 
-// testRanking checks orders only: scores differ between stores, and between versions of one.
+// testRanking tests only the order: scores differ between stores and their versions.
 func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
-	// These are the two halves of BM25: how many of the terms a passage has, and how rare they are.
+	// These are the two factors of BM25: term frequency and inverse document frequency.
 	t.Run("more and rarer terms are better", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -68,8 +68,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		), "roof gutter tiles slate", "roof house garden fence", "roof lawn path gate",
 			"house garden hedge lawn", "nothing of the kind")
 		wantStrings(t, "roof slate", st.found(t, alice, terms("roof", "slate"), 1), []string{"roof gutter tiles slate"})
-		// All passages have four words. The first has all three terms. The second has one, "lawn", which two passages
-		// have; three have "roof", so that the ones with "roof" alone come last, in either order.
+		// All passages have four words. The first has all three terms. The second has only "lawn", which is in two
+		// passages; "roof" is in three, so passages with only "roof" come last, in either order.
 		got := st.found(t, alice, terms("roof", "lawn", "path"), 10)
 		if len(got) != 4 || got[0] != "roof lawn path gate" || got[1] != "house garden hedge lawn" {
 			t.Errorf("roof lawn path = %q", got)
@@ -81,8 +81,8 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		)
 		wantStrings(t, "no terms", st.found(t, alice, terms(), 10), nil)
 	})
-	// The best passage of a search may still be a bad one, which only the share tells. Bounds are wide, as they must
-	// hold for every way of weighing words.
+	// The best hit may still be a poor match, which only Share shows. The bounds are wide, since they must hold for
+	// every implementation.
 	t.Run("a share says how much of the words a passage has", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -105,7 +105,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			}
 		}
 	})
-	// The passage that is better has the word in its title only, so that a store that forgets titles finds one passage.
+	// The better passage has the word only in its title, which detects a store that does not index titles.
 	t.Run("the title counts more than the body", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -116,7 +116,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		got := st.found(t, alice, terms("slate"), 10)
 		wantStrings(t, "slate", got, []string{"one two three four five", "one two three four slate"})
 	})
-	// Otherwise a page of results would change from one request to the next.
+	// Without a tie-break, pages of results would change between requests.
 	t.Run("equals are ordered by passage id, and k cuts", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -131,7 +131,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		}) {
 			t.Fatalf("SearchLexical = %+v, %v", all, err)
 		}
-		// Fewer hits are the first of more: stores that stop early must stop at the same passages.
+		// Fewer hits must be a prefix of more hits, also in stores with early termination.
 		for k := range 10 {
 			if some, err := st.Lexical.SearchLexical(t.Context(), alice, terms("same"), k); err != nil ||
 				!slices.Equal(some, all[:k]) {
@@ -139,8 +139,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 			}
 		}
 	})
-	// A store must not split or fold terms in its own way: package text did that already, for documents and questions
-	// alike.
+	// A store must not tokenise or fold terms: package text has done that, for documents and queries alike.
 	t.Run("terms of any script and with marks are found as they are, and only so", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -156,18 +155,17 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 				t, alice, corpus.LexicalQuery{Phrases: [][]string{{word}}}, 10,
 			), []string{word})
 		}
-		// Parts of terms and other spellings of them, all of which a database's own tokenizer would have found.
+		// Parts and other spellings of terms, which a database's own tokenizer would match.
 		for _, word := range []string{"naive", "京", "हिन", "foo", "mail", "3", "strasse"} {
 			wantStrings(t, word, st.found(t, alice, terms(word), 10), nil)
 		}
 	})
-	// These are words of the query languages of SQLite's FTS5 and PostgreSQL, and bytes that are no text.
+	// Syntax of the query languages of SQLite's FTS5 and PostgreSQL, and invalid text.
 	t.Run("hostile terms are harmless", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file("a.md", ""), "roof tiles")
-		// Some of them name "roof" by an operator: nothing may be found by it, as no passage has that whole string as a
-		// term.
+		// Some contain "roof" with an operator: none may match, as no passage has the whole string as a term.
 		for _, term := range []string{
 			`" OR 1=1 NEAR(`, `roof"`, `"`, `*`, `roof*`, `b:roof`, `^roof`, `roof OR tiles`, "AND", "NOT", "\x00",
 			"roof\x00",
@@ -178,16 +176,15 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 				t, alice, corpus.LexicalQuery{Phrases: [][]string{{term}}}, 10,
 			), nil)
 		}
-		// A hostile term beside a good one costs the good one nothing.
+		// A hostile term must not affect a valid one.
 		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
 	})
-	// Such words are passed over to save time, but not if there is nothing else to go by.
+	// Such words may be skipped for speed, but not if the query has no others.
 	t.Run("a word in nearly every passage still finds them when it is all there is", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		var texts []string
-		// 3000 passages with the same word: a store that leaves out words of more than some share of all passages
-		// leaves it out.
+		// 3000 passages with the same word exceed any threshold for frequent words.
 		for i := range 3000 {
 			texts = append(texts, fmt.Sprintf("common passage%d", i))
 		}
@@ -203,9 +200,9 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
-// testPhrases checks words in quotation marks: passages must have all of them, and only the order among those is free.
+// testPhrases tests quoted words: passages must have all phrases, in any order.
 func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
-	// Results are sorted before they are compared, since a store may weigh a phrase's words or not.
+	// Sort the results before comparing, since a store may score a phrase's words or not.
 	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -238,7 +235,7 @@ func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
-// testLexicalScope checks that a search finds nothing outside its scope, and misses nothing inside.
+// testLexicalScope tests that a search returns exactly the matches within its scope.
 func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("only the scope's passages are found", func(t *testing.T) {
 		t.Parallel()
@@ -271,13 +268,13 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
-	// A store that takes the k best first and filters them afterwards fails here.
+	// This detects a store that filters only after it has selected the k best.
 	t.Run("much better passages out of scope don't push others out", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		theirs := file("theirs.md", "")
 		theirs.User = bob.User
-		// 500 passages, many times the k of the search, and each of them shorter and with the word three times.
+		// 500 passages, many times k, and each of them shorter and with the word three times.
 		ingest(t, st.Documents, theirs, slices.Repeat([]string{"roof roof roof"}, 500)...)
 		ingest(t, st.Documents, file(
 			"mine.md", "",
@@ -288,7 +285,8 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
-// testLexicalFresh checks that indexes follow each change without delay: whoever adds a file asks about it next.
+// testLexicalFresh tests that indexes reflect each change immediately: users ask about a file right after adding
+// it.
 func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 	t.Run("a search sees each change at once", func(t *testing.T) {
 		t.Parallel()
@@ -304,7 +302,7 @@ func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 		roof()
 		mustDo(t, "Restore", st.Documents.Restore(t.Context(), alice, d.ID))
 		roof("old roof")
-		// The version that is on its way has no content yet, so that the old one is what is found.
+		// The new version has no content yet, so the old one is found.
 		v := mustPut(t, st.Documents, file("a.md", "new version"))
 		roof("old roof")
 		mustPutContent(t, st.Documents, v.ID, contentOf(v, "brand new roof"))
@@ -317,7 +315,7 @@ func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 }
 
-// testSimilar checks "did you mean": terms of the index that are nearly what was typed.
+// testSimilar tests typo corrections: indexed terms that are similar to the query term.
 func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 	similar := func(t *testing.T, st LexicalStores, s chat.Scope, term string, k int) []string {
 		t.Helper()
@@ -327,8 +325,8 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 		return got
 	}
-	// Each is one edit or one character's spelling away from what was meant. "assurance" and "conditional" are less
-	// alike.
+	// Each is one edit or spelling variant away from the correct term. "assurance" and "conditional" are less
+	// similar.
 	t.Run("a mistyped term finds what was meant, most alike first", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -348,7 +346,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "nothing alike", similar(t, st, alice, "xyzzyx", 5), nil)
 		wantStrings(t, "hostile", similar(t, st, alice, `" OR 1=1 --`, 5), nil)
 	})
-	// A suggestion is a word out of a document, and must come out of one that the asker may read.
+	// A suggestion is a word from a document, which the user must be allowed to read.
 	t.Run("words of other users, other namespaces and hidden documents stay unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
@@ -360,7 +358,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		mustDo(t, "Delete", st.Documents.Delete(t.Context(), alice, hidden.ID))
 		wantStrings(t, "default namespace", similar(t, st, alice.In(chat.DefaultNamespace), "insurence", 5), nil)
 		wantStrings(t, "all namespaces", similar(t, st, alice, "insurence", 5), []string{"insurances"})
-		// A list of known words that is kept from the first call would miss the new one.
+		// A cached word list from the first call would miss the new word.
 		ingest(t, st.Documents, file("late.md", ""), "instrument")
 		wantStrings(t, "after a change", similar(t, st, alice, "insurence", 5), []string{"insurances", "instrument"})
 	})

@@ -1,16 +1,17 @@
-// Package corpustest holds the contracts of corpus's ports as tests. Each store's own test calls them: what they
-// promise is what both the embedded and the server mode keep.
+// Package corpustest contains the contract tests of corpus's ports. The tests of each store run them, so that the
+// embedded and the server mode have the same guarantees.
 //
-// A port of corpus is implemented more than once: by SQLite, by PostgreSQL, by Milvus, by a folder, by a bucket. There
-// is one suite for each port here, which every implementation's test runs with a function that opens an empty store. A
-// suite knows nothing of an implementation; what it can't ask of all of them it doesn't ask of any.
+// A port of corpus has several implementations: SQLite, PostgreSQL, Milvus, a directory, a bucket. There is one
+// suite for each port, which the tests of every implementation call with a function that opens an empty store. A
+// suite is independent of implementations and tests only requirements of all of them.
 //
 // documents.go, content.go, list.go, hiding.go (in parts), limits.go, removals.go and watched.go are the suite of
-// Documents; lexical.go and completions.go that of Lexical; vectors.go and vector_models.go that of Vectors; queue.go
-// and queue_deaths.go that of Queue; blobs.go and reranker.go have one each. This file holds what all share.
+// Documents; lexical.go and completions.go that of Lexical; vectors.go and vector_models.go that of Vectors;
+// queue.go and queue_deaths.go that of Queue; blobs.go and reranker.go have one each. This file has the shared
+// helpers.
 //
-// Names of subtests are the promises, in whole sentences. Subtests run in parallel on stores of their own, so that they
-// find what hides in a shared connection as well.
+// Names of subtests are requirements, in whole sentences. Subtests run in parallel on separate stores, which also
+// detects shared state of connections.
 package corpustest
 
 import (
@@ -26,20 +27,20 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// alice and bob are two users; each test's documents are alice's unless it says otherwise.
+// alice and bob are two users; documents are alice's unless a test sets another user.
 var (
 	alice = chat.Scope{User: "alice"}
 	bob   = chat.Scope{User: "bob"}
 )
 
-// hashOf is the SHA-256 of bytes in hexadecimal, by which documents and blobs know them.
+// hashOf returns the hexadecimal SHA-256 of bytes, which identifies documents and blobs.
 func hashOf(bytes string) string {
 	sum := sha256.Sum256([]byte(bytes))
 	return hex.EncodeToString(sum[:])
 }
 
-// file is a document of alice's as it comes in. Its bytes exist only as a hash and a length: Documents never sees the
-// bytes themselves.
+// file returns a new document of alice's. Its bytes exist only as a hash and a length: Documents never gets the
+// bytes.
 func file(path, bytes string) corpus.Document {
 	return corpus.Document{
 		User: alice.User, Namespace: chat.DefaultNamespace, Path: path, Filename: path[strings.LastIndexByte(
@@ -49,9 +50,9 @@ func file(path, bytes string) corpus.Document {
 	}
 }
 
-// contentOf makes content of one paragraph and one passage for each text. Terms are the words in lower case. The
-// passages' ids are made up of the document, its version and a number, as the library makes them unique: stores rely on
-// that when two versions are there at once.
+// contentOf returns content with one paragraph and one passage for each text. Terms are the lower-case words.
+// Passage IDs consist of document, version and a number, so they are unique as the library's IDs: stores rely on
+// this while two versions coexist.
 func contentOf(d corpus.Document, texts ...string) corpus.Content {
 	c := corpus.Content{
 		SHA256: d.SHA256, Extracted: corpus.Extracted{Title: "About " + d.Path, Text: strings.Join(texts, "\n\n")},
@@ -74,7 +75,7 @@ func contentOf(d corpus.Document, texts ...string) corpus.Content {
 	return c
 }
 
-// mustPut stores a document that must not be there yet.
+// mustPut stores a document that must not exist yet.
 func mustPut(t *testing.T, ds corpus.Documents, d corpus.Document) corpus.Document {
 	t.Helper()
 	stored, duplicate, err := ds.Put(t.Context(), d)
@@ -109,7 +110,7 @@ func mustGet(t *testing.T, ds corpus.Documents, s chat.Scope, id string) corpus.
 	return d
 }
 
-// mustText is the text of a document of alice's.
+// mustText returns the text of a document of alice's.
 func mustText(t *testing.T, ds corpus.Documents, id string) string {
 	t.Helper()
 	text, err := ds.Text(t.Context(), alice, id)
@@ -119,7 +120,7 @@ func mustText(t *testing.T, ds corpus.Documents, id string) string {
 	return text
 }
 
-// mustVersion is the number that changes whenever a search of the scope could find something else.
+// mustVersion returns the scope's version.
 func mustVersion(t *testing.T, ds corpus.Documents, s chat.Scope) int64 {
 	t.Helper()
 	v, err := ds.Version(t.Context(), s)
@@ -129,7 +130,7 @@ func mustVersion(t *testing.T, ds corpus.Documents, s chat.Scope) int64 {
 	return v
 }
 
-// mustDo ends the test at an error that no promise allows, and says at which step.
+// mustDo fails the test on an error, with the name of the step.
 func mustDo(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
@@ -137,7 +138,7 @@ func mustDo(t *testing.T, what string, err error) {
 	}
 }
 
-// wantCode fails the test unless err has the code. Callers tell errors apart by their codes, never by their words.
+// wantCode fails the test unless err has the code. Callers distinguish errors by code, never by message.
 func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != want {

@@ -11,9 +11,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// testLimits checks what a user may add in a day and keep in all. The local user, who owns the machine, has no limits.
+// testLimits tests a user's daily and total limits. The local user, who owns the machine, has no limits.
 func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// A document's size is what it says, not what its bytes are, so that the tests need no large files.
+	// The size is declared, not that of the bytes, so that tests need no large files.
 	sized := func(user, path string, bytes int64) corpus.Document {
 		d := file(path, "the bytes of "+path)
 		d.User, d.Bytes = user, bytes
@@ -25,7 +25,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("%s: error %v, want one of the limit %s", what, err, want)
 		}
 	}
-	// A new version is a file too; the same bytes again are none.
+	// A new version counts as a file; the same bytes do not.
 	t.Run("a user can add so many files in a day, and what is there already counts once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -42,10 +42,10 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		mustPut(t, ds, sized("alice", "a.md", 1)) // read in again
+		mustPut(t, ds, sized("alice", "a.md", 1)) // ingested again
 		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1))
 		wantOver(t, "a third file", err, chat.FilesPerDay)
-		// A refused version must leave nothing behind: neither its hash nor a document.
+		// A rejected version must store neither its hash nor a document.
 		newer := sized("alice", "a.md", 1)
 		newer.SHA256 = hashOf("other bytes")
 		_, _, err = ds.Put(t.Context(), newer)
@@ -56,13 +56,13 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if counts, err := ds.Count(t.Context(), alice); err != nil || counts.Documents != 1 {
 			t.Errorf("%d documents, %v; want 1", counts.Documents, err)
 		}
-		// Limits are each user's own, and the local user adds more than they allow.
+		// Limits are per user, and the local user has none.
 		mustPut(t, ds, sized("bob", "b.md", 1))
 		for i := range 3 {
 			mustPut(t, ds, sized(chat.LocalUser, fmt.Sprint(i, ".md"), 1))
 		}
 	})
-	// Otherwise adding and deleting in turns would get around the limit.
+	// Otherwise alternating uploads and deletions would evade the limit.
 	t.Run("a user can add so many bytes in a day, and a deletion gives none back", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -73,10 +73,10 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		_, _, err := ds.Put(t.Context(), sized("alice", "b.md", 1<<20+1))
 		wantOver(t, "more than is left", err, chat.UploadMiBPerDay)
-		// Exactly what is left fits: 2 MiB and 1 MiB are the 3 MiB of the limit.
+		// The remainder fits exactly: 2 MiB and 1 MiB are the limit of 3 MiB.
 		mustPut(t, ds, sized("alice", "c.md", 1<<20))
 	})
-	// What can be restored still takes its room on the disk.
+	// A deleted document still uses disk space while it can be restored.
 	t.Run("a user's documents take so much in all, until some are gone for good", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -91,11 +91,11 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		_, _, err = ds.Put(t.Context(), sized("alice", "b.md", 1<<20))
 		wantOver(t, "while it can be restored", err, chat.DiskMiB)
-		// A time a year ahead purges what was deleted at any time before.
+		// A time a year ahead purges all deleted documents.
 		mustDo(t, "Purge", ds.Purge(t.Context(), first.CreatedAt.AddDate(1, 0, 0)))
 		mustPut(t, ds, sized("alice", "b.md", 1<<20))
 	})
-	// The limit on runs bounds those.
+	// The limit on runs bounds these pages.
 	t.Run("a page that a run reads is not an upload", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -106,10 +106,10 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustPut(t, ds, page)
 		}
 	})
-	// Counting first and adding afterwards, in two statements, would let more through.
+	// Separate statements for counting and inserting would have a race.
 	t.Run("parallel puts get what there is room for, and no more", func(t *testing.T) {
 		t.Parallel()
-		// Each limit lets through seven of these files of one MiB, whatever counts them.
+		// Each limit allows seven of these files of one MiB.
 		for _, limits := range []chat.Limits{{chat.FilesPerDay: 7}, {chat.UploadMiBPerDay: 7}, {chat.DiskMiB: 7}} {
 			ds := open(t)
 			ds.SetLimits(limits)

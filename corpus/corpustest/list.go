@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// list returns the paths of one page of documents, and the cursor of the next.
+// list returns the paths of one page of documents, and the cursor of the next page.
 func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (paths []string, next string) {
 	t.Helper()
 	page, next, err := ds.List(t.Context(), s, f)
@@ -24,14 +24,14 @@ func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (pat
 	return paths, next
 }
 
-// testList checks the list of documents: orders, pages, filters and counts.
+// testList tests the document list: sorting, pagination, filters and counts.
 func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// Titles that are equal but for case are ordered by age, so that the order is one and the same on each page.
+	// Titles that differ only in case are sorted by age, so that the order is stable across pages.
 	t.Run("pages follow each other without gaps or repeats, in every order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
-		// Seven documents in pages of three: two full pages and one that is not. Titles are (3i mod 7)/2, so that three
-		// pairs are equal, one of them but for case.
+		// Seven documents in pages of three: two full pages and a partial one. Titles are (3i mod 7)/2, so three
+		// pairs are equal, one of them except for case.
 		var oldest, newest, byTitle []string
 		for i := range 7 {
 			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
@@ -54,7 +54,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, "sorted by "+sort, got, want)
 		}
 	})
-	// A page that turns out empty would be shown as such.
+	// An empty last page would be displayed as such.
 	t.Run("a full last page has no next one", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -63,7 +63,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("next = %q", next)
 		}
 	})
-	// Cursors come back from clients, and are not trusted.
+	// Cursors come from clients and are not trusted.
 	t.Run("an order or a cursor that can't be is refused", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -72,8 +72,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		_, _, err = ds.List(t.Context(), alice, corpus.Filter{Cursor: "' OR 1=1"})
 		wantCode(t, "Cursor", err, chat.CodeInvalid)
 	})
-	// Values are compared with their types, as JSON has them: the number 1843 is not the text "1843". A list has each
-	// of its elements, and is equal to itself as a whole.
+	// Values are compared with their JSON types: the number 1843 is not the string "1843". A stored list matches
+	// each of its elements, and itself as a whole.
 	t.Run("filters select", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -81,7 +81,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		pdf.MIME, pdf.Meta = "application/pdf", map[string]any{
 			"author": "Ada", "year": 1843, "final": true, "tags": []any{"x", "y"},
 		}
-		// The two have the same keys with values of other types, so that a store that compares texts finds both.
+		// Both have the same keys with values of other types, which detects a store that compares strings.
 		survey := mustPut(t, ds, pdf)
 		text := file("ÜBER.txt", "2")
 		text.MIME, text.Meta = "text/plain", map[string]any{"author": "Bob", "final": false, "year": "1843"}
@@ -93,11 +93,11 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			f    corpus.Filter
 			want []string
 		}{
-			// Newest first, which is the order where none is asked for.
+			// Newest first is the default order.
 			{"nothing", corpus.Filter{}, []string{"ready.md", "ÜBER.txt", "dir/survey.pdf"}},
 			{"text in the file name, without case", corpus.Filter{Text: "über"}, []string{"ÜBER.txt"}},
 			{"text in the title", corpus.Filter{Text: "about READY"}, []string{"ready.md"}},
-			// "%" stands for anything in SQL's LIKE.
+			// "%" is a wildcard of SQL's LIKE.
 			{"text with wildcards is taken literally", corpus.Filter{Text: "%"}, nil},
 			{"states", corpus.Filter{
 				States: []corpus.State{corpus.StateReady, corpus.StateFailed},
@@ -114,7 +114,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}},
 			{"one of a meta list", corpus.Filter{Meta: map[string]any{"tags": "y"}}, []string{"dir/survey.pdf"}},
 			{"none of a meta list", corpus.Filter{Meta: map[string]any{"tags": "z"}}, nil},
-			// A list is one value then: it is equal to the whole list only.
+			// As a filter value, a list equals only the whole list.
 			{"a part of a meta list, as a list", corpus.Filter{Meta: map[string]any{"tags": []string{"y"}}}, nil},
 			{"any of a list, of a meta list", corpus.Filter{MetaAny: map[string][]any{"tags": {"z", "y"}}}, []string{
 				"dir/survey.pdf",
@@ -125,13 +125,13 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"any of a list and a meta value, both", corpus.Filter{
 				MetaAny: map[string][]any{"author": {"Ada", "Bob"}}, Meta: map[string]any{"final": true},
 			}, []string{"dir/survey.pdf"}},
-			// One of no values is nothing, and not everything.
+			// An empty list of alternatives matches nothing, not everything.
 			{"any of a list, which has none", corpus.Filter{MetaAny: map[string][]any{"author": {}}}, nil},
 			{"none of a list", corpus.Filter{MetaAny: map[string][]any{"author": {"Eve", 7}}}, nil},
 			{"a meta key", corpus.Filter{HasMeta: "tags"}, []string{"dir/survey.pdf"}},
 			{"a meta key that none has", corpus.Filter{HasMeta: "colour"}, nil},
 			{"two meta values, both", corpus.Filter{Meta: map[string]any{"author": "Ada", "final": false}}, nil},
-			// It would end a quoted text of SQL, in a store that writes keys into its statements.
+			// It would end a quoted string of SQL in a store that concatenates keys into its statements.
 			{"a hostile meta key", corpus.Filter{Meta: map[string]any{`a"') OR 1=1 --`: "x"}}, nil},
 			{"added after", corpus.Filter{AddedAfter: now.Add(-time.Hour)}, []string{
 				"ready.md", "ÜBER.txt", "dir/survey.pdf",
@@ -142,7 +142,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
-	// They are offered as filters. Numbers and nested values are not texts.
+	// These values are offered as filters. Numbers and nested values are not included.
 	t.Run("the texts under a key of the meta", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -154,8 +154,8 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			d.Meta = map[string]any{"author": author, "editor": "Eve"}
 			mustPut(t, ds, d)
 		}
-		// Each text is given once, in order; a list gives its own texts, and a key inside of an object is none of the
-		// meta.
+		// Each string is returned once, in order; a list contributes its own strings, and a key inside an object is
+		// not a metadata key.
 		for key, want := range map[string][]string{
 			"author": {"Ada", "John Doe", "Zoë"}, "editor": {"Eve"}, "name": nil,
 		} {
@@ -170,13 +170,13 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("of somebody else: %q, %v", got, err)
 		}
 	})
-	// Dates are texts that begin with a year; less exact ones match every range that touches them.
+	// Dates are strings that begin with a year; less exact ones match every range that overlaps them.
 	t.Run("the date of a document selects", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		for name, meta := range map[string]map[string]any{
 			"day.md": {"date": "1843-03-01"}, "number.md": {"year": 1843}, "text.md": {"published": "1843"},
-			// No date that begins with a year, and a key that is none of those for dates.
+			// No date that begins with a year, and a key that is not a date key.
 			"words.md": {"date": "March 1843"}, "none.md": nil,
 			"other.md": {"born": "1843-03-01"},
 		} {
@@ -192,12 +192,12 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			{"a year, as a number, as a text and of a date", corpus.Filter{
 				Sort: "title", DatedFrom: "1843", DatedTo: "1843",
 			}, []string{"day.md", "number.md", "text.md"}},
-			// A year without a month may be in March, so that it matches.
+			// A year without a month may be in March, so it matches.
 			{"a month", corpus.Filter{Sort: "title", DatedFrom: "1843-03", DatedTo: "1843-03"}, []string{
 				"day.md", "number.md", "text.md",
 			}},
 			{"another year", corpus.Filter{Sort: "title", DatedFrom: "1844", DatedTo: "1844"}, nil},
-			// The day before is out; a year alone may be later.
+			// The day before is excluded; a year alone may be later.
 			{"dated from", corpus.Filter{Sort: "title", DatedFrom: "1843-03-02"}, []string{"number.md", "text.md"}},
 			{"dated to its day", corpus.Filter{Sort: "title", DatedTo: "1843-03-01"}, []string{
 				"day.md", "number.md", "text.md",
@@ -208,8 +208,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			wantStrings(t, tt.name, got, tt.want)
 		}
 	})
-	// They stand above the list and must not read it: hidden documents are not counted, and vectors that are missing
-	// are.
+	// Counts must not require reading the list. Hidden documents are not counted, missing vectors are.
 	t.Run("counts", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -228,7 +227,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		c.Extracted.Pages = 9
 		mustPutContent(t, ds, paged.ID, c)
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), paged.ID, paged.SHA256, corpus.SemanticPending))
-		// Two of its three passages have vectors, so that one is missing: 1 + 1 are the two that are unembedded.
+		// Two of its three passages have vectors, so one is missing: 1 + 1 passages are unembedded.
 		long := ingest(t, ds, file("f.md", "f"), "p0", "p1", "p2")
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), long.ID, long.SHA256, corpus.SemanticPending))
 		mustDo(t, "SetState", ds.SetState(t.Context(), long.ID, long.SHA256, corpus.StateReady,
@@ -244,12 +243,12 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("Count of another user = %+v, %v", got, err)
 		}
 	})
-	// The order is that of bytes, so that both databases agree.
+	// The order is by bytes, so that both databases agree.
 	t.Run("Namespaces are those that have documents, in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		var last corpus.Document
-		// Capitals come before small letters and letters beyond ASCII behind both, as in UTF-8. ".web.1" is hidden.
+		// In UTF-8, capitals precede lower-case letters, and non-ASCII letters follow both. ".web.1" is hidden.
 		for i, namespace := range []string{"b", "B", "ä", "b", ".web.1", "a"} {
 			d := file(fmt.Sprintf("f%d.md", i), fmt.Sprint(i))
 			d.Namespace = namespace
@@ -268,7 +267,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustDo(t, "Namespaces", err)
 			wantStrings(t, fmt.Sprintf("Namespaces of %v", tt.scope), got, tt.want)
 		}
-		// The only document of "a" is gone, and its namespace with it.
+		// The only document of "a" is deleted, and its namespace with it.
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, last.ID))
 		got, err := ds.Namespaces(t.Context(), alice, 10)
 		mustDo(t, "Namespaces", err)

@@ -11,11 +11,10 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestQueue checks each promise in corpus.Queue's comments. open returns two queues that share their jobs, none so far,
-// once per subtest: of two replicas, where there can be such. Jobs outlive the process that added them, and may be done
-// by another. None of the tests waits for a time to pass.
+// TestQueue tests the contract of corpus.Queue. open is called once per subtest and returns two empty queues that
+// share their jobs, like two replicas. Jobs outlive the process that added them. The tests do not sleep.
 func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
-	// A worker takes only kinds that it names.
+	// A worker takes only the kinds that it names.
 	t.Run("a user's jobs come oldest first, each kind to its worker", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
@@ -34,14 +33,14 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			t.Errorf("job = %+v", job)
 		}
 		w.stop()
-		// The job of the other kind was left alone until a worker for it came.
+		// The other kind's job stays queued until a worker for it starts.
 		if job := startWork(t, q, 1, nil, corpus.JobEmbed).next(t); job.DocumentID != "d2" ||
 			job.Kind != corpus.JobEmbed {
 			t.Errorf("job = %+v", job)
 		}
 		eventuallyEmpty(t, q)
 	})
-	// Whoever opens a document waits for it. Nobody else's jobs wait longer for that.
+	// An opened document is hastened, without delaying other users' jobs.
 	t.Run("a hastened job changes places with its user's first one", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -49,10 +48,10 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			enqueue(t, q, corpus.JobEmbed, "u1", document)
 		}
 		enqueue(t, q, corpus.JobEmbed, "u2", "e1")
-		// A job of another kind for the same document, which hastening must not touch.
+		// A job of another kind for the same document must not move.
 		enqueue(t, q, corpus.JobIngest, "u1", "d3")
 		mustDo(t, "Hasten", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
-		// Neither is an error: whoever opens a document does not know whether a job of it waits.
+		// Both are no-ops: the caller does not know whether the document has a waiting job.
 		mustDo(t, "Hasten of what is first", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
 		mustDo(t, "Hasten of what does not wait", other.Hasten(t.Context(), corpus.JobEmbed, "d4"))
 		w := startWork(t, q, 1, nil, corpus.JobEmbed)
@@ -60,14 +59,14 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		for range 4 {
 			order = append(order, w.next(t).DocumentID)
 		}
-		// Where the other user's job stands among these depends on whose turn it is, and is checked by testTurns.
+		// The position of the other user's job is tested by testTurns.
 		own := slices.DeleteFunc(slices.Clone(order), func(document string) bool { return document == "e1" })
 		if want := []string{"d3", "d2", "d1"}; !slices.Equal(own, want) {
 			t.Errorf("the jobs came as %q, want those of the user as %q", order, want)
 		}
 	})
-	// Enqueue adds a job although an equal one is at work, because that one may have read what has changed since.
-	// Ensure does not, as it only makes sure that somebody will do it or does it.
+	// Enqueue adds a job although the same one is running, because that one may have read outdated data. Ensure
+	// does not, since one waiting or running job is enough.
 	t.Run("the same job waits once, and again while it is at work", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -83,7 +82,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			t.Context(), corpus.Job{Kind: corpus.JobIngest, DocumentID: "d1", User: "u", SHA256: "another version"},
 		))
 		wantWaiting(t, q, 3)
-		// The worker holds the first job until the gate opens, so that it is at work for all that follows.
+		// The worker holds the first job until the gate opens.
 		gate := make(chan struct{})
 		w := startWork(
 			t, q, 1, func(ctx context.Context, _ corpus.Job) error { return wait(ctx, gate) }, corpus.JobIngest,
@@ -95,13 +94,13 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		wantWaiting(t, q, 3)
 		enqueue(t, other, corpus.JobIngest, "u", "d1")
 		wantWaiting(t, q, 4)
-		// Both jobs for d1 that are equal are done: the one at work, and the one that was added meanwhile.
+		// Both jobs for d1 are processed: the running one, and the one added meanwhile.
 		close(gate)
 		for range 2 {
 			w.next(t)
 		}
 	})
-	// Others must not wait behind one that keeps failing.
+	// A job that keeps failing must not block others.
 	t.Run("a job that failed comes again, after others", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
@@ -118,13 +117,13 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			job := w.next(t)
 			seen = append(seen, fmt.Sprint(job.DocumentID, " ", job.Attempt))
 		}
-		// The attempt counts up, by which the library knows when to give up.
+		// The library gives up by the attempt count.
 		if want := []string{"d1 1", "d2 1", "d1 2"}; !slices.Equal(seen, want) {
 			t.Errorf("jobs %q, want %q", seen, want)
 		}
 		eventuallyEmpty(t, q)
 	})
-	// A server that is stopped for an update is not the job's fault.
+	// A server stopped for an update must not count as a failed attempt.
 	t.Run("work cut short goes on elsewhere, and that attempt does not count", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -143,12 +142,12 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	})
 	t.Run("a job is blamed for a death while it was alone at work", func(t *testing.T) { testDeaths(t, open) })
 	t.Run("jobs at work when their process died are done one at a time", func(t *testing.T) { testSuspects(t, open) })
-	// The worker that has it may be another process. Its context says why it ended.
+	// The worker may be in another process. The context's cause is ErrCancelled.
 	t.Run("cancelling ends a job wherever it is", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
-		// The cause tells a cancelled job from one whose server stops: the first must not come again.
+		// The cause distinguishes a cancelled job from a stopped server: a cancelled job must not be retried.
 		causes := make(chan error, 1)
 		w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
 			if job.DocumentID != "d1" {
@@ -161,7 +160,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		w.next(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d2")
 		enqueue(t, q, corpus.JobIngest, "u", "d3")
-		// One that waits, one that is at work, and one of which there is no job.
+		// A waiting job, a running one, and a document without jobs.
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "d2"))
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "d1"))
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "nothing"))
@@ -176,11 +175,11 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Run("one user's thousand uploads do not keep another's one waiting", func(t *testing.T) { testTurns(t, open) })
 	t.Run("a user has no more jobs at work than one may, and another's begins at once",
 		func(t *testing.T) { testPerUser(t, open) })
-	// Eight goroutines add and eight workers in two queues take: no job is lost and none is done twice.
+	// Eight goroutines add jobs and eight workers of two queues take them: no job is lost or processed twice.
 	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
 		t.Parallel()
 		one, two := open(t)
-		// Seven users, so that their turns are mixed with the workers' races.
+		// Seven users mix fair scheduling with races between workers.
 		const jobs, adders = 500, 8
 		var wg sync.WaitGroup
 		for a := range adders {
@@ -202,7 +201,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		do := func(_ context.Context, job corpus.Job) error {
 			mu.Lock()
 			defer mu.Unlock()
-			// A job may be taken twice by mistake: only the first time of the last one closes the channel.
+			// If a job is wrongly taken twice, close the channel only once.
 			taken[job.DocumentID]++
 			if len(taken) == jobs && taken[job.DocumentID] == 1 {
 				close(done)
@@ -224,7 +223,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	})
 }
 
-// wait returns when ch is closed, or with the error of ctx when that ends.
+// wait returns when ch is closed, or with the error of ctx.
 func wait(ctx context.Context, ch <-chan struct{}) error {
 	select {
 	case <-ch:
@@ -234,16 +233,15 @@ func wait(ctx context.Context, ch <-chan struct{}) error {
 	}
 }
 
-// working is a queue's Work under way. jobs has no buffer, so that a job waits in its worker until the test has seen
-// it.
+// working is a running Work call. jobs is unbuffered, so that a job waits in its worker until the test receives it.
 type working struct {
-	jobs  chan corpus.Job // as they begin
+	jobs  chan corpus.Job // started jobs
 	ended chan struct{}
-	stop  func() // ends the work and waits for that
+	stop  func() // stops the work and waits for its end
 }
 
-// startWork has the jobs of a kind done, by nothing if do is nil, until the test ends. The work ends with stop or with
-// the test's cleanup, and an error of Work fails the test.
+// startWork processes the jobs of a kind with do, or with a no-op if do is nil, until stop or the end of the test.
+// An error of Work fails the test.
 func startWork(
 	t *testing.T, q corpus.Queue, workers int, do func(context.Context, corpus.Job) error, kind corpus.JobKind,
 ) *working {
@@ -274,7 +272,7 @@ func startWork(
 	return w
 }
 
-// next waits for the next job to begin.
+// next waits for the next job to start.
 func (w *working) next(t *testing.T) corpus.Job {
 	t.Helper()
 	select {
@@ -286,7 +284,7 @@ func (w *working) next(t *testing.T) corpus.Job {
 	}
 }
 
-// discard lets all jobs begin. Its goroutine ends with the work.
+// discard drains the started jobs. Its goroutine ends with the work.
 func (w *working) discard() {
 	go func() {
 		for {
@@ -307,7 +305,7 @@ func enqueue(t *testing.T, q corpus.Queue, kind corpus.JobKind, user, document s
 	))
 }
 
-// wantWaiting checks how many jobs are left, those at work among them.
+// wantWaiting checks the number of waiting and running jobs.
 func wantWaiting(t *testing.T, q corpus.Queue, want int) {
 	t.Helper()
 	if n, err := q.Waiting(t.Context()); err != nil || n != want {
@@ -315,8 +313,8 @@ func wantWaiting(t *testing.T, q corpus.Queue, want int) {
 	}
 }
 
-// eventuallyEmpty waits until no job is left. A job is gone only after its worker returned, which the test can't see
-// otherwise. The test's own deadline ends it.
+// eventuallyEmpty polls until no job is left, since a job is removed only after its worker returned. The test's
+// deadline is the timeout.
 func eventuallyEmpty(t *testing.T, q corpus.Queue) {
 	t.Helper()
 	for t.Context().Err() == nil {

@@ -9,14 +9,13 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Mortal is a queue of a test that can take jobs as a process does that dies right after, and whose leases have ended.
-// No job can be taken in such a way through corpus.Queue itself, which renews the leases of jobs while they are at
-// work.
+// Mortal is a queue that can take jobs like a process that dies right after, with expired leases. corpus.Queue
+// itself can't do this, since it renews the leases of running jobs.
 type Mortal interface {
 	TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int)
 }
 
-// mortal is the queue as one that can be made to die; stores wrap theirs for these tests.
+// mortal returns the queue as a Mortal; stores wrap theirs for these tests.
 func mortal(t *testing.T, q corpus.Queue) Mortal {
 	t.Helper()
 	m, ok := q.(Mortal)
@@ -26,8 +25,8 @@ func mortal(t *testing.T, q corpus.Queue) Mortal {
 	return m
 }
 
-// testDeaths: whatever is counted as a death stays counted, and nothing else is. Blame tells a file that kills its
-// readers from a bad day: an error or a stop adds none, a death does.
+// testDeaths tests Blame: crashes are counted permanently, errors and stops are not. This distinguishes a file that
+// crashes readers from other failures.
 func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)
@@ -56,9 +55,9 @@ func testDeaths(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	eventuallyEmpty(t, q)
 }
 
-// testSuspects: of several jobs at work in a process that died none is blamed. They come before others, each alone, so
-// that the next death is the fault of one of them, which then waits while others are done. Otherwise a file that kills
-// the process would have innocent ones blamed each time, until they are given up with it.
+// testSuspects tests that among several jobs of a crashed process none is blamed. They are retried first, each
+// alone, so that the next crash identifies the culprit, which then waits while others run. Otherwise a file that
+// crashes the process would also get innocent jobs blamed and failed.
 func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, _ := open(t)
@@ -85,7 +84,7 @@ func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 			gate <- struct{}{}
 		}
 	}
-	if job := w.next(t); job.DocumentID != "innocent" || job.Blame != 0 { // while the one that was blamed waits
+	if job := w.next(t); job.DocumentID != "innocent" || job.Blame != 0 { // while the blamed job waits
 		t.Errorf("the next job is %+v, want the one that was not at work", job)
 	}
 	gate <- struct{}{}

@@ -10,8 +10,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// testTurns: whoever comes late is served next, and both go on in turns. Users take turns, not jobs: one who adds a
-// folder of a thousand files has no more turns for that.
+// testTurns tests fair scheduling: a new user is served next, then users alternate. Turns are per user, not per
+// job: a user with a thousand files has no more turns.
 func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, other := open(t)
@@ -19,7 +19,7 @@ func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		enqueue(t, q, corpus.JobIngest, "many", fmt.Sprint("m", i))
 	}
 	gate := make(chan struct{})
-	// Ten of the thousand are begun, and the tenth is held, so that the others come while a worker is busy.
+	// Ten of the thousand are started, and the tenth blocks, so that other jobs arrive while a worker is busy.
 	w := startWork(t, q, 1, func(ctx context.Context, job corpus.Job) error {
 		if job.DocumentID == "m9" {
 			return wait(ctx, gate)
@@ -40,8 +40,8 @@ func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	for range 9 {
 		order = append(order, w.next(t).DocumentID)
 	}
-	// Three users have turns: each round of three has one job of each as long as they have any. "one" is done after the
-	// first round, and the others go on in turns of two.
+	// Three users alternate: each round has one job of each user as long as they have any. "one" is done after the
+	// first round, then the others alternate.
 	for document, last := range map[string]int{"f0": 2, "one": 2, "m10": 2, "f1": 5, "m11": 5, "f2": 8, "m12": 8} {
 		if at := slices.Index(order, document); at < 0 || at > last {
 			t.Errorf("%s came as number %d of %q, want at most %d", document, at, order, last)
@@ -49,8 +49,8 @@ func testTurns(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	}
 }
 
-// testPerUser: one user has a hundred long documents. Another's begins while those at work go on, and each that ends
-// makes room for the user's next one.
+// testPerUser tests the limit per user: one user has a hundred long documents. Another's job starts while those are
+// running, and each that ends is replaced by the user's next one.
 func testPerUser(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	t.Parallel()
 	q, other := open(t)
@@ -91,7 +91,7 @@ func testPerUser(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	if job := next(); job.User != "one" {
 		t.Fatalf("job = %+v, want the other user's beside two of the first", job)
 	}
-	for range 10 { // one of the three at work ends, and one begins
+	for range 10 { // one of the three running jobs ends, and one starts
 		end <- struct{}{}
 		end <- struct{}{}
 		end <- struct{}{}

@@ -11,10 +11,10 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// testRemovals checks what is to be removed outside of the database, which can't be part of its transactions. A removal
-// is told until somebody says that it is done; doing one twice must be harmless.
+// testRemovals tests removals of data outside the database, which can't be part of its transactions. A removal is
+// returned until it is reported as done; removal must be idempotent.
 func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// The waits double from 20 seconds up to five minutes, for a bucket or a Milvus that is away.
+	// The backoff doubles from 20 seconds up to five minutes, for a bucket or a Milvus that is down.
 	t.Run("a removal comes again, ever later, until it is done", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -56,8 +56,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantRemovals(t, ds, time.Now(), corpus.Removal{SHA256: old.SHA256},
 			corpus.Removal{DocumentID: v.ID, SHA256: v.SHA256})
 	})
-	// Bytes that were stored and then found to be of no document, such as those of an upload that failed, have no other
-	// removal.
+	// Bytes stored without a document, such as those of a failed upload, have no other removal.
 	t.Run("an original is abandoned once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -67,8 +66,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "Abandon again", ds.Abandon(t.Context(), r))
 		wantRemovals(t, ds, time.Now())
 	})
-	// A page has at most 100, and what was handed out waits before it comes again, so that several processes share the
-	// work.
+	// A batch has at most 100, and a returned removal is due again later, so that several processes share the work.
 	t.Run("each of many removals is due once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -92,7 +90,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 }
 
-// wantRemovals checks what is due to be removed.
+// wantRemovals checks the removals that are due.
 func wantRemovals(t *testing.T, ds corpus.Documents, now time.Time, want ...corpus.Removal) {
 	t.Helper()
 	got, err := ds.Removals(t.Context(), now)

@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestReranker is the contract of corpus.Reranker as tests. Scores are from 0 to 1, one for each passage in their
-// order, and the same for the same text whatever is asked beside it.
+// TestReranker tests the contract of corpus.Reranker. Scores are from 0 to 1, one for each passage in order, and
+// independent of the other passages.
 func TestReranker(t *testing.T, r corpus.Reranker) {
 	t.Helper()
 	passages := []string{"the roof is of slate", "", "the rent is paid", "the roof is of slate"}

@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestVectorModels checks what corpus.Vectors promises of several embedding models. open returns what opens the store
-// of a model in a place that is empty at first, once per subtest. A change of the model must not take search by meaning
-// away: old vectors serve while new ones are made.
+// TestVectorModels tests the contract of corpus.Vectors for several embedding models. open is called once per
+// subtest and returns a function that opens the store of a model in an initially empty place. During a change of
+// the model, old vectors are searched while new ones are created.
 func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) corpus.Vectors) {
-	// Each question is the first axis, so that a cosine is a vector's first value.
+	// Each query is the first axis, so a cosine is a vector's first value.
 	axis := []float32{1, 0}
 	finds := func(t *testing.T, who string, vs corpus.Vectors, query []float32, want map[string]float64) {
 		t.Helper()
@@ -31,7 +31,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 			t.Errorf("%s counts %v, %v; want %v", who, got, err, want)
 		}
 	}
-	// That is how the library learns which documents still lack some.
+	// The library finds documents with missing vectors by these counts.
 	t.Run("vectors are counted by document", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)("old")
@@ -45,8 +45,9 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		mustDo(t, "Complete", vs.Complete(t.Context()))
 		counts(t, "the complete store", vs, map[string]int{"d1": 1, "d2": 1})
 	})
-	// Vectors of two models can be compared and mean nothing then, so that they must never meet. Going back to the old
-	// model before the new one is complete finds everything; Complete says that the others' vectors may go.
+	// Vectors of different models are comparable but the result is meaningless, so they must be separate. Switching
+	// back to the old model before the new one is complete finds everything; Complete drops the other models'
+	// vectors.
 	t.Run("a model of the same dimension has vectors of its own", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
@@ -57,25 +58,24 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		mustDo(t, "Complete", old.Complete(t.Context()))
 		fresh := of("new")
 		finds(t, "the new model at first", fresh, axis, map[string]float64{})
-		// Nothing of the old model counts: the library sees that all vectors of the new one are missing.
+		// Vectors of the old model do not count: the library must see that the new model's are missing.
 		counts(t, "the new model at first", fresh, nil)
 		mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d1", -1, 0)}))
 		finds(t, "the new model", fresh, axis, map[string]float64{"a": -1})
 		counts(t, "the new model", fresh, map[string]int{"d1": 1})
-		// The new model's vectors have not touched those of the old one, not even where both have one of the same
-		// passage.
+		// The new model's vectors have not overwritten those of the old one, even for the same passage.
 		back := of("old")
 		finds(t, "the old model, switched back to,", back, axis, map[string]float64{"a": 1, "b": 0.6, "c": 0})
 		counts(t, "the old model, switched back to,", back, map[string]int{"d1": 2, "d2": 1})
 		mustDo(t, "Complete", fresh.Complete(t.Context()))
 		finds(t, "the new model, complete,", fresh, axis, map[string]float64{"a": -1})
 		counts(t, "the new model, complete,", fresh, map[string]int{"d1": 1})
-		// Complete dropped them for good, so that the old model would have to make its vectors anew.
+		// Complete dropped them, so the old model would have to embed everything again.
 		late := of("old")
 		finds(t, "the old model after that", late, axis, map[string]float64{})
 		counts(t, "the old model after that", late, nil)
 	})
-	// VectorsOf saves making the vector of a text that is known.
+	// VectorsOf avoids embedding a known text again.
 	t.Run("a text has a vector of each model", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
@@ -90,7 +90,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 			t.Errorf("VectorsOf the model = %v, %v; want one", got, err)
 		}
 	})
-	// Two dimensions must not be refused by each other: the bound of TestVectors holds within a model only.
+	// Dimensions are validated within a model only.
 	t.Run("a model of another dimension stands beside", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)

@@ -11,15 +11,15 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// TestVectors checks each promise in corpus.Vectors' comments. open returns an empty store, once per subtest. Vectors
-// have length 1, as embedders make them, so that a cosine is a dot product.
+// TestVectors tests the contract of corpus.Vectors. open returns an empty store, once per subtest. Vectors have
+// length 1, so a cosine is a dot product.
 func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
-	// 500 random vectors are compared one by one with the same arithmetic in float64. A store that only finds most of
-	// the nearest ones has to look again among more, and to compute exactly.
+	// Compare with a brute-force search of 500 random vectors in float64. An approximate index must oversample and
+	// compute exact cosines.
 	t.Run("the nearest come first, with their exact cosines", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
-		// A fixed seed, so that a failure can be looked at again.
+		// A fixed seed makes failures reproducible.
 		const n, dimension, k = 500, 24, 10
 		random := rand.New(rand.NewPCG(1, 2))
 		var all []corpus.Vector
@@ -41,7 +41,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			if len(hits) != k {
 				t.Fatalf("%d hits, want %d", len(hits), k)
 			}
-			// A float32 has about seven digits, so that 1e-5 leaves room for the sum of 24 products.
+			// A float32 has about seven digits; 1e-5 allows for the sum of 24 products.
 			for i, hit := range hits {
 				want := all[i]
 				if hit.PassageID != want.PassageID || hit.DocumentID != want.DocumentID ||
@@ -61,7 +61,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 3)), []string{"a", "b", "c"})
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
 	})
-	// Rounding must not give more than 1, which a page would show as 101 %.
+	// Rounding must not exceed 1, which a page would display as 101 %.
 	t.Run("cosines reach from -1 to 1", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -69,17 +69,16 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			t.Context(), []corpus.Vector{vector("same", "d", 0.6, 0.8), vector("opposite", "d", -0.6, -0.8)},
 		))
 		hits := mustSearch(t, vs, alice, []float32{0.6, 0.8}, nil, 2)
-		// Close to the ends, and never beyond them.
+		// Close to the limits, and never beyond them.
 		if len(hits) != 2 || math.Abs(hits[0].Cosine-1) > 1e-6 || math.Abs(hits[1].Cosine+1) > 1e-6 ||
 			hits[0].Cosine > 1 || hits[1].Cosine < -1 {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
-	// Whoever has a passage of the same text has the same vector: the hash finds it also across users, and gives away
-	// nothing but that.
+	// Passages of the same text have the same vector: the hash finds it also across users, and reveals only that.
 	t.Run("a vector is known by its text", func(t *testing.T) {
 		t.Parallel()
-		// Hashes are bytes, not texts: this one has a zero and is no UTF-8.
+		// Hashes are bytes, not text: this one has a zero byte and is invalid UTF-8.
 		vs, hash := open(t), string([]byte{0, 1, 255})
 		known, other := vector("p", "d", 0.6, 0.8), vector("q", "d", 1, 0)
 		known.TextHash = hash
@@ -93,8 +92,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantKnown("at first", 0)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known, other}))
 		wantKnown("once it is stored", 1)
-		// Another user's passage with the same text. Once the first passage is deleted with its document, the text is
-		// unknown.
+		// Another user's passage with the same text. Once the first passage is deleted with its document, the text
+		// is unknown.
 		known.PassageID, known.User = "r", "bob"
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{known}))
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", []string{"q", "r"}))
@@ -102,31 +101,31 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d", nil))
 		wantKnown("when it was deleted", 0)
 	})
-	// That is how every library begins, before its first document has vectors: no index or collection may exist yet.
+	// This is the initial state of every library: no index or collection exists yet.
 	t.Run("an index without vectors finds nothing", func(t *testing.T) {
 		t.Parallel()
 		if hits := mustSearch(t, open(t), alice, []float32{1, 0}, nil, 5); len(hits) > 0 {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
-	// A wrong setting must not spoil what is there.
+	// A wrong configuration must not damage existing data.
 	t.Run("other numbers of dimensions are refused", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
-		// A store may have read its vectors into memory for a search before the wrong ones come.
+		// A store may have cached its vectors for a search before the wrong ones arrive.
 		mustSearch(t, vs, alice, []float32{1, 0}, nil, 1)
 		wantCode(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("b", "d", 1, 0, 0)}), chat.CodeInvalid)
-		// Nothing of a refused call may be stored.
+		// A rejected call must store nothing.
 		wantCode(t, "Upsert of a mixture", vs.Upsert(
 			t.Context(), []corpus.Vector{vector("b", "d", 1, 0), vector("c", "d", 1)},
 		), chat.CodeInvalid)
 		_, err := vs.SearchVectors(t.Context(), alice, []float32{1, 0, 0}, nil, 1)
 		wantCode(t, "SearchVectors", err, chat.CodeInvalid)
-		// What was there serves as before.
+		// Existing vectors must still be found.
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
 	})
-	// Stores keep vectors in memory for searches, and have to forget those that changed elsewhere.
+	// Stores cache vectors for searches, and must invalidate changed ones.
 	t.Run("a search sees each change at once", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -140,9 +139,9 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		}))
 		find("stored", "a", "b", "c")
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("c", "d2", 1, 0), vector("d", "d2", 0, -1)}))
-		// "c" moved onto the question, and "d" lies across it.
+		// "c" moved onto the query, and "d" is orthogonal to it.
 		find("one replaced, one new", "c", "a", "b", "d")
-		// The list names what is kept of a document: "b" stays and "a" goes. Without a list all go.
+		// The list names the passages to keep: "b" stays and "a" is deleted. Without a list all are deleted.
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d1", []string{"b", "unknown"}))
 		find("one deleted, one kept", "c", "b", "d")
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "d2", nil))
@@ -150,7 +149,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "DeleteVectors", vs.DeleteVectors(t.Context(), "unknown", nil))
 		find("an unknown document deleted", "b")
 	})
-	// That is how a model is changed for one of another size.
+	// This happens when the model is replaced with one of another dimension.
 	t.Run("an emptied index takes another number of dimensions", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -160,7 +159,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0, 0}, nil, 1)), []string{"a"})
 	})
-	// The hostile names are expressions of Milvus' filters.
+	// The hostile names are filter expressions of Milvus.
 	t.Run("only the scope's vectors are found", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -187,8 +186,8 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			wantStrings(t, tt.name, ids(mustSearch(t, vs, tt.scope, []float32{1, 0}, tt.docs, 10)), tt.want)
 		}
 	})
-	// Forty writes, with a deletion after each tenth, beside searches without a pause. Run with -race it finds
-	// unguarded memory; without it, half-written vectors, whose cosine would not be 1.
+	// Forty writes, with a deletion after each tenth, concurrent with searches. With -race this finds data races;
+	// without it, partially written vectors, whose cosine would not be 1.
 	t.Run("searches and writes at the same time are safe", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
@@ -224,14 +223,14 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	})
 }
 
-// vector is a passage's vector, of alice's default namespace. The caller gives a length of 1.
+// vector returns a passage's vector in alice's default namespace. The values must have length 1.
 func vector(passage, document string, values ...float32) corpus.Vector {
 	return corpus.Vector{
 		PassageID: passage, DocumentID: document, Namespace: chat.DefaultNamespace, User: alice.User, Values: values,
 	}
 }
 
-// randomUnit is a vector of length 1 in a random direction: normal numbers have no preferred one.
+// randomUnit returns a vector of length 1 in a random direction: normal numbers have no preferred one.
 func randomUnit(random *rand.Rand, dimension int) []float32 {
 	v := make([]float32, dimension)
 	var sum float64
@@ -245,7 +244,7 @@ func randomUnit(random *rand.Rand, dimension int) []float32 {
 	return v
 }
 
-// dot is the exact cosine of two unit vectors, up to float64's rounding.
+// dot returns the exact cosine of two unit vectors, except for float64 rounding.
 func dot(a, b []float32) (sum float64) {
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])
@@ -253,7 +252,7 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// ids are the passages of hits, in their order.
+// ids returns the passages of hits, in order.
 func ids(hits []corpus.Hit) (list []string) {
 	for _, hit := range hits {
 		list = append(list, hit.PassageID)
@@ -261,7 +260,7 @@ func ids(hits []corpus.Hit) (list []string) {
 	return list
 }
 
-// mustSearch finds at most k of the nearest vectors; no documents means all. It ends the test if that fails.
+// mustSearch returns at most k nearest vectors; no documents means all. It fails the test on an error.
 func mustSearch(
 	t *testing.T, vs corpus.Vectors, s chat.Scope, query []float32, documents []string, k int,
 ) []corpus.Hit {

@@ -11,10 +11,10 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// testWatched checks what is remembered of folders that a program on the user's machine follows: it reports what it
-// saw, and the page shows it.
+// testWatched tests the stored scan results of watched folders, which a watcher on the user's machine reports for
+// the page.
 func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
-	// 8000 ns are 8 µs: a store that keeps only milliseconds loses them.
+	// 8000 ns are 8 µs: a store with a precision of milliseconds loses them.
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 	seen := func(folder string, at time.Time, left ...corpus.LeftOut) corpus.Watched {
 		return corpus.Watched{
@@ -35,13 +35,13 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		return got
 	}
-	// Times keep microseconds, the finest that both databases have.
+	// Times have a precision of microseconds, the finest of both databases.
 	t.Run("a folder comes back as it was last seen, to its user alone", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		put(t, ds, alice.User, seen("/papers", at, corpus.LeftOut{Path: "old.mov", Reason: "was there"}), at)
-		// The folder is told by its user, namespace and path, so that a second report takes the place of the first.
-		// Names may have any characters.
+		// User, namespace and path identify a folder, so a second report replaces the first. Names may have any
+		// characters.
 		now := seen("/papers", at.Add(time.Minute), corpus.LeftOut{Path: "film “a”.mov", Reason: "a film\nof mine"})
 		put(t, ds, alice.User, now, at)
 		if diff := cmp.Diff([]corpus.Watched{now}, list(t, ds, alice, at)); diff != "" {
@@ -51,7 +51,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("another user's folders: %+v, want none", got)
 		}
 	})
-	// SetWatched forgets the user's folders that were not looked at since a time: nobody follows them any more.
+	// SetWatched deletes the user's folders that were not scanned since a time: they are no longer watched.
 	t.Run("folders are listed in order, those of the scope's namespaces that were looked at since", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -78,13 +78,13 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if diff := cmp.Diff(append(want, "/z default"), names(alice, at.Add(-time.Hour))); diff != "" {
 			t.Errorf("since an hour before (-want +got):\n%s", diff)
 		}
-		// This call forgets what was last looked at before at, which is /z.
+		// This call deletes folders last scanned before at, which is /z.
 		put(t, ds, alice.User, seen("/d", at), at)
 		if diff := cmp.Diff(append(want, "/d default"), names(alice, at.Add(-time.Hour))); diff != "" {
 			t.Errorf("after the old one was forgotten (-want +got):\n%s", diff)
 		}
 	})
-	// A program that reports ever new names must not fill the table.
+	// A watcher that reports ever new names must not fill the table.
 	t.Run("of many folders the latest stay", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
@@ -96,7 +96,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if len(got) != corpus.MaxWatched || got[0].Folder != "/002" {
 			t.Errorf("%d folders from %+v, want %d from /002", len(got), got[:min(1, len(got))], corpus.MaxWatched)
 		}
-		// The bound is each user's own.
+		// The limit is per user.
 		if got := list(t, ds, bob, at.Add(-time.Hour)); len(got) != 1 {
 			t.Errorf("another user's folders: %+v, want one", got)
 		}

@@ -67,7 +67,7 @@ func TestEnterTakesTurns(t *testing.T) {
 				mu.Unlock()
 				s.Leave(user)
 			}()
-			synctest.Wait() // they come in this order
+			synctest.Wait() // keeps the order of arrival
 		}
 		s.Leave("a")
 		synctest.Wait()
@@ -98,7 +98,7 @@ func TestEnterThatIsGivenUpKeepsNoSlot(t *testing.T) {
 	})
 }
 
-// pile is work that is due in memory.
+// pile is a store of due work in memory.
 type pile struct {
 	mu   sync.Mutex
 	left map[string]int // by user

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Loop does work of users that a store has due, in turns by user. A slot that becomes free is given away at once:
-// nothing waits for the work of other slots. All exported fields are required.
+// Loop processes due work from a store, with fair scheduling by user. A free slot is assigned immediately, without
+// waiting for other slots. All exported fields are required.
 type Loop[T any] struct {
 	Slots  *Slots
-	Every  time.Duration                                           // between two looks without a reason
-	Due    func(ctx context.Context) (users []string, err error)   // who has work that is due
-	Claim  func(ctx context.Context, user string) (T, bool, error) // takes a user's next work; false: there is none
-	Do     func(ctx context.Context, work T) error                 // does it
+	Every  time.Duration                                           // polling interval
+	Due    func(ctx context.Context) (users []string, err error)   // users with due work
+	Claim  func(ctx context.Context, user string) (T, bool, error) // claims a user's next work; false: none
+	Do     func(ctx context.Context, work T) error                 // processes it
 	Failed func(ctx context.Context, err error)                    // reports an error; not called once ctx has ended
-	wake   chan struct{}                                           // holds one
+	wake   chan struct{}                                           // buffered signal
 	once   sync.Once
 }
 
-// Wake has Run look at once. It never blocks.
+// Wake triggers an immediate check. It never blocks.
 func (l *Loop[T]) Wake() {
 	select {
 	case l.signal() <- struct{}{}:
@@ -34,7 +34,7 @@ func (l *Loop[T]) signal() chan struct{} {
 	return l.wake
 }
 
-// Run does due work until ctx ends, and returns when all work has ended.
+// Run processes due work until ctx ends, and returns when all work has ended.
 func (l *Loop[T]) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -50,16 +50,16 @@ func (l *Loop[T]) Run(ctx context.Context) {
 	}
 }
 
-// Once does the work that is due now, as far as there are slots, and returns when that has ended. It reports whether
-// there was any.
+// Once processes the work that is due now, within the free slots, and returns when that has ended. It reports
+// whether there was any.
 func (l *Loop[T]) Once(ctx context.Context) (some bool) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	return l.begin(ctx, &all)
 }
 
-// begin begins due work, as far as there are slots. Who has something due is asked anew after each claim: the user
-// may have no more.
+// begin starts due work within the free slots. It calls Due again after each claim, since the user may have no more
+// work.
 func (l *Loop[T]) begin(ctx context.Context, all *sync.WaitGroup) (some bool) {
 	for ctx.Err() == nil {
 		users, err := l.Due(ctx)
@@ -81,8 +81,8 @@ func (l *Loop[T]) begin(ctx context.Context, all *sync.WaitGroup) (some bool) {
 	return some
 }
 
-// claim takes a slot and a piece of work for one of some users. Users whose work another process has just claimed are
-// passed over.
+// claim takes a slot and claims work for one of the users. It skips users whose work another process has just
+// claimed.
 func (l *Loop[T]) claim(ctx context.Context, users []string) (work T, user string, ok bool) {
 	for {
 		if user, ok = l.Slots.Take(users); !ok {

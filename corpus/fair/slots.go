@@ -1,9 +1,8 @@
-// Package fair shares work among users, so that the work of one never keeps another waiting for long. Slots bounds how
-// much is under way and decides who is next. Loop does work that is due in a store by such slots.
+// Package fair schedules work fairly among users, so that one user's work does not block another's. Slots limits
+// concurrency and selects the next user. Loop processes due work from a store within such slots.
 //
-// Every queue of the program that several users share takes its turns here: table cells, kept questions, webhooks, jobs
-// on documents, the processes that read and draw files, text recognition and embedding. Turns are counted by each
-// process for itself, so replicas need not agree on them.
+// Every queue that several users share uses it: table cells, kept questions, webhooks, document jobs, reader and
+// renderer processes, OCR and embedding. Each process schedules separately, so replicas need no coordination.
 package fair
 
 import (
@@ -13,43 +12,43 @@ import (
 	"sync"
 )
 
-// Slots are a fixed number of places at work, shared by users. A free slot goes to the user who holds the fewest and,
-// among equals, to the one served least recently. It is safe for concurrent use.
+// Slots is a semaphore with fair scheduling by user. A free slot goes to the user with the fewest and, among
+// equals, to the least recently served. It is safe for concurrent use.
 type Slots struct {
 	perUser int
 	mu      sync.Mutex
 	free    int
 	held    map[string]int    // by user; no zeros
-	served  map[string]uint64 // by user: the number of the slot that they got last
-	count   uint64            // slots given so far
-	waiting []waiter          // in the order they came
+	served  map[string]uint64 // by user: sequence number of their latest slot
+	count   uint64            // number of slots assigned so far
+	waiting []waiter          // in order of arrival
 }
 
-// waiter is a call of Enter that has no slot yet.
+// waiter is a call of Enter without a slot.
 type waiter struct {
 	user string
-	in   chan struct{} // closed when it has one
+	in   chan struct{} // closed when a slot is assigned
 }
 
-// maxServed bounds the users whose last turn is remembered. Beyond it all of them start anew as equals.
+// maxServed limits the users whose latest turn is stored. Beyond it the map is cleared and all are equal.
 const maxServed = 10_000
 
-// NewSlots returns n slots. One user gets at most perUser of them. Both are at least 1.
+// NewSlots returns n slots, of which one user gets at most perUser. The minimum of both is 1.
 func NewSlots(n, perUser int) *Slots {
 	return &Slots{
 		perUser: max(perUser, 1), free: max(n, 1), held: make(map[string]int), served: make(map[string]uint64),
 	}
 }
 
-// Take takes a slot for the one of some users who is next. It takes none, and ok is false, while no slot is free or
-// each of the users has as many as one may. Leave gives the slot back.
+// Take takes a slot for the next of the users. ok is false if no slot is free or all of the users are at their
+// limit. The caller must call Leave.
 func (s *Slots) Take(users []string) (user string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.take(users)
 }
 
-// take is Take by a caller that holds mu.
+// take is Take for callers that hold mu.
 func (s *Slots) take(users []string) (user string, ok bool) {
 	if s.free == 0 {
 		return "", false
@@ -70,19 +69,19 @@ func (s *Slots) take(users []string) (user string, ok bool) {
 	return user, true
 }
 
-// compare orders two users by whose turn comes first.
+// compare orders two users by scheduling priority.
 func (s *Slots) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(s.held[a], s.held[b]), cmp.Compare(s.served[a], s.served[b]))
 }
 
-// Leave gives back a slot of a user.
+// Leave releases a slot of a user.
 func (s *Slots) Leave(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(user)
 }
 
-// leave is Leave by a caller that holds mu. The slot goes to the next call of Enter that waits.
+// leave is Leave for callers that hold mu. It assigns the slot to the next waiter.
 func (s *Slots) leave(user string) {
 	s.free++
 	if s.held[user]--; s.held[user] <= 0 {
@@ -99,8 +98,8 @@ func (s *Slots) leave(user string) {
 	}
 }
 
-// Ask returns a channel that is closed once a user has a slot. Calls of one user are served in the order they came.
-// Leave gives the slot back.
+// Ask returns a channel that is closed once the user has a slot. Calls of one user are served in order. The caller
+// must call Leave.
 func (s *Slots) Ask(user string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +112,7 @@ func (s *Slots) Ask(user string) <-chan struct{} {
 	return in
 }
 
-// Enter waits for a slot for a user as Ask does, or fails with the error of ctx.
+// Enter waits for a slot for a user, or returns the error of ctx.
 func (s *Slots) Enter(ctx context.Context, user string) error {
 	in := s.Ask(user)
 	select {
@@ -124,7 +123,7 @@ func (s *Slots) Enter(ctx context.Context, user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case <-in: // it came at the same moment
+	case <-in: // assigned at the same moment
 		s.leave(user)
 	default:
 		s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.in == in })

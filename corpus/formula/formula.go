@@ -1,6 +1,6 @@
-// Package formula finds formulas while Markdown is parsed. Where one begins and ends is text.ReadFormula's to say; here
-// are the parsers that keep Markdown's own marks out of it: of formulas in running text, and of those that begin a
-// line, whose next lines may look like list items.
+// Package formula parses formulas in Markdown. text.ReadFormula decides where a formula begins and ends. The
+// goldmark parsers here prevent Markdown syntax inside of it. Inline is for formulas in running text. Block is for
+// formulas that begin a line, whose next lines may look like list items.
 package formula
 
 import (
@@ -20,11 +20,11 @@ import (
 // Node is a formula in a paragraph, heading, cell or list item.
 type Node struct {
 	ast.BaseInline
-	text.Formula        // its Start and End are places in the source
-	Source       string // as it is written, with its delimiters, without the marks of the blocks around it
+	text.Formula        // its Start and End are offsets in the source
+	Source       string // the source text, with its delimiters, without the marks of the blocks around it
 }
 
-// KindNode is that of Node.
+// KindNode is the kind of Node.
 var KindNode = ast.NewNodeKind("Formula")
 
 // Kind implements ast.Node.
@@ -35,10 +35,10 @@ func (n *Node) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"TeX": n.TeX}, nil)
 }
 
-// state is what both parsers share while they parse one text.
+// state is shared by both parsers while they parse a text.
 type state struct {
 	source string
-	open   int // where the text begins that may become a formula when more text comes; -1: nowhere
+	open   int // offset of text that may become a formula with more text; -1: none
 }
 
 var stateKey = parser.NewContextKey()
@@ -52,7 +52,7 @@ func stateOf(pc parser.Context, source []byte) *state {
 	return s
 }
 
-// Open returns where the text begins, in bytes, that may become a formula, or be none any more, when more text comes.
+// Open returns the byte offset from which the parse may change when more text is streamed.
 func Open(pc parser.Context) (at int, ok bool) {
 	s, ok := pc.Get(stateKey).(*state)
 	if !ok || s.open < 0 {
@@ -61,7 +61,7 @@ func Open(pc parser.Context) (at int, ok bool) {
 	return s.open, true
 }
 
-// Inline parses formulas. It stands before the parser of links (200).
+// Inline is the parser of inline formulas. It runs before the parser of links (200).
 type Inline struct{}
 
 // Trigger implements parser.InlineParser.
@@ -82,7 +82,7 @@ func (Inline) Parse(parent ast.Node, block mdtext.Reader, pc parser.Context) ast
 		return nil
 	}
 	n := &Node{Formula: found}
-	var source strings.Builder // without what stands before its lines, as in a quotation
+	var source strings.Builder // without the marks before its lines, as in a quotation
 	for line != nil && segment.Start < found.End {
 		took := min(len(line), found.End-segment.Start+segment.Padding)
 		source.Write(line[:took])
@@ -95,20 +95,20 @@ func (Inline) Parse(parent ast.Node, block mdtext.Reader, pc parser.Context) ast
 	return n
 }
 
-// isLastText reports whether what follows belongs to the end of the text: no blank line ends it.
+// isLastText reports whether rest reaches the end of the text without a blank line.
 func isLastText(rest string) bool {
 	return len(rest) <= text.MaxOpenFormula && !blankLine.MatchString(rest)
 }
 
 var blankLine = regexp.MustCompile(`\n[ \t\r]*\n`)
 
-// blockNode is a paragraph that begins with a formula on lines of its own and ends with the last of them.
+// blockNode is a paragraph that begins with a display formula and ends with the formula's last line.
 type blockNode struct {
 	ast.BaseBlock
 	end int // of the formula, in the source
 }
 
-// KindBlock is the kind of a paragraph that begins with a formula on lines of its own. It is drawn as a paragraph is.
+// KindBlock is the kind of a paragraph that begins with a display formula. It is rendered as a paragraph.
 var KindBlock = ast.NewNodeKind("FormulaBlock")
 
 // Kind implements ast.Node.
@@ -117,7 +117,7 @@ func (*blockNode) Kind() ast.NodeKind { return KindBlock }
 // Dump implements ast.Node.
 func (n *blockNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// Block parses the paragraphs of formulas that stand on lines of their own.
+// Block is the parser of paragraphs with display formulas.
 type Block struct{}
 
 // Trigger implements parser.BlockParser.

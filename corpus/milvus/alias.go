@@ -10,12 +10,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// familyLike is how the name of a collection of ours goes on after Config.Collection and "_": model and dimension.
-// Earlier versions also made collections with the words of passages.
+// familyLike matches the rest of a collection name after Config.Collection and "_": model and dimension. Earlier
+// versions also had collections with the words of passages.
 var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
-// servingCollection returns the collection that the alias names, empty if there is no alias. Milvus describes an alias
-// as the collection behind it.
+// servingCollection returns the collection that the alias points to, empty without an alias. Milvus resolves an
+// alias when it describes it.
 func (s *Store) servingCollection(ctx context.Context) (string, error) {
 	return callServer(ctx, s, "look at alias "+s.cfg.Collection,
 		func(ctx context.Context, c client.Client) (string, error) {
@@ -30,9 +30,9 @@ func (s *Store) servingCollection(ctx context.Context) (string, error) {
 		})
 }
 
-// claimAlias gives the alias to a collection unless it serves for another one, which Complete waits for. If it was ours
-// and is not any more, another Footnote has moved on to another model, and this one must not fill the old one again.
-// Nothing happens if the collection serves already.
+// claimAlias points the alias to a collection, unless it points to one with vectors of another model or dimension,
+// which Complete replaces. If it no longer points to this model's collection, another Footnote has changed the
+// model, and this store must not fill the old collection again. It is a no-op if the alias is already right.
 func (s *Store) claimAlias(ctx context.Context, name string) error {
 	serving, err := s.servingCollection(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	if serving == "" {
 		err = s.runCall(ctx, "make alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 			err := c.CreateAlias(ctx, name, s.cfg.Collection)
-			// its collection was dropped under it
+			// the collection of the alias was dropped
 			if err != nil && strings.Contains(err.Error(), "alias already exist") {
 				return c.AlterAlias(ctx, name, s.cfg.Collection)
 			}
@@ -67,7 +67,7 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 		}
 		return err
 	}
-	if n := s.dimensionOf(serving); n > 0 { // our model's, of another dimension: nothing is lost if there is nothing
+	if n := s.dimensionOf(serving); n > 0 { // our model's, of another dimension: keep it if it has vectors
 		if n, err := s.countVectors(ctx, &index{name: serving, dimension: n}, everything); err != nil || n > 0 {
 			return err
 		}
@@ -76,8 +76,8 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	return nil
 }
 
-// swapAlias moves the alias from one collection to another, in one step, and drops the first. A search during that sees
-// the one or the other.
+// swapAlias moves the alias from one collection to another atomically, and drops the first. A concurrent search
+// sees one or the other.
 func (s *Store) swapAlias(ctx context.Context, to, from string) error {
 	err := s.runCall(ctx, "move alias "+s.cfg.Collection, func(ctx context.Context, c client.Client) error {
 		return c.AlterAlias(ctx, to, s.cfg.Collection)
@@ -89,15 +89,16 @@ func (s *Store) swapAlias(ctx context.Context, to, from string) error {
 	return s.dropCollection(ctx, from)
 }
 
-// noteServed remembers that the alias was on our model's collection.
+// noteServed records that the alias has pointed to this model's collection.
 func (s *Store) noteServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.served = true
 }
 
-// Complete says that every document has its vectors in our collection: the alias moves there in one step, and those of
-// earlier models and versions go. Collections that are not Footnote's are never touched: names must be like ours.
+// Complete is called once every document has its vectors in the collection: the alias moves there atomically, and
+// the collections of earlier models and versions are dropped. Only collections whose names match Footnote's are
+// dropped.
 func (s *Store) Complete(ctx context.Context) error {
 	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil {
@@ -132,7 +133,8 @@ func (s *Store) Complete(ctx context.Context) error {
 	return nil
 }
 
-// isMissing reports whether an error says that a collection or an alias is not there. The client passes on words only.
+// isMissing reports whether the error means that a collection or an alias does not exist. The client returns only
+// messages.
 func isMissing(err error) bool {
 	said := strings.ToLower(err.Error())
 	for _, words := range []string{

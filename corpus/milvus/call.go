@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// Both are what a user reads.
+	// Both are user-facing messages.
 	saysNothing = "Milvus, which keeps the vectors, does not answer."
 	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
 )
 
-// callServer does one thing on the server within callTime. What do returns is dropped when it comes late. Failures are
-// chat.Errors. do runs in a goroutine of its own, which Close waits for; the client may not heed ctx. If the caller's
-// own context was cancelled, its error comes back and the server gets no rest for it.
+// callServer runs do against the server with the timeout callTime. It discards a late result. Failures are
+// chat.Errors. do runs in a separate goroutine, which Close waits for, since the client may ignore ctx. If the
+// caller's context was cancelled, callServer returns its error and does not start a rest period.
 func callServer[T any](
 	ctx context.Context, s *Store, what string, do func(context.Context, client.Client) (T, error),
 ) (out T, err error) {
@@ -34,7 +34,7 @@ func callServer[T any](
 		value T
 		err   error
 	}
-	// One place, so that a result that comes late doesn't hold its goroutine.
+	// Buffered, so that a late result does not block its goroutine.
 	done := make(chan result, 1)
 	go func() {
 		defer s.calls.Done()
@@ -56,19 +56,19 @@ func callServer[T any](
 		return out, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return out, ctx.Err() // the caller left: that says nothing about the server
+		return out, ctx.Err() // the caller left: that is no evidence about the server
 	}
 	return out, s.explainError(fmt.Errorf("%s: %w", what, err))
 }
 
-// beginCall counts a call in, unless the server rests. The caller must see to it that calls.Done follows.
+// beginCall registers a call, unless the server is in a rest period. The caller must call calls.Done.
 func (s *Store) beginCall() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
 		return errClosed
-	// gone stays: another Footnote moved the alias to another model, which no rest mends.
+	// gone is permanent: another Footnote moved the alias to another model.
 	case s.gone != nil:
 		return s.gone
 	case time.Now().Before(s.rest):
@@ -78,21 +78,21 @@ func (s *Store) beginCall() error {
 	return nil
 }
 
-// isResting reports whether calls fail at once, since the server did not answer.
+// isResting reports whether calls fail immediately because the server recently did not respond.
 func (s *Store) isResting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Now().Before(s.rest)
 }
 
-// explainError makes an error for the caller of what the client returned. Without an answer the server gets a rest. A
-// refused password is told as such, and does not make the server rest. Any other answer than that of a server which is
-// away has the collection looked for again, as it may have been dropped.
+// explainError converts an error of the client. A timeout or a connection failure starts a rest period. An
+// authentication failure does not, and has its own message. Any other response makes the store look up the
+// collection again, as it may have been dropped.
 func (s *Store) explainError(err error) error {
 	if _, ours := errors.AsType[*chat.Error](err); ours {
 		return err
 	}
-	// err was wrapped once by callServer; below that is the client's own error with the server's code.
+	// callServer has wrapped err once; below that is the client's error with the server's code.
 	code := status.Code(errors.Unwrap(err))
 	switch {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
@@ -108,23 +108,22 @@ func (s *Store) explainError(err error) error {
 	out := unavailableError(saysNothing, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Calls that were under way when the rest began fail as well, and must not make it longer.
+	// Calls that were running when the rest period began fail as well, and must not extend it.
 	if now := time.Now(); now.After(s.rest) {
 		s.rest, s.restErr = now.Add(restTime), out
 	}
-	s.index = nil // it may come back without what it had
+	s.index = nil // it may come back without its data
 	return out
 }
 
-// forgetCollection has the collection looked for again.
+// forgetCollection resets the collection, so that it is looked up again.
 func (s *Store) forgetCollection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.index = nil
 }
 
-// connectClient returns the client, connecting first if need be. One attempt is under way at a time, and all wait for
-// it.
+// connectClient returns the client and connects if necessary. Concurrent callers share one attempt.
 func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 	s.mu.Lock()
 	if s.conn != nil {
@@ -136,7 +135,7 @@ func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 		return nil, errClosed
 	}
 	if s.dialing == nil {
-		// The attempt outlives its callers: each of them may leave, and the next finds it under way.
+		// The attempt outlives its callers, so that the next caller can share it.
 		s.dialing = make(chan struct{})
 		s.calls.Add(1)
 		go s.dialServer(s.dialing) //nolint:contextcheck // all callers wait for the attempt, so none may end it
@@ -150,7 +149,7 @@ func (s *Store) connectClient(ctx context.Context) (client.Client, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The attempt failed, or was closed meanwhile, and said why.
+	// The attempt failed, or the store was closed meanwhile.
 	if s.conn == nil {
 		return nil, s.dialErr
 	}

@@ -15,45 +15,45 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// The fields' names are stored in collections: another name would not find what earlier versions stored.
+// Field names are part of the stored collections: renaming one would break collections of earlier versions.
 const (
 	fieldID        = "id" // of the passage
 	fieldDocument  = "document"
 	fieldUser      = "user"
 	fieldNamespace = "namespace"
 	fieldMeaning   = "meaning" // the embedding
-	fieldText      = "text"    // hash of what it was made of, in hex; empty: that is not known
-	withWords      = "_words"  // how the names of earlier versions' collections with the words of passages end
+	fieldText      = "text"    // hash of the embedded text, in hex; empty: unknown
+	withWords      = "_words"  // name suffix of earlier versions' collections that also stored words
 
-	// partitions is how many a collection is cut into by namespace (Milvus' partition key). M and efConstruction are
-	// HNSW's (Malkov and Yashunin 2016): 16 and 200 are usual values for embeddings.
+	// partitions is the number of partitions by namespace (Milvus' partition key). M and efConstruction are
+	// parameters of HNSW (Malkov and Yashunin 2016): 16 and 200 are usual values for embeddings.
 	partitions = 16 // over which namespaces are spread
 	graphEdges = 16 // HNSW's M
 	graphBuild = 200
-	// These bound how long a call may wait and how soon it notices.
+	// Timeout and polling interval of calls that wait.
 	loadTime  = 30 * time.Second // for a new collection to become searchable
 	lookEvery = 50 * time.Millisecond
 )
 
-// index is a collection that is there and loaded. It never changes, apart from what written holds.
+// index is an existing, loaded collection. It is immutable except for written.
 type index struct {
 	name      string
 	dimension int
-	texts     bool     // it says of which text each vector was made, as those of earlier versions don't
-	written   *written // what it may hold; nil: anything
+	texts     bool     // has the text hash of each vector, unlike collections of earlier versions
+	written   *written // IDs that it may hold; nil: any
 }
 
-// namePrefix is how the names of our model's collections begin: one for each number of dimensions. Eight hexadecimal
-// digits of a hash stand for the model, whose name may have any characters.
+// namePrefix returns the name prefix of the model's collections, of which there is one per dimension. The model is
+// identified by eight hexadecimal digits of a hash, since its name may have any characters.
 func (s *Store) namePrefix() string {
 	sum := sha256.Sum256([]byte(s.cfg.Model))
 	return s.cfg.Collection + "_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
-// nameFor names the collection of our model for vectors of a dimension.
+// nameFor returns the name of the model's collection for vectors of a dimension.
 func (s *Store) nameFor(dimension int) string { return s.namePrefix() + strconv.Itoa(dimension) }
 
-// dimensionOf is the inverse of nameFor, for earlier versions' names too; 0 for a collection of another model's.
+// dimensionOf is the inverse of nameFor, also for names of earlier versions; 0 for another model's collection.
 func (s *Store) dimensionOf(name string) int {
 	rest, ours := strings.CutPrefix(name, s.namePrefix())
 	n, err := strconv.Atoi(strings.TrimSuffix(rest, withWords))
@@ -63,11 +63,11 @@ func (s *Store) dimensionOf(name string) int {
 	return n
 }
 
-// findCollection returns the collection that takes part, nil if there is none yet. While the embedder's dimension is
-// unknown it is the one that serves, or else any of our model's. It never makes one: a search must not.
+// findCollection returns the collection in use, nil if it does not exist. While the embedder's dimension is
+// unknown, it is the one that the alias points to, else any of the model. It never creates one: a search must not.
 func (s *Store) findCollection(ctx context.Context) (*index, error) {
 	s.mu.Lock()
-	// While a collection is made it has no vectors, so that a search need not wait for it: it finds nothing.
+	// A collection that is being created has no vectors, so a search finds nothing without waiting for it.
 	known, dimension, creating := s.index, s.dimension, s.creating
 	s.mu.Unlock()
 	if known != nil || creating {
@@ -78,14 +78,14 @@ func (s *Store) findCollection(ctx context.Context) (*index, error) {
 		return nil, err
 	}
 	defer s.endMaking()
-	// Somebody else may have found it while this call waited its turn.
+	// Another call may have found it meanwhile.
 	s.mu.Lock()
 	known = s.index
 	s.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	// Before the first embedding of a process only the server knows which collection it is.
+	// Before the first embedding of a process only the server knows the collection's dimension.
 	if dimension == 0 {
 		if dimension, err = s.presentDimension(ctx); err != nil {
 			return nil, err
@@ -106,7 +106,8 @@ func (s *Store) findCollection(ctx context.Context) (*index, error) {
 	return s.adoptCollection(ctx, dimension)
 }
 
-// presentDimension is that of our model's collection, the one that serves if there are many; 0 if there is none.
+// presentDimension returns the dimension of the model's collection, preferably of the alias target; 0 if there is
+// none.
 func (s *Store) presentDimension(ctx context.Context) (int, error) {
 	serving, err := s.servingCollection(ctx)
 	if err != nil {
@@ -127,8 +128,8 @@ func (s *Store) presentDimension(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// adoptCollection takes an existing collection, once it can be searched. Only a loaded collection is searched in;
-// loading takes Milvus seconds.
+// adoptCollection uses an existing collection once it is loaded. Milvus searches only loaded collections; loading
+// takes seconds.
 func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, error) {
 	ix := &index{name: s.nameFor(dimension), dimension: dimension}
 	if err := s.loadCollection(ctx, ix.name); err != nil {
@@ -144,7 +145,7 @@ func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, err
 	if err != nil {
 		return nil, err
 	}
-	// The alias says which model's collection serves; see claimAlias for when it is left as it is.
+	// The alias points to the current model's collection; claimAlias describes when it stays unchanged.
 	if err := s.claimAlias(ctx, ix.name); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (s *Store) adoptCollection(ctx context.Context, dimension int) (*index, err
 	return ix, nil
 }
 
-// noteMissing notes that there is no collection. If there was one, it is made and filled again.
+// noteMissing records that the collection is missing. A collection that was lost is created and filled again.
 func (s *Store) noteMissing() {
 	s.mu.Lock()
 	lost := s.had
@@ -166,10 +167,10 @@ func (s *Store) noteMissing() {
 	}
 }
 
-// startFinding is startMaking, but does not wait for a collection that is being made: then alone is false. It looks
-// every lookEvery whether somebody began to make one.
+// startFinding is startMaking, but returns alone = false while a collection is being created. It polls every
+// lookEvery.
 func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
-	// A channel would have to be closed and made anew for each making; looking twenty times a second costs nothing.
+	// A channel would need replacing on each creation; polling twenty times a second costs nothing.
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for {
@@ -189,12 +190,12 @@ func (s *Store) startFinding(ctx context.Context) (alone bool, err error) {
 	}
 }
 
-// waitError is the failure of somebody who waited for the collection until his context ended.
+// waitError returns the error of a caller whose context ended while it waited for the collection.
 func waitError(ctx context.Context) error {
 	return unavailableError(saysNothing, fmt.Errorf("wait for the collection: %w", context.Cause(ctx)))
 }
 
-// startMaking waits until nobody else makes or chooses a collection, which can take as long as that takes to load.
+// startMaking locks the creation and selection of collections. It may wait as long as a collection takes to load.
 func (s *Store) startMaking(ctx context.Context) error {
 	select {
 	case s.making <- struct{}{}:
@@ -204,11 +205,11 @@ func (s *Store) startMaking(ctx context.Context) error {
 	}
 }
 
-// endMaking lets the next one make or choose a collection.
+// endMaking releases the lock of startMaking.
 func (s *Store) endMaking() { <-s.making }
 
-// makeCollection returns the collection for vectors of a dimension, made new if it is not there. Another process may
-// make the same one at the same moment, which is no error.
+// makeCollection returns the collection for vectors of a dimension and creates it if it is missing. Concurrent
+// creation by another process is not an error.
 func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, error) {
 	if err := s.startMaking(ctx); err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 	s.mu.Lock()
 	known := s.index
 	s.mu.Unlock()
-	// It was made by whoever had the turn before.
+	// The previous lock holder has created it.
 	if known != nil && known.dimension == dimension {
 		return known, nil
 	}
@@ -227,33 +228,32 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 		return nil, err
 	}
 	if !there {
-		// From here on searches don't wait for the collection. To make its index and to load it may take as long as
+		// From here on searches do not wait for the collection. Building its index and loading it may take up to
 		// loadTime.
 		s.setCreating(true)
 		defer s.setCreating(false)
 		if err := s.createCollection(ctx, dimension); err != nil {
 			return nil, err
 		}
-		// Nobody else writes then, so that what this process has written is all that is in a new collection.
+		// With a single writer, a new collection holds exactly what this process writes.
 		if s.cfg.Alone {
 			s.mu.Lock()
 			s.made[name] = newWritten()
 			s.mu.Unlock()
 		}
-		s.tellLost() // documents that counted as done are to be looked at
+		s.tellLost() // documents with SemanticReady must be checked again
 	}
 	return s.adoptCollection(ctx, dimension)
 }
 
-// setCreating notes whether a collection is being made.
+// setCreating records whether a collection is being created.
 func (s *Store) setCreating(now bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.creating = now
 }
 
-// loadCollection makes a collection searchable. It asks for the state again and again, since Milvus only begins to load
-// when told to.
+// loadCollection loads a collection and polls its state, since Milvus loads asynchronously.
 func (s *Store) loadCollection(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
@@ -286,7 +286,7 @@ func (s *Store) loadCollection(ctx context.Context, name string) error {
 	}
 }
 
-// runCall is call for what returns nothing.
+// runCall is callServer for calls without a result.
 func (s *Store) runCall(ctx context.Context, what string, f func(context.Context, client.Client) error) error {
 	_, err := callServer(
 		ctx, s, what, func(ctx context.Context, c client.Client) (struct{}, error) { return struct{}{}, f(ctx, c) },
@@ -294,7 +294,7 @@ func (s *Store) runCall(ctx context.Context, what string, f func(context.Context
 	return err
 }
 
-// hasCollection asks the server whether a collection is there.
+// hasCollection reports whether a collection exists on the server.
 func (s *Store) hasCollection(ctx context.Context, name string) (bool, error) {
 	return callServer(
 		ctx, s, "look for collection "+name,
@@ -302,8 +302,8 @@ func (s *Store) hasCollection(ctx context.Context, name string) (bool, error) {
 	)
 }
 
-// listCollections returns the names of the collections that are ours, of any model. A name is ours if it begins with
-// the alias's and goes on as familyLike says.
+// listCollections returns the names of Footnote's collections, of any model. Their names begin with the alias's
+// name and match familyLike.
 func (s *Store) listCollections(ctx context.Context) ([]string, error) {
 	return callServer(ctx, s, "list collections",
 		func(ctx context.Context, c client.Client) (names []string, err error) {
@@ -319,7 +319,7 @@ func (s *Store) listCollections(ctx context.Context) ([]string, error) {
 		})
 }
 
-// dropCollection removes a collection.
+// dropCollection deletes a collection.
 func (s *Store) dropCollection(ctx context.Context, name string) error {
 	return s.runCall(
 		ctx, "drop collection "+name,
@@ -327,11 +327,11 @@ func (s *Store) dropCollection(ctx context.Context, name string) error {
 	)
 }
 
-// errMoved ends a store's work for good: another Footnote has moved the alias to the collection of another model.
+// errMoved permanently stops a store: another Footnote has moved the alias to another model's collection.
 var errMoved = errors.New("the alias names another model's collection")
 
-// createCollection makes the collection for vectors of a dimension, and its indexes. All strings have at most 64 bytes,
-// which storedKey and plainLike see to. The vectors' index is HNSW with cosines.
+// createCollection creates the collection for vectors of a dimension, with its indexes. Strings have at most 64
+// bytes, which storedKey and plainLike ensure. The vector index is HNSW with cosine similarity.
 func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	text := func(name string) *entity.Field {
 		return entity.NewField().WithName(name).WithDataType(entity.FieldTypeVarChar).WithMaxLength(64)
@@ -352,7 +352,7 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 			ctx, schema, 1, client.WithPartitionNum(partitions), client.WithConsistencyLevel(entity.ClSession),
 		)
 		if err != nil && strings.Contains(err.Error(), "exist") {
-			return nil // another replica was first
+			return nil // another replica created it first
 		}
 		return err
 	})
@@ -363,14 +363,15 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	if err := s.indexField(ctx, name, fieldMeaning, graph); err != nil {
 		return err
 	}
-	// without it texts are looked up by reading all: some servers don't choose a kind of index by themselves
+	// optional: without the index, lookups by text hash scan the collection. Some servers choose no index type
+	// themselves
 	if err := s.indexField(ctx, name, fieldText, entity.NewScalarIndex()); err != nil {
 		s.cfg.Log.DebugContext(ctx, "texts of vectors are not indexed", "collection", name, "error", err)
 	}
 	return nil
 }
 
-// indexField asks for an index and doesn't wait until it is built: until then Milvus searches without it.
+// indexField requests an index without waiting until it is built: until then Milvus searches without it.
 func (s *Store) indexField(ctx context.Context, collection, field string, kind entity.Index) error {
 	return s.runCall(ctx, "index "+field+" of collection "+collection,
 		func(ctx context.Context, c client.Client) error {

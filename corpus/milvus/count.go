@@ -8,12 +8,12 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// rowsPerCount bounds what is read at once to count by document.
+// rowsPerCount is the maximum number of rows read at once for counting by document.
 const rowsPerCount = 10000
 
-// CountVectors returns how many vectors each of documents has; those without any are left out. Milvus can't group, so
-// that rows are read and counted here; documents that have too many rows together are halved until they fit. All that
-// was written before is seen.
+// CountVectors returns the number of vectors of each document; documents without vectors are left out. Milvus has
+// no grouping, so rows are read and counted here; documents with too many rows are split into halves. Reads are
+// strongly consistent.
 func (s *Store) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	documents = onlyPlain(documents)
 	ix, err := s.findCollection(ctx)
@@ -26,7 +26,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		return nil, err
 	}
 	if all > rowsPerCount {
-		// A single document needs no rows: the count of all is its own.
+		// A single document needs no rows: its count is the total.
 		if len(documents) == 1 {
 			return map[string]int{documents[0]: all}, nil
 		}
@@ -50,7 +50,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 		ctx context.Context, c client.Client,
 	) (map[string]int, error) {
 		rows, err := c.Query(ctx, ix.name, nil, expression, []string{fieldDocument}, client.WithLimit(rowsPerCount),
-			// Strong: a count that misses what was just written would have vectors made again.
+			// Strong consistency: a count that misses recent writes would cause them to be repeated.
 			client.WithSearchQueryConsistencyLevel(entity.ClStrong))
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (s *Store) CountVectors(ctx context.Context, documents []string) (map[strin
 	})
 }
 
-// countVectors returns how many vectors an expression selects.
+// countVectors returns the number of vectors selected by an expression.
 func (s *Store) countVectors(ctx context.Context, ix *index, expression string) (int, error) {
 	return callServer(ctx, s, "count vectors", func(ctx context.Context, c client.Client) (int, error) {
 		rows, err := c.Query(

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// dialOptions do not wait for the connection. Nothing is sent while there are no calls: servers with gRPC's own limits,
-// as Milvus Lite, end a connection on which they are asked for a sign of life too often without one. The first call
-// after a pause asks for it, so that a connection that leads nowhere is given up as soon as that call. Answers may have
-// 64 MiB: 16,384 hits, or 10,000 vectors.
+// dialOptions returns gRPC options for a non-blocking connection. Keepalive pings are sent only during calls:
+// servers with gRPC's default limits, like Milvus Lite, close a connection with too many pings without a call. The
+// first call after a pause sends one, so that a dead connection is detected with that call. Responses may have 64
+// MiB: 16,384 hits, or 10,000 vectors.
 func dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: callTime}),
@@ -28,8 +28,8 @@ func dialOptions() []grpc.DialOption {
 	}
 }
 
-// dialServer connects; it is the attempt that ends done. It runs in a goroutine that connectClient started and Close
-// waits for. A client that can't tell the server's version is not kept.
+// dialServer connects and closes done. It runs in a goroutine that connectClient started and Close waits for. It
+// discards a client that can't get the server's version.
 func (s *Store) dialServer(done chan struct{}) {
 	defer s.calls.Done()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), callTime, errSlow)
@@ -37,7 +37,7 @@ func (s *Store) dialServer(done chan struct{}) {
 	conn, err := client.NewClient(ctx, client.Config{
 		Address: s.cfg.Address, Username: s.cfg.User, Password: s.cfg.Password, DBName: s.cfg.Database,
 		EnableTLSAuth: s.cfg.TLS,
-		DisableConn:   true, // its own first call leaks the connection when it fails; ours is for the version
+		DisableConn:   true, // its own first call leaks the connection on failure; ours gets the version
 		DialOptions:   dialOptions(),
 	})
 	var version string
@@ -55,7 +55,7 @@ func (s *Store) dialServer(done chan struct{}) {
 	defer s.mu.Unlock()
 	if s.dialErr = err; err == nil {
 		s.conn, s.version = conn, version
-		s.tellLost() // what it has is to be looked at
+		s.tellLost() // signals possible data loss
 	}
 	s.dialing = nil
 	close(done)

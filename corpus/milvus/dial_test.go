@@ -21,7 +21,8 @@ import (
 	"github.com/footnote/footnote/corpus/milvus/milvustest"
 )
 
-// A server with gRPC's own limits allows a sign of life every five minutes, and without calls every two hours.
+// A server with gRPC's default limits allows a keepalive ping every five minutes, and without calls every two
+// hours.
 func TestAnIdleConnectionIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
@@ -58,8 +59,7 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 	})
 }
 
-// What is sent leads nowhere, and nobody says so: the call ends in time, and the next one is made on another
-// connection.
+// Packets are lost without an error: the call times out, and the next one uses another connection.
 func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
@@ -103,7 +103,7 @@ func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
 	})
 }
 
-// deadEnd is a connection that can lose everything that is sent.
+// deadEnd is a connection that can drop everything sent.
 type deadEnd struct {
 	net.Conn
 	broken atomic.Bool
@@ -118,10 +118,10 @@ func (d *deadEnd) Write(p []byte) (int, error) {
 
 func TestMain(m *testing.M) { os.Exit(milvustest.Main(m)) }
 
-// kinds are the servers that every test of the contract runs on.
+// kinds are the servers for every contract test.
 var kinds = []milvustest.Kind{milvustest.Standalone, milvustest.Lite}
 
-// openNew opens a store with collections of its own, and closes it when the test ends.
+// openNew opens a store with separate collections, and closes it when the test ends.
 func openNew(t testing.TB, kind milvustest.Kind, alone bool) *Store {
 	t.Helper()
 	address := milvustest.Shared(t, kind)

@@ -39,7 +39,7 @@ func mustDo(t testing.TB, what string, err error) {
 	}
 }
 
-// hits returns how many passages a search finds.
+// hits returns the number of passages that a search finds.
 func hits(t *testing.T, s *Store, query ...float32) int {
 	t.Helper()
 	found, err := s.SearchVectors(t.Context(), scope, query, nil, 10)
@@ -104,7 +104,7 @@ func TestAServerThatSaysNothingCostsThreeSeconds(t *testing.T) {
 	s := open(t, Config{Address: server.Address, Model: "test"})
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
 	mustDo(t, "Pause", server.Pause())
-	for range 2 { // the second one fails at once
+	for range 2 { // the second call fails immediately
 		_, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
 		if chat.CodeOf(err) != chat.CodeUnavailable {
 			t.Errorf("a search while it is stopped: %v, want %v", err, chat.CodeUnavailable)
@@ -135,7 +135,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 		found, err := s.SearchVectors(t.Context(), scope, []float32{1, 0}, nil, 1)
 		return err == nil && len(found) == 1
 	})
-	for drained := false; !drained; { // what connecting told
+	for drained := false; !drained; { // discard the signal from connecting
 		select {
 		case <-s.Lost():
 		default:
@@ -158,7 +158,7 @@ func TestARestartedServerIsFoundAgain(t *testing.T) {
 	}
 }
 
-// await asks again and again until ok, for a minute at most.
+// await polls until ok is true, with a timeout of a minute.
 func await(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(time.Minute)
@@ -173,7 +173,7 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// createEarlier makes a collection as it was before it held of which texts its vectors are.
+// createEarlier creates a collection of an earlier version, without text hashes.
 func createEarlier(t *testing.T, s *Store, conn client.Client, name string) {
 	t.Helper()
 	mustDo(t, "create", s.createCollection(t.Context(), 3)) // only for its schema
@@ -207,8 +207,8 @@ func TestACollectionWithoutTextsIsUsedAsItIs(t *testing.T) {
 	}
 }
 
-// Earlier versions kept the words of passages in collections of other names. Theirs goes once every document has its
-// vectors in ours.
+// Earlier versions stored words in collections of other names. Such a collection is dropped once every document has
+// its vectors in the new one.
 func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	t.Parallel()
 	address := milvustest.Shared(t, milvustest.Lite)
@@ -239,7 +239,7 @@ func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
 	}
 }
 
-// newLibrary makes a library on a database in dir.
+// newLibrary returns a library on a database in dir.
 func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) *librarytest.Library {
 	t.Helper()
 	return librarytest.Open(t, dir, func(c *corpus.Config, _ *sqlite.DB) {
@@ -247,7 +247,7 @@ func newLibrary(t testing.TB, dir string, vectors corpus.Vectors) *librarytest.L
 	})
 }
 
-// openLibrary opens a running library on a database in dir.
+// openLibrary returns a running library on a database in dir.
 func openLibrary(t testing.TB, dir string, vectors corpus.Vectors) (library *corpus.Library, stop func()) {
 	t.Helper()
 	l := newLibrary(t, dir, vectors)
@@ -268,7 +268,7 @@ func add(t testing.TB, library *corpus.Library, name, body string) {
 	mustDo(t, "Add "+name, err)
 }
 
-// topics are documents of several sections each.
+// topics returns documents of several sections each.
 func topics() map[string]string {
 	files := make(map[string]string)
 	things := []string{"roof", "cellar", "garden", "kitchen", "window", "chimney", "gutter", "fence"}
@@ -302,7 +302,7 @@ func found(t testing.TB, library *corpus.Library, q corpus.Query) (places []stri
 	return places, results
 }
 
-// A library whose vectors are on Milvus finds by words alone while Milvus is away, and by both again once it is back.
+// A library falls back to lexical search while Milvus is down, and returns to hybrid search once it is back.
 func TestALibraryFindsByWordsWhileMilvusIsAway(t *testing.T) {
 	t.Parallel()
 	server := milvustest.ForTest(t, milvustest.Lite)
@@ -338,14 +338,14 @@ const (
 	benchHits      = 60
 )
 
-// benchVectors and benchSearches are what each server is given: the small one is slow.
+// benchVectors and benchSearches are the load for each server: Lite is slow.
 var (
 	benchVectors  = map[milvustest.Kind]int{milvustest.Standalone: 40000, milvustest.Lite: 1000}
 	benchSearches = map[milvustest.Kind]int{milvustest.Standalone: 500, milvustest.Lite: 50}
 )
 
-// BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. They take turns in
-// being first, since the server is still busy with what came before.
+// BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. Their order
+// alternates, since the server is still busy with earlier work.
 func BenchmarkBesideTheClient(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(string(kind), func(b *testing.B) {
@@ -373,7 +373,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 			b.Fatal(err)
 		}
 	}
-	for _, s := range []*Store{alone, shared, again, bare} { // all collections are there and loaded
+	for _, s := range []*Store{alone, shared, again, bare} { // all collections exist and are loaded
 		must(
 			s.Upsert(ctx, []corpus.Vector{
 				{PassageID: "first", DocumentID: "first", Namespace: "default", User: "bob", Values: unit(random)},
@@ -386,7 +386,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	must(err)
 
 	part := min(1000, len(all)/5)
-	// of each part: now and then one takes many times as long, whoever stores it, so medians are compared
+	// of each part: outliers occur with any client, so compare medians
 	var stored [4][]time.Duration
 	for from := 0; from < len(all); from += part {
 		rows := all[from : from+part]
@@ -431,7 +431,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 				}
 				found[0] = theirs(query)
 			})
-			if min(found[0], found[1]) < benchHits*9/10 { // the graph misses one now and then
+			if min(found[0], found[1]) < benchHits*9/10 { // HNSW misses one occasionally
 				b.Fatalf("%s: %d and %d hits", what, found[0], found[1])
 			}
 			if i >= searches/10 {
@@ -454,7 +454,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	})
 }
 
-// inTurn adds to took how long each takes, beginning with another one each time.
+// inTurn adds the duration of each to took, with a rotating start.
 func inTurn(took []time.Duration, first int, do func(who int)) {
 	for i := range took {
 		who := (first + i) % len(took)
@@ -464,7 +464,7 @@ func inTurn(took []time.Duration, first int, do func(who int)) {
 	}
 }
 
-// insert is the client's own way in.
+// insert inserts with the bare client.
 func insert(ctx context.Context, conn client.Client, ix *index, rows []corpus.Vector) error {
 	n := len(rows)
 	ids, documents, users, namespaces, values := make([]string, n), make([]string, n), make([]string, n),
@@ -509,8 +509,8 @@ func p95(all []time.Duration) time.Duration {
 	return all[len(all)*95/100]
 }
 
-// A collection that this process did not make may hold what another one stored: it must be replaced, not stored a
-// second time.
+// A collection that this process did not create may have vectors of another one, which must be replaced, not
+// duplicated.
 func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {

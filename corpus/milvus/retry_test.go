@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The Milvus SDK's calls are attempted again as it asks for, though the package that it imports is replaced.
+// Calls of the Milvus SDK are retried as configured, although the package that it imports is replaced.
 func TestCallsOfTheSDKAreAttemptedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// mostHits is the most that Milvus gives. ef is how many candidates HNSW keeps: at least as many as hits are
-	// wanted.
-	searchAhead = 16  // hits asked for beyond the last one, so that equals there are chosen by id
-	leastEffort = 128 // HNSW's ef
+	// mostHits is Milvus' limit of hits. ef is the number of candidates that HNSW keeps: at least the number of
+	// hits requested.
+	searchAhead = 16  // extra hits requested, so that ties are broken by ID
+	leastEffort = 128 // minimum of HNSW's ef
 	mostHits    = 16384
 )
 
-// SearchVectors finds passages by meaning; see corpus.Vectors. It sees what this process wrote, and what others wrote a
-// moment later. More hits are asked for than wanted, because Milvus orders equal ones as it likes. Rounding and sorting
-// are done here.
+// SearchVectors returns the nearest passages; see corpus.Vectors. It sees the writes of this process at once, and
+// those of others a moment later. It requests more hits than k, because Milvus orders ties arbitrarily, then rounds
+// and sorts.
 func (s *Store) SearchVectors(
 	ctx context.Context, scope chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {
@@ -60,7 +60,7 @@ func (s *Store) SearchVectors(
 	return hits[:min(k, len(hits))], nil
 }
 
-// toSearch returns the collection for a query, nil if there is nothing to find. A query of another dimension than the
+// toSearch returns the collection for a query, nil if it does not exist. A query of another dimension than the
 // embedder's finds nothing in an empty index, and is an error otherwise.
 func (s *Store) toSearch(ctx context.Context, dimension int) (*index, error) {
 	s.mu.Lock()
@@ -80,13 +80,13 @@ func (s *Store) toSearch(ctx context.Context, dimension int) (*index, error) {
 	return nil, errDimension
 }
 
-// compareHits orders by cosine, best first, ties by passage id. What differs less than six digits can tell is a tie:
-// equal vectors come with slightly different cosines from different segments.
+// compareHits orders by cosine, best first, ties by passage ID. Cosines are rounded to six digits: equal vectors
+// have slightly different cosines in different segments.
 func compareHits(a, b corpus.Hit) int {
 	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.PassageID, b.PassageID))
 }
 
-// hitsOf reads what a search found. Of each cosine the server tells six digits.
+// hitsOf converts the result of a search. It rounds cosines to six digits.
 func hitsOf(found client.SearchResult) ([]corpus.Hit, error) {
 	if found.ResultCount == 0 { // then the client says too that fields are missing
 		return nil, nil

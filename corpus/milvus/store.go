@@ -1,17 +1,16 @@
-// Package milvus keeps the vectors of passages on a Milvus server, 2.3 or later; words are ranked by the database. Each
-// embedding model and number of dimensions has a collection of its own, and an alias names the one that serves: a new
-// model fills its collection while the old one still answers. No call waits for the server longer than three seconds,
-// and the server need not be up at the start; whatever may have gone missing on it is told by Lost, and the library's
-// sweep makes it again.
+// Package milvus stores the vectors of passages on a Milvus server, 2.3 or later; the database does lexical search.
+// Each embedding model and dimension has a separate collection, and an alias points to the current one: a new model
+// fills its collection while the old one is still searched. The timeout of each call is three seconds, and the
+// server may be down at startup. Lost signals possible data loss, which the library's sweep repairs.
 //
-// store.go is the Store and its settings; dial.go and call.go reach the server and decide how long it may take;
-// collection.go and alias.go choose and make the collection; write.go, written.go, search.go, stored.go and count.go
-// are the methods of corpus.Vectors. Milvus knows documents, users and namespaces only as strings of a vector: what
-// exists is the database's to know.
+// store.go has the Store and its configuration; dial.go and call.go connect to the server and enforce timeouts;
+// collection.go and alias.go select and create the collection; write.go, written.go, search.go, stored.go and
+// count.go implement corpus.Vectors. Milvus knows documents, users and namespaces only as strings of a vector; the
+// database is authoritative.
 //
-// Two things about Milvus shape the code. It is eventually consistent, so that each read says how much it must see: its
-// own session's writes, or everybody's. And its client answers late or never when the server is away, so that every
-// call has a timer of ours.
+// Two properties of Milvus shape the code. It is eventually consistent, so each read specifies its consistency
+// level: session or strong. And its client may respond late or never if the server is down, so each call has an
+// additional timer.
 package milvus
 
 import (
@@ -31,61 +30,62 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Config says where the vectors are kept. Address and Model are required. Check says what the others must look like.
+// Config configures a Store. Address and Model are required. Check validates it.
 type Config struct {
 	Address    string // HOST:PORT, or a URL with http or https
 	User       string
 	Password   string
-	TLS        bool   // with the system's certificates; an https address means it too
+	TLS        bool   // use TLS with the system's certificates; implied by an https address
 	Database   string // empty: the server's default
-	Collection string // the alias that serves, and how the names of collections begin; empty: "footnote"
-	Model      string // the embedding model: another one gets another collection
+	Collection string // the alias, and the name prefix of collections; empty: "footnote"
+	Model      string // the embedding model: each has its own collection
 	Alone      bool   // no other process writes to these collections
 	Log        *slog.Logger
 }
 
-// A search also uses words, and is better late without vectors than waiting for them.
+// Short timeouts: a search falls back to lexical search without vectors.
 const (
 	defaultCollection = "footnote"
-	// callTime is the longest that one call may take. It is held by a timer of ours, since the client heeds its
-	// context only sometimes.
+	// callTime is the timeout of a call. A separate timer enforces it, since the client does not always respect its
+	// context.
 	callTime = 3 * time.Second
-	// restTime is how long calls fail at once after one that had no answer, so that a search does not wait each time.
+	// restTime is how long calls fail immediately after one without a response, so that a search does not wait each
+	// time.
 	restTime = 2 * time.Second
 )
 
-// Store is a corpus.Vectors on a Milvus server. It connects when it is first used, and again by itself. It is safe for
-// concurrent use. Fields below mu are guarded by it; it is never held during a call to the server.
+// Store is a corpus.Vectors on a Milvus server. It connects on first use, and reconnects automatically. It is safe
+// for concurrent use. mu guards the fields below it and is never held during a call to the server.
 type Store struct {
 	cfg   Config
-	lost  chan struct{} // something may be missing on the server
+	lost  chan struct{} // signals possible data loss on the server
 	calls sync.WaitGroup
 
-	making chan struct{} // full while collections are made or chosen
+	making chan struct{} // semaphore for creating and selecting collections
 
 	mu        sync.Mutex
-	conn      client.Client // nil until the server answered
-	dialing   chan struct{} // closed when the attempt under way ends
-	dialErr   error         // how the last attempt ended
+	conn      client.Client // nil until connected
+	dialing   chan struct{} // closed when the current attempt ends
+	dialErr   error         // result of the last attempt
 	rest      time.Time     // until then calls fail with restErr
 	restErr   error
-	version   string              // as the server says, empty before it answered
-	index     *index              // the collection that takes part, nil while unknown
+	version   string              // of the server, empty before the first response
+	index     *index              // the collection in use, nil while unknown
 	dimension int                 // of the embedder, 0 until it is known
-	creating  bool                // a collection is on its way, so that there is nothing to find yet
-	made      map[string]*written // of the collections that this process made, if it is alone
-	had       bool                // a collection took part before
-	served    bool                // the alias was seen on our model's collection
+	creating  bool                // a collection is being created, so there is nothing to find yet
+	made      map[string]*written // by collection created in this process, if it is the only writer
+	had       bool                // a collection was in use before
+	served    bool                // the alias has pointed to our model's collection
 	gone      error               // another Footnote moved the alias to another model
 	closed    bool
 }
 
 var _ corpus.Vectors = (*Store)(nil)
 
-// nameLike is what Milvus takes for the name of a collection.
+// nameLike matches valid names of Milvus collections.
 var nameLike = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 
-// Check reports every mistake in the settings.
+// Check validates the configuration and returns all errors.
 func (c Config) Check() error {
 	var errs []error
 	address := c.Address
@@ -106,7 +106,7 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// New returns a store. It does not talk to the server.
+// New returns a store. It does not connect to the server.
 func New(cfg Config) (*Store, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func New(cfg Config) (*Store, error) {
 	}, nil
 }
 
-// About names the server that keeps the vectors, for people; empty before it answered.
+// About returns the server's name and version for display; empty before its first response.
 func (s *Store) About() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,11 +132,11 @@ func (s *Store) About() string {
 	return "Milvus " + s.version
 }
 
-// Lost yields after something may have gone missing on the server: it came back, or a collection was not there. It is
-// for one reader. Several losses before it is read are one.
+// Lost receives a signal after possible data loss on the server: it came back, or a collection was missing. It is
+// for one reader. Several losses before a read are one signal.
 func (s *Store) Lost() <-chan struct{} { return s.lost }
 
-// tellLost wakes the reader of Lost. A signal that waits already is enough.
+// tellLost signals Lost. A pending signal is enough.
 func (s *Store) tellLost() {
 	select {
 	case s.lost <- struct{}{}:
@@ -144,8 +144,8 @@ func (s *Store) tellLost() {
 	}
 }
 
-// Reach reports whether the server answers and our collection can be searched. It is what the server's health check
-// asks.
+// Reach returns an error unless the server responds and the collection can be searched. It is for the server's
+// health check.
 func (s *Store) Reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
 	defer cancel()
@@ -164,8 +164,7 @@ func (s *Store) Reach(ctx context.Context) error {
 	return err
 }
 
-// Close ends the connection and waits for the calls under way, which takes three seconds at most. Calls afterwards fail
-// with errClosed.
+// Close closes the connection and waits for running calls, at most three seconds. Later calls return errClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -179,14 +178,14 @@ func (s *Store) Close() error {
 	s.calls.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn != nil { // made while we waited
+	if s.conn != nil { // connected meanwhile
 		err = errors.Join(err, s.conn.Close())
 		s.conn = nil
 	}
 	return err
 }
 
-// unavailableError is a failure that will pass.
+// unavailableError returns a temporary error.
 func unavailableError(message string, err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
 }

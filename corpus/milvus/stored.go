@@ -9,8 +9,8 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// Stored returns the vectors of passages, as far as our collection has them: all that anybody wrote is seen. The
-// command that moves vectors to another store asks it what is there already.
+// Stored returns the vectors of passages in the collection, with strong consistency. The command that migrates
+// vectors to another store uses it to skip existing ones.
 func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]float32, error) {
 	ix, err := s.findCollection(ctx)
 	if err != nil {
@@ -23,8 +23,7 @@ func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]flo
 	return s.readVectors(ctx, ix, fieldID, passages, rowsPerCount, entity.ClStrong)
 }
 
-// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors. Hashes are bytes, and are
-// stored in hexadecimal.
+// VectorsOf returns vectors by text hash; see corpus.Vectors. Hashes are bytes and stored in hexadecimal.
 func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	ix, err := s.findCollection(ctx)
 	if err != nil || ix == nil || !ix.texts {
@@ -49,11 +48,11 @@ func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]fl
 	return out, err
 }
 
-// sameTexts is how many vectors are read for each text, at most, so that one of which there are thousands is not read
-// as often. Texts for which none is left are made again.
+// sameTexts is the maximum number of vectors read per text, so that a text with thousands of vectors is not read as
+// often. Texts without a result are embedded again.
 const sameTexts = 8
 
-// readVectors returns a vector for each key that a field has, as far as the first rows have one.
+// readVectors returns one vector for each key in a field, among the first rows.
 func (s *Store) readVectors(
 	ctx context.Context, ix *index, field string, keys []string, rows int, level entity.ConsistencyLevel,
 ) (map[string][]float32, error) {

@@ -15,36 +15,36 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// bytesPerWrite bounds the vectors of one call: 2,500 of 384 dimensions. It is well below the 64 MiB that Milvus takes
-// in one call, and keeps a call within callTime.
+// bytesPerWrite limits the vectors of one call: 2,500 of 384 dimensions. It is well below Milvus' limit of 64 MiB,
+// and keeps a call within callTime.
 const bytesPerWrite = 4 << 20
 
-// Upsert stores vectors; see corpus.Vectors. Many are stored in several calls, so after a failure some may be there.
-// Ids have letters, digits, ".", "_" and "-" only, at most 64. The collection is made with the first vectors. It fails
-// with CodeInvalid for vectors of different dimensions.
+// Upsert stores vectors; see corpus.Vectors. Large inputs are split into several calls, so a failure may leave some
+// stored. IDs have only letters, digits, ".", "_" and "-", at most 64. The first vectors create the collection. It
+// returns CodeInvalid for vectors of different dimensions.
 func (s *Store) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return s.storeVectors(ctx, vs, false)
 }
 
-// Insert is Upsert of vectors of which none was ever stored: nothing is deleted first, which Milvus takes as long for
-// as to store them.
+// Insert is Upsert for vectors that were never stored: it skips the delete, which takes Milvus as long as the
+// insert.
 func (s *Store) Insert(ctx context.Context, vs []corpus.Vector) error {
 	return s.storeVectors(ctx, vs, true)
 }
 
-// storeVectors checks all vectors before it stores the first.
+// storeVectors validates all vectors before it stores the first.
 func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bool) error {
 	if len(vs) == 0 {
 		return nil
 	}
-	// A mixture would be cut into calls, of which the first ones would succeed.
+	// Reject mixed dimensions before the first call, which would succeed.
 	dimension := len(vs[0].Values)
 	for _, v := range vs {
 		if len(v.Values) == 0 || len(v.Values) != dimension {
 			return errDimension
 		}
-		// Ids stand in expressions when they are deleted. The library's own have letters, digits, "-" and "_" only, so
-		// that none of them is refused.
+		// Delete uses IDs in filter expressions. The library's own IDs have only letters, digits, "-" and "_", so
+		// none of them is rejected.
 		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
 			return &chat.Error{
 				Code:    chat.CodeInvalid,
@@ -61,7 +61,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 			return err
 		}
 	}
-	// A float32 has 4 bytes. At least one vector is stored in a call, however long it is.
+	// A float32 has 4 bytes. A call stores at least one vector.
 	for n := max(1, bytesPerWrite/(4*dimension)); len(vs) > 0; vs = vs[min(n, len(vs)):] {
 		if err := s.writeVectors(ctx, ix, vs[:min(n, len(vs))], unknown); err != nil {
 			return err
@@ -70,10 +70,10 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 	return nil
 }
 
-// writeVectors stores as many as one call takes. Milvus has no update: what is there already is deleted first.
+// writeVectors stores one batch. Milvus has no update: existing vectors are deleted first.
 func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector, unknown bool) error {
 	n := len(vs)
-	// Milvus takes columns, not rows: one list for each field, in the same order.
+	// Milvus expects columns, not rows: one list for each field, in the same order.
 	texts := func(of func(corpus.Vector) string) []string {
 		out := make([]string, n)
 		for i, v := range vs {
@@ -97,13 +97,13 @@ func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector,
 			return hex.EncodeToString([]byte(v.TextHash))
 		})))
 	}
-	// Noted before the call, so that a vector of a call that failed halfway counts as one that may be there.
+	// Record the vectors before the call, since a failed call may have stored some.
 	there := ix.written.addVectors(vs)
 	if unknown {
 		there = nil
 	}
 	return s.runCall(ctx, fmt.Sprintf("store %d vectors", n), func(ctx context.Context, c client.Client) error {
-		// Milvus 2.3 puts what is upserted into partitions where a search by partition key does not look
+		// Milvus 2.3 upserts into partitions that a search by partition key does not read
 		if len(there) > 0 {
 			if err := c.Delete(ctx, ix.name, "", oneOf(fieldID, there)); err != nil {
 				return err
@@ -114,18 +114,18 @@ func (s *Store) writeVectors(ctx context.Context, ix *index, vs []corpus.Vector,
 	})
 }
 
-// forDimension returns the collection for vectors of a dimension, nil if it is not there yet. Once the embedder's
-// dimension is known, others are refused, unless there are no vectors.
+// forDimension returns the collection for vectors of a dimension, nil if it does not exist. Once the embedder's
+// dimension is known, others return an error, unless there are no vectors.
 func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error) {
 	s.mu.Lock()
 	if s.dimension == 0 {
 		s.dimension = dimension
-		if s.index != nil && s.index.dimension != dimension { // of an earlier life: ours is to be filled anew
+		if s.index != nil && s.index.dimension != dimension { // left by an earlier process: ours must be filled again
 			s.index = nil
 			s.tellLost()
 		}
 	}
-	// The first vectors of a process say what the embedder's dimension is.
+	// The first vectors of a process determine the embedder's dimension.
 	same := s.dimension == dimension
 	s.mu.Unlock()
 	if same {
@@ -140,7 +140,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 		if err != nil {
 			return nil, err
 		}
-		// A search looks in one collection only, so that these vectors would take the place of all that are there.
+		// A search uses one collection only, so these vectors would replace all existing ones.
 		if n > 0 {
 			return nil, errDimension
 		}
@@ -151,7 +151,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 	return s.findCollection(ctx)
 }
 
-// DeleteVectors removes a document's vectors; see corpus.Vectors. An id that no vector can have removes nothing.
+// DeleteVectors deletes a document's vectors; see corpus.Vectors. It is a no-op for an invalid ID.
 func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
 	if !plainLike.MatchString(documentID) {
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 		return err
 	}
 	expression := fieldDocument + " == " + quoteKey(documentID)
-	// An id that could not have been stored need not be kept, and does not reach the expression.
+	// Invalid IDs were never stored, and must not reach the expression.
 	if keep = onlyPlain(keep); len(keep) > 0 {
 		expression += " and not (" + oneOf(fieldID, keep) + ")"
 	}
@@ -171,10 +171,9 @@ func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []str
 	return nil
 }
 
-// deleteVectors removes what an expression selects. Ids are looked up and then deleted, at most rowsPerCount at a time,
-// until none is left.
+// deleteVectors deletes the vectors selected by an expression, in batches of at most rowsPerCount IDs.
 func (s *Store) deleteVectors(ctx context.Context, ix *index, expression string) error {
-	// the second look waits until the servers that search know of the delete
+	// the second query is strongly consistent: it waits until the query nodes have applied the delete
 	for level := entity.ClSession; ; level = entity.ClStrong {
 		ids, err := s.idsOf(ctx, ix, expression, level)
 		if err != nil || len(ids) == 0 {
@@ -189,7 +188,7 @@ func (s *Store) deleteVectors(ctx context.Context, ix *index, expression string)
 	}
 }
 
-// idsOf returns the passages that an expression selects, at most rowsPerCount.
+// idsOf returns the IDs of at most rowsPerCount passages selected by an expression.
 func (s *Store) idsOf(
 	ctx context.Context, ix *index, expression string, level entity.ConsistencyLevel,
 ) ([]string, error) {
@@ -203,7 +202,7 @@ func (s *Store) idsOf(
 	})
 }
 
-// columnTexts returns the values of a column of strings.
+// columnTexts returns the values of a string column.
 func columnTexts(column entity.Column) ([]string, error) {
 	if column == nil {
 		return nil, nil
@@ -221,12 +220,12 @@ func columnTexts(column entity.Column) ([]string, error) {
 // everything selects all vectors.
 const everything = fieldID + ` != ""`
 
-// plainLike matches names that are written into a filter as they are. All others are hashed, so that no name can end a
-// string in a filter.
+// plainLike matches names that are used unchanged in a filter. All others are hashed, which prevents filter
+// injection.
 var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// storedKey is a user's or a namespace's name as it is stored and asked for. A name that is hashed begins with "~",
-// which no plain one has, so that both can't meet.
+// storedKey returns the stored form of a user or namespace. A hashed name begins with "~", which plain names do not
+// contain, so they can't collide.
 func storedKey(name string) string {
 	if plainLike.MatchString(name) {
 		return name
@@ -235,8 +234,8 @@ func storedKey(name string) string {
 	return "~" + hex.EncodeToString(sum[:16])
 }
 
-// scopeFilter selects what a scope may see, of documents only if there are any. ok is false when nothing can match. No
-// namespaces mean all but the internal ones, whose names begin with a point.
+// scopeFilter returns the filter for a scope, limited to documents if there are any. ok is false if nothing can
+// match. No namespaces means all but the internal ones, whose names begin with a dot.
 func scopeFilter(s chat.Scope, documents []string) (expression string, ok bool) {
 	parts := []string{fieldUser + " == " + quoteKey(storedKey(s.User))}
 	if len(s.Namespaces) > 0 {
@@ -258,7 +257,7 @@ func scopeFilter(s chat.Scope, documents []string) (expression string, ok bool) 
 	return strings.Join(parts, " and "), true
 }
 
-// onlyPlain drops ids that no vector can have: Upsert takes plain ones only.
+// onlyPlain drops IDs that Upsert rejects.
 func onlyPlain(ids []string) []string {
 	plain := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -269,7 +268,7 @@ func onlyPlain(ids []string) []string {
 	return plain
 }
 
-// oneOf selects what has one of the keys in a field.
+// oneOf returns a filter for any of the keys in a field.
 func oneOf(field string, keys []string) string {
 	var b strings.Builder
 	b.WriteString(field + " in [")
@@ -283,5 +282,5 @@ func oneOf(field string, keys []string) string {
 	return b.String()
 }
 
-// quoteKey writes a key, which holds no quote of its own.
+// quoteKey quotes a key, which must not contain quotes.
 func quoteKey(key string) string { return `"` + key + `"` }

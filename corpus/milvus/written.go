@@ -7,13 +7,13 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// mostWritten bounds what a written remembers: 16 MB.
+// mostWritten is the maximum number of IDs in a written: 16 MB.
 const mostWritten = 1 << 20
 
-// written knows every id that a collection may hold, as hashes. There is one only for a collection that this process
-// made and that nobody else writes to: an id that it does not know can be stored without deleting it first. Milvus
-// takes as long to read a delete of many ids as it does to store their vectors. Hashes of 64 bits may collide, which
-// costs a delete too many and nothing else. Its methods are safe for concurrent use.
+// written is the set of IDs that a collection may hold, as hashes. It exists only for a collection that this
+// process created and alone writes to: an unknown ID can be inserted without a delete. Milvus takes as long for a
+// delete of many IDs as for storing their vectors. A collision of the 64-bit hashes only costs an extra delete. It
+// is safe for concurrent use.
 type written struct {
 	seed maphash.Seed
 
@@ -23,8 +23,8 @@ type written struct {
 
 func newWritten() *written { return &written{seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}} }
 
-// addVectors notes vectors that are about to be stored, and returns the ids that may be there already. Where w is nil,
-// every id may be there.
+// addVectors records vectors before they are stored, and returns the IDs that may already exist: all IDs if w is
+// nil.
 func (w *written) addVectors(vs []corpus.Vector) (known []string) {
 	if w != nil {
 		w.mu.Lock()

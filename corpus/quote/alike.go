@@ -8,14 +8,13 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// maxWindows bounds how many places are compared letter by letter. Comparing takes the product of both lengths, for
-// each place.
+// maxWindows is the maximum number of candidates for the edit distance, which takes the product of both lengths for
+// each.
 const maxWindows = 12
 
-// findAlike finds the run that is most like q. If at most k edits separate them, one of k+1 pieces of q stands in it
-// unchanged: the places where pieces are found are the candidates, those with most pieces first. That is the pigeonhole
-// principle: k edits can damage at most k of k+1 pieces. Ends are moved to the edges of words afterwards, and the
-// result is measured once more as a whole.
+// findAlike returns the run most similar to q. By the pigeonhole principle, if at most k edits separate them, one
+// of k+1 pieces of q is unchanged in it. The candidates are the positions of pieces, those with the most pieces
+// first. The ends are then moved to word boundaries, and the similarity of the result is computed again.
 func (l levelled) findAlike(q []rune) (a, b int, ok bool) {
 	if len(q) < minApproximate || len(q) > maxApproximate {
 		return 0, 0, false
@@ -36,16 +35,15 @@ func (l levelled) findAlike(q []rune) (a, b int, ok bool) {
 	return a, b, ok
 }
 
-// alikeness returns how alike two runs are as wholes, 0–1. It is 1 minus the share of edits in the longer of both.
+// alikeness returns the similarity of two runs, 0–1: 1 minus the share of edits in the longer of both.
 func alikeness(run, q []rune) float64 {
 	a, b, edits := closestPart(run, q, len(q)+1)
-	edits += len(run) - (b - a) // what stands around the match counts as well
+	edits += len(run) - (b - a) // text around the match counts as well
 	return 1 - float64(edits)/float64(max(len(run), len(q)))
 }
 
-// candidateStarts returns the starts of the places where q may stand, most promising first. Pieces are looked up by a
-// rolling hash (Karp and Rabin 1987), so that the text is walked through once. Places that differ by less than the
-// number of edits are one.
+// candidateStarts returns the candidate positions of q, most promising first. A rolling hash (Karp and Rabin 1987)
+// locates pieces in one pass over the text. Positions closer than the number of edits are merged.
 func (l levelled) candidateStarts(q []rune, edits int) []int {
 	size := len(q) / (edits + 1)
 	if len(l.runes) < size {
@@ -54,7 +52,7 @@ func (l levelled) candidateStarts(q []rune, edits int) []int {
 	pieces := make(map[uint64][]int, edits+1)
 	for i := 0; i+size <= len(q); i += size {
 		h := hashOf(q[i : i+size])
-		if len(pieces[h]) < 4 { // a quote that repeats itself must not cost its length at each place
+		if len(pieces[h]) < 4 { // bounds the cost of a repetitive quote
 			pieces[h] = append(pieces[h], i)
 		}
 	}
@@ -91,7 +89,7 @@ func (l levelled) candidateStarts(q []rune, edits int) []int {
 	return places
 }
 
-// hashOf is the polynomial hash of a run, whose window candidateStarts moves.
+// hashOf returns the polynomial hash of a run, as in candidateStarts.
 func hashOf(r []rune) uint64 {
 	var h uint64
 	for _, c := range r {
@@ -100,11 +98,11 @@ func hashOf(r []rune) uint64 {
 	return h
 }
 
-// closestPart returns the part [a, b) of run with the fewest edits to q, and their number; it gives up at limit. It is
-// the usual table of edit distances with a first row of zeros, so that a match may begin anywhere (Sellers 1980).
-// Memory is one column.
+// closestPart returns the part [a, b) of run with the minimum edit distance to q, and the distance; it stops at
+// limit. A first row of zeros in the distance table lets a match begin anywhere (Sellers 1980). Memory is one
+// column.
 func closestPart(run, q []rune, limit int) (a, b, edits int) {
-	// Sellers' algorithm: a column for each rune of run, with free ends; from holds where each alignment began.
+	// Sellers' algorithm: a column for each rune of run, with free ends; from holds the start of each alignment.
 	cost, from := make([]int, len(q)+1), make([]int, len(q)+1)
 	for i := range cost {
 		cost[i] = i
@@ -138,7 +136,7 @@ func closestPart(run, q []rune, limit int) (a, b, edits int) {
 	return a, b, edits
 }
 
-// widenToWords moves the ends of [a, b) outward to the edges of words, and leaves no space at them.
+// widenToWords extends [a, b) to word boundaries and trims spaces.
 func (l levelled) widenToWords(a, b int) (int, int) {
 	for a > 0 && a < len(l.runes) && l.inWord(a) {
 		a--
@@ -155,13 +153,13 @@ func (l levelled) widenToWords(a, b int) (int, int) {
 	return a, b
 }
 
-// sameFacts reports whether two texts have the same numbers and negate as often: a text that differs in these is not
-// alike, however few letters that takes. Comparing them in order also tells "5 of 10" from "10 of 5".
+// sameFacts reports whether two texts have the same numbers and negations in the same order: other texts are not
+// similar, even if they differ by few letters. The order distinguishes "5 of 10" from "10 of 5".
 func sameFacts(x, y []rune) bool {
 	return minuses(x) == minuses(y) && slices.Equal(facts(string(x)), facts(string(y)))
 }
 
-// facts are the terms of a text that have digits or negate, in order.
+// facts returns the terms of a text with digits or negations, in order.
 func facts(s string) []string {
 	var out []string
 	for _, t := range text.Terms(s, "") {
@@ -172,7 +170,7 @@ func facts(s string) []string {
 	return out
 }
 
-// minuses counts the signs in front of numbers, but for those of ranges.
+// minuses counts the minus signs of numbers, excluding ranges.
 func minuses(r []rune) int {
 	n := 0
 	for i := 0; i+1 < len(r); i++ {
@@ -192,7 +190,7 @@ func hasDigit(t string) bool {
 	return false
 }
 
-// negations in folded form; the t of don't is dropped by the analysis, so its first part stands for it.
+// negations are folded; the analyser splits off the t of "don't", so its first part is listed.
 var negations = map[string]bool{
 	"not": true, "no": true, "never": true, "none": true, "without": true, "cannot": true, "don": true, "doesn": true,
 	"isn": true, "aren": true,

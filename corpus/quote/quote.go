@@ -1,10 +1,10 @@
-// Package quote finds quotes in stored text: where a quote stands, and whether word for word or only alike. Texts are
-// compared as readers see them: white space, kinds of quotation marks and hyphens at a line's end do not count, words,
-// numbers, signs and negations do. Positions are runes of the text as it is stored. Everything here is a pure function.
+// Package quote locates quotes in stored text, verbatim or approximately. Texts are compared after normalisation:
+// white space, kinds of quotation marks and hyphens at line ends are ignored; words, numbers, signs and negations
+// are not. Positions are runes of the stored text. All functions are pure.
 //
-// quote.go levels both texts and looks for the quote as it is; alike.go looks for what is nearly the same. A citation
-// is shown as verified because of what is decided here, so that the rules err on the side of not found: a quote with
-// another number or without a "not" is no quote.
+// quote.go normalises both texts and searches for verbatim quotes; alike.go searches approximately. A citation is
+// shown as verified by this result, so the rules favour "not found": a quote with another number or without a "not"
+// is not found.
 package quote
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Below twelve runes 85 % would allow for one or two letters, which is another word. Above 2000 runes the comparison
-// would take too long.
+// Below twelve runes, 85 % would allow one or two other letters, which is another word. Above 2000 runes the
+// comparison would take too long.
 const (
-	minApproximate = 12   // runes: a shorter quote is found word for word or not at all
-	maxApproximate = 2000 // runes: a longer one too
+	minApproximate = 12   // minimum runes: shorter quotes are only matched verbatim
+	maxApproximate = 2000 // maximum runes: longer quotes are only matched verbatim
 	minAlike       = 0.85
 )
 
-// Find finds a quote in text[from:to), rune offsets, to <= 0 meaning the end. It is CheckVerified when it stands there
-// word for word: white space, kinds of quotation marks and hyphens, and a hyphen at a line's end do not count, nor do
-// marks around the quote. It is CheckApproximate when one contiguous run of at least 12 runes is at least 85 % alike,
-// with the same numbers and negations. Else it is CheckNotFound with 0, 0. A part of a word or of a number is never a
-// match. start and end are rune offsets in text. Of several places the first counts for an exact match, and the one
-// with fewest edits for an approximate one.
+// Find locates a quote in text[from:to), rune offsets; to <= 0 means the end. It returns CheckVerified for a
+// verbatim match, ignoring white space, kinds of quotation marks and hyphens, hyphens at line ends, and marks
+// around the quote. It returns CheckApproximate if one contiguous run of at least 12 runes is at least 85 %
+// similar, with the same numbers and negations. Otherwise it returns CheckNotFound with 0, 0. Partial words or
+// numbers never match. start and end are rune offsets in text. Find returns the first verbatim match, or the
+// approximate match with the fewest edits.
 func Find(text []rune, quote string, from, to int) (start, end int, check chat.Check) {
 	if to <= 0 || to > len(text) {
 		to = len(text)
@@ -62,14 +62,14 @@ func Find(text []rune, quote string, from, to int) (start, end int, check chat.C
 	return start, end, check
 }
 
-// trimQuote removes what models put around a quote.
+// trimQuote removes white space, quotation marks and Markdown that models put around a quote.
 func trimQuote(q string) string {
 	return strings.TrimFunc(strings.TrimSpace(q), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("\"'“”„«»‘’‚‹›`*…", r)
 	})
 }
 
-// trimStop takes marks off the end of a quote, which writers add to end their own sentence.
+// trimStop removes final punctuation of a quote, which writers add to end their own sentence.
 func trimStop(q []rune) []rune {
 	for len(q) > 0 && strings.ContainsRune(".,;:…", q[len(q)-1]) {
 		q = q[:len(q)-1]
@@ -77,14 +77,14 @@ func trimStop(q []rune) []rune {
 	return q
 }
 
-// levelled is a text in which spellings that mean the same are the same. at holds the place in the source of each rune.
+// levelled is a normalised text. at holds the source offset of each rune.
 type levelled struct {
 	runes []rune
 	at    []int
 }
 
-// level brings a text to the form that is compared. Runs of white space become one space; a hyphen between letters is
-// dropped together with a line break, so that a divided word meets a whole one; a dash stays.
+// level normalises a text for comparison. Runs of white space become one space; a hyphen between letters is removed
+// together with a line break, so that a hyphenated word matches a whole one; a dash stays.
 func level(src []rune) levelled {
 	l := levelled{make([]rune, 0, len(src)), make([]int, 0, len(src))}
 	add := func(r rune, i int) { l.runes, l.at = append(l.runes, r), append(l.at, i) }
@@ -101,7 +101,7 @@ func level(src []rune) levelled {
 				add(' ', i)
 			case i > 0 && end < len(src) && r <= 0x2011 && !isSpace(r) && unicode.IsLetter(src[i-1]) &&
 				unicode.IsLetter(src[end]):
-				// a hyphen of well-known and exam-⏎ple goes, a dash stays
+				// the hyphens of well-known and exam-⏎ple are removed, a dash stays
 			default:
 				add('-', i)
 			}
@@ -132,7 +132,7 @@ func level(src []rune) levelled {
 	return l
 }
 
-// gap returns the end of a run of spaces and hyphens and whether there is a hyphen in it.
+// gap returns the end of a run of spaces and hyphens and whether it contains a hyphen.
 func gap(src []rune, i int) (end int, hyphen bool) {
 	for end = i; end < len(src) && (isSpace(src[end]) || isHyphen(src[end])); end++ {
 		hyphen = hyphen || isHyphen(src[end])
@@ -140,14 +140,14 @@ func gap(src []rune, i int) (end int, hyphen bool) {
 	return end, hyphen
 }
 
-// isSpace adds two narrow spaces that Unicode does not count as white space everywhere.
+// isSpace reports whether r is white space, including two narrow spaces that unicode.IsSpace lacks.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u202f' || r == '\u2009' }
 
-// isHyphen takes hyphens, dashes and the minus sign.
+// isHyphen reports whether r is a hyphen, a dash or the minus sign.
 func isHyphen(r rune) bool { return r == '-' || r >= 0x2010 && r <= 0x2015 || r == 0x2212 }
 
-// exact finds the first occurrence of q that does not cut a word or a number. It goes on behind a match that cuts a
-// word: "art" must not be found in "part".
+// exact returns the first match of q at word and number boundaries. It skips partial words: "art" must not match in
+// "part".
 func (l levelled) exact(q []rune) (a, b int, ok bool) {
 	hay, needle := string(l.runes), string(q)
 	for done := 0; ; {
@@ -165,8 +165,7 @@ func (l levelled) exact(q []rune) (a, b int, ok bool) {
 	}
 }
 
-// whole reports whether [a, b) starts and ends at the edges of words and numbers. "5" is not a match in "1.5", nor in
-// "-5".
+// whole reports whether [a, b) begins and ends at word and number boundaries. "5" does not match in "1.5" or "-5".
 func (l levelled) whole(a, b int) bool {
 	r := l.runes
 	if a > 0 && l.inWord(a) || b < len(r) && l.inWord(b) {
@@ -186,7 +185,7 @@ func (l levelled) whole(a, b int) bool {
 	return true
 }
 
-// inWord reports whether a word goes on from i-1 to i. A hyphen that was dropped between them ends it.
+// inWord reports whether i-1 and i are in the same word. A removed hyphen is a word boundary.
 func (l levelled) inWord(i int) bool {
 	return wordy(l.runes[i-1]) && wordy(l.runes[i]) && l.at[i]-l.at[i-1] <= 1
 }

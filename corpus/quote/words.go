@@ -9,28 +9,29 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// shingle is the number of words by which runs are looked up, and the length of the shortest run that an Index finds.
+// shingle is the number of words in an index key, and the minimum length of a run that an Index finds.
 const shingle = 5
 
-// Index finds runs of words in texts. Case, white space, punctuation between words and the marks of Markdown's emphasis
-// make no difference; every word, number, negation and sign does. The zero value has no texts. It is not safe for
-// concurrent use.
+// Index is an index of word runs in texts. It ignores case, white space, punctuation between words and Markdown
+// emphasis, but not words, numbers, negations and signs. The zero value is empty. It is not safe for concurrent
+// use.
 type Index struct {
-	ids   map[string]int32 // of words, from 1
+	ids   map[string]int32 // by word, from 1
 	texts []words
 	runs  map[[shingle]int32][]place // by their first words
 }
 
-// words are those of a text, and their rune ranges in it.
+// words are the words of a text, with their rune ranges.
 type words struct {
 	ids []int32
 	at  [][2]int
 }
 
-// place is where a run begins.
+// place is the start of a run.
 type place struct{ text, word int }
 
-// Run is a run of words in a text of an Index. Text counts the texts from 0; Start and End are rune offsets in it.
+// Run is a run of words in a text of an Index. Text is the number of the text, from 0; Start and End are rune
+// offsets in it.
 type Run struct{ Text, Start, End int }
 
 // Add adds a text under the next number.
@@ -54,8 +55,8 @@ func (x *Index) Add(s string) {
 	x.texts = append(x.texts, t)
 }
 
-// Find returns the places at which all words of s stand as one run, in the order of the texts. It finds nothing for
-// fewer than 5 words.
+// Find returns the occurrences of all words of s as one run, in the order of the texts. It returns none for fewer
+// than 5 words.
 func (x *Index) Find(s string) []Run {
 	var wanted []int32
 	eachWord(s, func(word string, _, _ int) { wanted = append(wanted, x.ids[word]) })
@@ -72,8 +73,8 @@ func (x *Index) Find(s string) []Run {
 	return out
 }
 
-// eachWord yields the words of a text in lower case with their rune ranges. A sign that changes what is said, such as a
-// minus or a currency, is a word. So is each character of a script without spaces.
+// eachWord yields the lower-case words of a text with their rune ranges. A sign with a meaning, such as a minus or
+// a currency, is a word, and so is each character of a script without spaces.
 func eachWord(s string, yield func(word string, start, end int)) {
 	l := level([]rune(s))
 	for i := 0; i < len(l.runes); {
@@ -87,7 +88,7 @@ func eachWord(s string, yield func(word string, start, end int)) {
 	}
 }
 
-// wordEnd returns the end of the word that begins at i, or i if none does.
+// wordEnd returns the end of the word that begins at i, or i if there is none.
 func (l levelled) wordEnd(i int) int {
 	switch r := l.runes[i]; {
 	case text.Unspaced(r), isSign(r), r == '-' && i+1 < len(l.runes) && unicode.IsDigit(l.runes[i+1]):
@@ -113,7 +114,7 @@ func (l levelled) wordEnd(i int) int {
 // isWordRune reports whether r is part of a word or a number.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
-// isSign reports whether r says something by itself. The signs of Markdown do not.
+// isSign reports whether r is a sign with a meaning. Markdown syntax is not.
 func isSign(r rune) bool {
 	if r < utf8.RuneSelf {
 		return strings.ContainsRune("$%&+<=>@/#\\", r)

@@ -7,18 +7,17 @@ import (
 	"unicode"
 )
 
-// leastApart is how far the means of both kinds of cosine are apart at least. Cosines themselves are exact to 1e-6.
+// leastApart is the minimum difference of the mean cosines. Cosines themselves are exact to 1e-6.
 const leastApart = 0.001
 
-// similarityPairs are questions, each with the passage that answers it below: three of each of six documents, so that
-// a passage of the same document, which doesn't answer, is told from the one that does.
+// similarityPairs are questions and answering passages: three from each of six documents, so that a passage of the
+// same document that does not answer is distinguished from the one that does.
 //
 //go:embed similarity_pairs.txt
 var similarityPairs string
 
-// SimilarityPairs returns questions and, in the same order, the passage that answers each and no other. Where an
-// embedder places them says what its cosines mean. They are embedded in the program, as they belong to it like a
-// ruler's marks.
+// SimilarityPairs returns calibration questions and, in the same order, the only passage that answers each. Their
+// vectors calibrate an embedder's cosines.
 func SimilarityPairs() (queries, passages []string) {
 	for pair := range strings.SplitSeq(strings.TrimSpace(similarityPairs), "\n\n") {
 		query, passage, _ := strings.Cut(pair, "\n")
@@ -27,42 +26,41 @@ func SimilarityPairs() (queries, passages []string) {
 	return queries, passages
 }
 
-// Scale says what the cosines of one embedder mean. The zero value takes the cosine as it is, as far as it is positive.
-// Cosines of one model lie between 0.1 and 0.7, of another between 0.7 and 0.95: as numbers they say nothing to people.
+// Scale is the calibration of an embedder's cosines. The zero value is the positive cosine itself. Raw cosines are
+// not comparable: those of one model are between 0.1 and 0.7, of another between 0.7 and 0.95.
 type Scale struct {
-	far, near float64 // the mean cosine of passages that don't answer, and of those that do
-	middle    float64 // the cosine that is as likely of a passage that answers as of one that doesn't
-	slope     float64 // of the log of the odds; 0: not measured
+	far, near float64 // mean cosine of passages that don't answer, and of those that do
+	middle    float64 // cosine at which both are equally likely
+	slope     float64 // of the log odds; 0: not measured
 }
 
-// likely is the probability from which on a passage is said to answer. It is the default threshold of the tool
+// likely is the probability from which on a passage counts as an answer. It is the default threshold of the tool
 // semantic_search.
 const likely = 0.7
 
-// Similarity returns how well a passage with such a cosine answers, 0–1. It rises with the cosine. Up to 0.7 it is the
-// probability that the passage answers, where one that does was as likely as one that doesn't. All passages on the
-// subject of a query have probabilities near 1, so from there on it rises in a straight line, to 1 for the same
-// meaning.
+// Similarity maps a cosine to 0–1, monotonically. Up to 0.7 it is the probability that the passage answers, with
+// equal prior odds. Passages on the subject of a query all have probabilities near 1, so above it rises linearly,
+// to 1 for cosine 1.
 func (s Scale) Similarity(cosine float64) float64 {
 	if s.slope == 0 {
 		return min(1, max(0, cosine))
 	}
-	from := s.middle + math.Log(likely/(1-likely))/s.slope // the cosine of that probability
+	from := s.middle + math.Log(likely/(1-likely))/s.slope // cosine with that probability
 	if cosine < from || from >= 1 {
 		return s.chance(cosine)
 	}
 	return likely + (1-likely)*min(1, (cosine-from)/(1-from))
 }
 
-// chance is the probability that a passage with such a cosine answers, where one that does was as likely as one that
-// doesn't. The scale must have a slope.
+// chance returns the probability that a passage with this cosine answers, with equal prior odds. The slope must not
+// be 0.
 func (s Scale) chance(cosine float64) float64 { return 1 / (1 + math.Exp(s.slope*(s.middle-cosine))) }
 
-// Answers reports whether a passage with such a cosine is as likely to answer as not.
+// Answers reports whether a passage with this cosine probably answers.
 func (s Scale) Answers(cosine float64) bool { return s.Similarity(cosine) >= 0.5 }
 
-// Nearness is how far a cosine lies from that of passages that don't answer, 0, to that of those that do, 1; more for
-// one that is nearer still. Other than Similarity it tells apart cosines that are all high.
+// Nearness maps a cosine linearly from the mean of non-answers, 0, to the mean of answers, 1; higher values are
+// possible. Unlike Similarity it distinguishes high cosines.
 func (s Scale) Nearness(cosine float64) float64 {
 	if s.slope == 0 {
 		return min(1, max(0, cosine))
@@ -70,10 +68,10 @@ func (s Scale) Nearness(cosine float64) float64 {
 	return max(0, (cosine-s.far)/(s.near-s.far))
 }
 
-// MeasureScale returns the scale of the embedder that made the vectors of SimilarityPairs: both kinds of cosine, of a
-// query with the passage that answers it and with the others, are taken as normally distributed with one variance. Then
-// the odds are a logistic function of the cosine. An embedder that does not tell the two apart has no scale of its own.
-// The slope is that of linear discriminant analysis with equal variances: the distance of the means by the variance.
+// MeasureScale calibrates an embedder with its vectors of SimilarityPairs. It models the cosines of answers and
+// non-answers as normal distributions of equal variance, so that the odds are a logistic function of the cosine.
+// The slope is that of linear discriminant analysis: the difference of the means divided by the variance. It
+// returns the zero Scale for an embedder that does not separate the two.
 func MeasureScale(queries, passages [][]float32) Scale {
 	var answers, others []float64
 	for i, query := range queries {
@@ -94,8 +92,7 @@ func MeasureScale(queries, passages [][]float32) Scale {
 	return Scale{far: far, near: near, middle: (near + far) / 2, slope: (near - far) / variance}
 }
 
-// meanAndVariance returns the mean of some values and their variance around it. It divides by n-1. Fewer than two
-// values have no variance, which comes out as not a number.
+// meanAndVariance returns the mean and the sample variance (n-1). With fewer than two values the variance is NaN.
 func meanAndVariance(values []float64) (mean, variance float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
@@ -106,7 +103,7 @@ func meanAndVariance(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// Cosine is that of two vectors of unit length.
+// Cosine returns the cosine of two unit vectors.
 func Cosine(a, b []float32) (sum float64) {
 	for i := range min(len(a), len(b)) {
 		sum += float64(a[i]) * float64(b[i])
@@ -114,8 +111,8 @@ func Cosine(a, b []float32) (sum float64) {
 	return sum
 }
 
-// Nonsense replaces each letter of a text by its neighbour in Unicode of the same case. The result keeps script, length
-// and punctuation, and has no meaning. Letters without such a neighbour stay.
+// Nonsense replaces each letter of a text with its Unicode neighbour of the same case. The result keeps script,
+// length and punctuation, but has no meaning. Letters without such a neighbour stay.
 func Nonsense(text string) string {
 	return strings.Map(func(r rune) rune {
 		for _, neighbour := range []rune{r + 1, r - 1} {
@@ -127,9 +124,10 @@ func Nonsense(text string) string {
 	}, text)
 }
 
-// Doubt estimates how poorly an embedder represents a query, 0–1, from the cosine of the query and its Nonsense. It is
-// the probability that nonsense is taken for an answer. An embedder that knows the language puts the two far apart. One
-// that does not know the script sees the same unknown tokens twice. docs/quality.md has the effect in eleven languages.
+// Doubt estimates how poorly an embedder represents a query, 0–1, from the cosine of the query and its Nonsense. It
+// is the probability that nonsense passes for an answer. An embedder that knows the language separates the two; one
+// that does not know the script gets the same unknown tokens for both. docs/quality.md has the effect in eleven
+// languages.
 func (s Scale) Doubt(cosine float64) float64 {
 	if s.slope == 0 {
 		return min(1, max(0, cosine))

@@ -7,14 +7,14 @@ import (
 	"github.com/footnote/footnote/corpus/search"
 )
 
-// turned is a vector of two dimensions with a cosine to the first axis.
+// turned returns a vector of two dimensions with a cosine to the first axis.
 func turned(cosine float64) []float32 {
 	return []float32{float32(cosine), float32(math.Sqrt(1 - cosine*cosine))}
 }
 
 func TestAScaleTellsWhatAnswersFromTheRest(t *testing.T) {
 	t.Parallel()
-	// cosines of 0.86, 0.84 with what answers, of 0.74 and 0.76 with the rest
+	// cosines of 0.86 and 0.84 for answers, of 0.74 and 0.76 for the rest
 	measured := search.MeasureScale(
 		[][]float32{{1, 0, 0, 0}, {0, 1, 0, 0}},
 		[][]float32{{0.86, 0.74, 0, 0}, {0.76, 0.84, 0, 0}},
@@ -34,7 +34,7 @@ func TestAScaleTellsWhatAnswersFromTheRest(t *testing.T) {
 	}
 }
 
-// Passages on the subject of a query lie far above the middle, whether they answer or not. Their similarities have to
+// Passages on the subject of a query are far above the middle, whether they answer or not. Their similarities must
 // differ.
 func TestSimilarityDoesNotSaturate(t *testing.T) {
 	t.Parallel()

@@ -8,23 +8,22 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// snippetRunes is how long a snippet is, about three lines of a list.
+// snippetRunes is the maximum length of a snippet, about three lines of a list.
 const snippetRunes = 260
 
-// Snippet is the part of a passage that matches best, for people.
+// Snippet is the best matching part of a passage, for display.
 type Snippet struct {
 	Text    string
 	Matches [][2]int // rune ranges in Text
 
-	Start, End int // the best words, rune offsets in the passage: the least text that holds them
-	Words      int // different words of those looked for that the passage holds
+	Start, End int // rune offsets in the passage: the shortest text with all the best words
+	Words      int // number of distinct query words in the passage
 }
 
-// Snip returns the part of a passage that holds most of the words looked for, and marks in seen all that the passage
-// holds. A passage without any of the words gives its beginning. The bits of words wrap around at 64, which is
-// QueryWords' most.
+// Snip returns the part of a passage with the most query words, and marks in seen all query words of the passage.
+// Without a match it returns the beginning. The bit mask of words wraps around at 64, the maximum of QueryWords.
 func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]bool) Snippet {
-	// A word may have several terms, as stems in several languages; each stands for the word.
+	// A word may have several terms, such as stems in several languages; each counts as the word.
 	of := make(map[string]int) // term → word
 	for i, w := range words {
 		for _, t := range w.Terms {
@@ -40,14 +39,14 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 			seen[words[w].Text], held[w] = true, true
 		}
 	}
-	// The window that starts at a match and holds most different words, the first of equals.
+	// Find the window with the most distinct words that starts at a match; the first of equals.
 	runes := []rune(passage)
 	from, most, best := 0, 0, [2]int{}
 	for i, m := range found {
 		var has uint64 // a bit for each word
-		last := i      // the match that brought the last new word
+		last := i      // the match that added the last new word
 		for j, n := range found[i:] {
-			// A quarter of the snippet is left for what stands before the first match and behind the last.
+			// Reserve a quarter of the snippet for context around the matches.
 			if n.end > m.start+snippetRunes*3/4 {
 				break
 			}
@@ -60,7 +59,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 			continue
 		}
 		from, most = m.start, n
-		// From the last new word back, the first match of each word is the nearest: together they are the least text.
+		// Going back from the last new word, the nearest match of each word gives the shortest text.
 		for at, left := last, has; left != 0; at-- { // back to the nearest of each of the others
 			left &^= 1 << (found[at].word % 64)
 			best = [2]int{found[at].start, found[last].end}
@@ -69,7 +68,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	from = snippetStart(runes, from)
 	to := min(len(runes), from+snippetRunes)
 	if to < len(runes) {
-		// A word is cut only if no space comes within 40 runes, as in a script without spaces.
+		// A word is cut only if there is no space within 40 runes, as in a script without spaces.
 		for back := to; back > to-40; back-- {
 			if unicode.IsSpace(runes[back]) {
 				to = back
@@ -81,7 +80,7 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 		to--
 	}
 	var b strings.Builder
-	// What stands before the text shifts the places of the matches: "… " has two runes.
+	// The prefix "… " shifts the matches by two runes.
 	shift := -from
 	if from > 0 {
 		b.WriteString("… ")
@@ -111,8 +110,8 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	return s
 }
 
-// snippetStart returns where a snippet that must show runes[at] starts: at its sentence if that is near, else at a
-// word. A sentence is near if it begins within a quarter of a snippet.
+// snippetStart returns the start of a snippet that must include runes[at]: the sentence if it begins within a
+// quarter of a snippet, else a word.
 func snippetStart(runes []rune, at int) int {
 	if at <= snippetRunes/8 {
 		return 0

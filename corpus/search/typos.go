@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Correctable reports whether a word can be a typing error of another: long enough, and of letters only. Every word of
-// three letters is one error away from many others.
+// Correctable reports whether a word can be a typo: at least four letters and no digits. Shorter words are one edit
+// away from many others.
 func Correctable(w string) bool {
 	return utf8.RuneCountInString(w) >= 4 && !strings.ContainsAny(w, "0123456789_.")
 }
 
-// Forms returns a word with and without the last letters, which may be another ending than the typed word's. A stemmed
-// index has words without their endings.
+// Forms returns a word with and without its last letters, since a stemmed index has words without endings.
 func Forms(word string) []string {
 	out := []string{word}
 	for r := []rune(word); len(r) > 5 && len(out) < 3; {
@@ -23,17 +22,17 @@ func Forms(word string) []string {
 	return out
 }
 
-// What an error costs in slips. A slip leaves the letters of a word as they are. One letter more or less, or the next
-// key, makes another word of many short ones, and a letter from elsewhere on the keyboard does so most often.
+// Edit costs. A slip keeps the letters of a word. A letter added, omitted or replaced by the adjacent key makes
+// other words of many short ones, and a letter from elsewhere on the keyboard most often.
 const (
-	slipCost     = 1 // neighbours swapped, a letter typed twice or once
-	oneKeyCost   = 2 // a letter left out, added, or typed on the next key
+	slipCost     = 1 // adjacent letters swapped, a letter doubled or not
+	oneKeyCost   = 2 // a letter omitted, added, or typed on the adjacent key
 	replacedCost = 3
 
-	mostErrors = 2 // more are another word
+	mostErrors = 2 // more edits mean another word
 )
 
-// slips returns the least cost of the errors between a typed word and another one, both folded.
+// slips returns the minimum cost of the edits between two folded words.
 func slips(typed, word string) int {
 	x, y := []rune(typed), []rune(word)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
@@ -70,14 +69,14 @@ func addedCost(word []rune, i int) int {
 	return oneKeyCost
 }
 
-// keyboards are the rows of letters, each half a key or so to the right of the row above it. The letters that German
-// and French keyboards have elsewhere are where English ones have them.
+// keyboards are the rows of letters, each offset by about half a key to the right of the row above. Letters that
+// German and French keyboards have elsewhere are at their English positions.
 var keyboards = [][]string{
 	{"qwertyuiop", "asdfghjkl", "zxcvbnm"},
 	{"йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"},
 }
 
-// onNextKey reports whether two letters are neighbours on a keyboard.
+// onNextKey reports whether two letters are adjacent on a keyboard.
 func onNextKey(a, b rune) bool {
 	for _, rows := range keyboards {
 		for i, row := range rows {
@@ -103,7 +102,7 @@ func onNextKey(a, b rune) bool {
 	return false
 }
 
-// Meant is how sure it is that one word was typed for another.
+// Meant is the certainty that one word is a typo of another.
 type Meant int
 
 // The degrees of certainty.
@@ -113,8 +112,8 @@ const (
 	SurelyMeant
 )
 
-// MeantBy reports whether a typed word is a misspelling of another, both folded, and returns the cost of the errors
-// between them. Longer words may have more errors, by the shorter of both: a slip up to five letters, a replaced letter
+// MeantBy reports whether a typed word is a typo of another, both folded, and returns the edit cost. Longer words
+// may have more errors. By the length of the shorter one, a slip is allowed up to five letters, a replaced letter
 // from six, and also one letter more or less, as in “elefant”, from seven.
 func MeantBy(typed, word string) (sure Meant, cost int) {
 	if Typos(typed, word, mostErrors) > mostErrors {
@@ -137,8 +136,8 @@ func MeantBy(typed, word string) (sure Meant, cost int) {
 	}
 }
 
-// Typos counts the letters added, left out, replaced or swapped between two words; it gives up beyond limit. That is
-// the optimal string alignment distance: a swap of neighbours counts as one.
+// Typos returns the optimal string alignment distance of two words, in which a swap of adjacent letters counts as
+// one edit; it stops beyond limit.
 func Typos(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > limit || len(y)-len(x) > limit {

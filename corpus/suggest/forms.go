@@ -2,9 +2,9 @@ package suggest
 
 import "strings"
 
-// forms are the questions of a language; $1 and $2 stand for words of the document. A search must find by those words
-// alone: all others are words that it leaves out, which the test of this package holds. Languages without a list of
-// such words have the words of the document alone. Quotation marks are those of the language.
+// forms are the question templates of a language; $1 and $2 are replaced with words of the document. All other
+// words are stop words, so that a search uses only those of the document; a test of this package checks this.
+// Languages without stop words have templates without other words. Quotation marks are those of the language.
 type forms struct {
 	section string // about $1, a heading
 	words   string // about $1, words of a sentence
@@ -25,7 +25,7 @@ var languages = map[string]forms{
 	"zh": {"“$1”是什么？", "“$1”是什么？", "“$2”的“$1”是什么？"},
 }
 
-// formsOf returns the forms of a language. Unknown languages have the words themselves with a question mark.
+// formsOf returns the templates of a language. Unknown languages use only the words, with a question mark.
 func formsOf(language string) forms {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	if language == "nb" || language == "nn" {
@@ -37,7 +37,7 @@ func formsOf(language string) forms {
 	return anyLanguage
 }
 
-// fill puts words into a form.
+// fill inserts words into a template.
 func fill(form string, words ...string) string {
 	pairs := []string{"$1", words[0]}
 	if len(words) > 1 {

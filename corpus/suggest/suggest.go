@@ -1,8 +1,8 @@
-// Package suggest makes questions that a passage answers, in the language of its document: about its heading, a cell of
-// its table, or words of its first sentence. Whether a search finds the passage for them is the library's to see. It is
-// a leaf beside text, and its functions are pure.
+// Package suggest generates questions that a passage answers, in the language of its document: about its heading, a
+// cell of its table, or words of its first sentence. The library checks whether a search finds the passage. The
+// package is a leaf next to text, and its functions are pure.
 //
-// No model is asked: suggestions are made while a page is loaded, and must cost nothing.
+// It uses no model: suggestions are generated while a page loads, and must cost nothing.
 package suggest
 
 import (
@@ -20,26 +20,26 @@ const (
 )
 
 const (
-	longestHeading = 80 // runes of a heading that is asked about
-	longestCell    = 40 // of a cell or of a column's head
-	wholeSentence  = 6  // words, or twice as many signs, that a sentence has which is more than a line
+	longestHeading = 80 // maximum runes of a heading in a question
+	longestCell    = 40 // maximum runes of a cell or a column name in a question
+	wholeSentence  = 6  // minimum words, or twice as many signs, of a whole sentence
 )
 
-// Passage is the part of a document that a question is made from.
+// Passage is the part of a document that a question is generated from.
 type Passage struct {
-	Language string // ISO 639-1 of its document, empty if it is unknown
+	Language string // ISO 639-1 of its document, empty if unknown
 	Title    string // of its document
-	Section  string // path of the headings above or in it, joined by " › "; empty: there is none
+	Section  string // path of the headings above or in it, joined by " › "; empty: none
 	Text     string
 }
 
-// Question returns a question that the passage answers, or "" if there is nothing in it to ask about. The heading that
-// the document has its title from is asked about last: all of the document is about it. A cell of a table comes first,
-// as its answer is the shortest, then a heading, then words of the text.
+// Question returns a question that the passage answers, or "" if it has no suitable subject. A table cell comes
+// first, as its answer is the shortest, then a heading, then words of the text. The heading that is the document's
+// title comes last, since it applies to the whole document.
 func (p Passage) Question() string {
 	named := innermost(p.Section)
 	forms := formsOf(p.Language)
-	if head, label := p.cell(); head != "" && !strings.Contains(named, joint) { // else its heads are elsewhere
+	if head, label := p.cell(); head != "" && !strings.Contains(named, joint) { // else the header is elsewhere
 		return fill(forms.cell, head, label)
 	}
 	heading := plainHeading(named)
@@ -62,13 +62,13 @@ func (p Passage) Question() string {
 	return fill(forms.section, heading)
 }
 
-// endsAsking reports whether a heading is a question itself.
+// endsAsking reports whether a heading is a question.
 func endsAsking(heading string) bool {
 	last, _ := utf8.DecodeLastRuneInString(heading)
 	return strings.ContainsRune("?？؟", last)
 }
 
-// innermost is the last heading of a path.
+// innermost returns the last heading of a path.
 func innermost(section string) string {
 	if at := strings.LastIndex(section, pathJoint); at >= 0 {
 		section = section[at+len(pathJoint):]
@@ -76,12 +76,12 @@ func innermost(section string) string {
 	return strings.TrimSpace(section)
 }
 
-// says reports whether the passage has more than a heading. A heading above an empty section is no answer.
+// says reports whether the passage has text besides the heading. A heading above an empty section is no answer.
 func (p Passage) says(heading string) bool {
 	return len(text.Terms(strings.Replace(p.Text, heading, "", 1), p.Language)) >= wholeSentence
 }
 
-// plainHeading is a heading without its number and the marks around it; "" if it can't be asked about.
+// plainHeading returns a heading without its number and surrounding marks; "" if it is unsuitable for a question.
 func plainHeading(heading string) string {
 	first := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	plain := strings.TrimLeftFunc(heading, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -96,21 +96,22 @@ func plainHeading(heading string) string {
 	return plain
 }
 
-// isNumbered reports whether a heading begins with a number of its own, such as "3.1.5 " or "2. ".
+// isNumbered reports whether a heading begins with a number, such as "3.1.5 " or "2. ".
 func isNumbered(heading string) bool {
 	number, _, spaced := strings.Cut(heading, " ")
 	return spaced && strings.Trim(number, "0123456789.)") == ""
 }
 
-// askable reports whether words can stand in quotation marks: some letters, no marks of that kind, not too long.
+// askable reports whether text can be quoted in a question: it has letters, no quotation marks, and is not too
+// long.
 func askable(s string, longest int) bool {
 	return utf8.RuneCountInString(s) <= longest && strings.ContainsFunc(s, unicode.IsLetter) &&
 		!strings.ContainsAny(s, "\"“”„«»「」\n|")
 }
 
-// cell picks a cell of the passage's table: its column's head, and the label of its row, which is another cell that no
-// other row has. Only a row without empty cells will do. The search begins in the middle of the table, so that neither
-// its first row nor its sum is asked about.
+// cell selects a cell of the passage's table and returns its column name and its row label, a cell that is unique
+// in its column. Only rows without empty cells qualify. The search begins in the middle of the table, which avoids
+// its first row and its total.
 func (p Passage) cell() (head, label string) {
 	lines := strings.Split(p.Text, "\n")
 	for i, line := range lines {
@@ -146,14 +147,14 @@ func (p Passage) cell() (head, label string) {
 	return "", ""
 }
 
-// tells reports whether a question can name the head of a column: it has a content word, unlike “What”.
+// tells reports whether a column name suits a question: it has a content word, unlike “What”.
 func (p Passage) tells(head string) bool {
 	return askable(head, longestCell) && slices.ContainsFunc(strings.Fields(head), func(word string) bool {
 		return !text.IsStop(strings.ToLower(word), p.Language)
 	})
 }
 
-// cells are the cells of a row, as a document's text has them.
+// cells returns the cells of a table row in a document's text.
 func cells(line string) []string {
 	if !strings.Contains(line, joint) {
 		return nil
@@ -165,7 +166,7 @@ func cells(line string) []string {
 	return row
 }
 
-// count is how many rows have a cell in a column.
+// count returns how many rows have the cell in a column.
 func count(rows [][]string, column int, cell string) (n int) {
 	for _, row := range rows {
 		if row[column] == cell {
@@ -176,16 +177,15 @@ func count(rows [][]string, column int, cell string) (n int) {
 }
 
 const (
-	fewestWords = 2 // neighbours that are asked about
+	fewestWords = 2 // minimum consecutive words in a question
 	mostWords   = 3
 	fewestSigns = 2 // of a script without spaces
 	mostSigns   = 12
 )
 
-// subject returns the words that the passage is mostly about: of the runs of neighbouring words in its sentences that
-// are no stop words, the run whose words the passage has most often, the first of equals. "" if there are none. How
-// often a run is said is the mean over its terms, so that longer runs have no advantage. Only whole sentences are
-// looked at.
+// subject returns the words that are the main subject of the passage: among the runs of consecutive content words
+// in its sentences, the run whose words are most frequent, the first of equals; "" for none. A run's frequency is
+// the mean over its terms, so that longer runs have no advantage. Only whole sentences count.
 func (p Passage) subject() string {
 	often := map[string]int{}
 	for _, term := range text.Terms(p.Text, p.Language) {
@@ -210,9 +210,9 @@ func (p Passage) subject() string {
 	return best
 }
 
-// neighbours are the runs of two or three words of a sentence between its stop words, numbers and marks; in a script
-// without spaces the runs of signs that are not only grammar. A sentence of a few words has none. A comma or a bracket
-// ends a run.
+// neighbours returns the runs of two or three consecutive content words of a sentence, without numbers; in a script
+// without spaces the runs of signs that are not only grammar. Short sentences have none. A comma or a bracket ends
+// a run.
 func neighbours(sentence, language string) (runs []string) {
 	words := text.QueryWords(sentence, []string{language})
 	telling, grams := map[string]bool{}, 0
@@ -254,7 +254,7 @@ func neighbours(sentence, language string) (runs []string) {
 	return runs
 }
 
-// signs are the runs of signs between marks and the signs of Japanese grammar.
+// signs returns the runs of signs between punctuation and Japanese grammar.
 func signs(sentence string) (runs []string) {
 	if utf8.RuneCountInString(sentence) < 2*wholeSentence {
 		return nil

@@ -42,7 +42,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// A search finds by the document's words alone: those of the form are left out.
+// A search uses only the document's words: those of the template are stop words.
 func TestFormsHaveNoWordsToSearchFor(t *testing.T) {
 	for language, f := range languages {
 		for _, form := range []string{f.section, f.words, f.cell} {

@@ -1,14 +1,14 @@
 package support
 
-// window is what a clause is compared with: a sentence of a passage, two neighbours, or a row of a table with its head.
+// window is the text that a clause is compared with: a sentence of a passage, two neighbours, or a table row with
+// its header.
 type window struct {
 	tokens  []token
 	negated []bool // by segment
-	headed  bool   // the first sentence is the head of the second
+	headed  bool   // the first sentence is the header of the second
 }
 
-// appendSentence appends a sentence to a window. Its segments and groups go on counting, so that none is that of
-// another.
+// appendSentence appends a sentence to a window and renumbers its segments and groups, so that they are unique.
 func (w *window) appendSentence(p *phrase) {
 	segments, groups, sentence := len(w.negated), 0, 0
 	if n := len(w.tokens); n > 0 {
@@ -23,19 +23,19 @@ func (w *window) appendSentence(p *phrase) {
 	w.negated = append(w.negated, p.negated...)
 }
 
-// alignment says which words of a clause stand where in a window. Each word of the window stands for one of the clause
-// at most, so that a word said twice has to be there twice.
+// alignment maps the words of a clause to the words of a window. Each word of the window matches at most one word
+// of the clause, so a repeated word must occur twice.
 type alignment struct {
 	clause
 	w     *window
-	at    []int  // by token of the clause: which of the window it is, or -1
+	at    []int  // by token of the clause: index of the matching token in the window, or -1
 	taken []bool // by token of the window
 
-	elsewhere uint64 // which tokens of the clause stand anywhere in the passages
+	elsewhere uint64 // bit mask: tokens of the clause that occur anywhere in the passages
 }
 
-// alignClause puts each word of a clause to the nearest like it behind the one before, first of all in the segment of
-// the window that holds most of its own segment.
+// alignClause matches each word of a clause with the nearest equal word after the previous match, preferably in the
+// segment of the window that has most of its own segment.
 func alignClause(c clause, w *window) *alignment {
 	a := &alignment{clause: c, w: w, at: make([]int, len(c.tokens)), taken: make([]bool, len(w.tokens))}
 	for from, to := range c.eachSegment() {
@@ -65,7 +65,7 @@ func alignClause(c clause, w *window) *alignment {
 	return a
 }
 
-// mainOf is the segment of the window that holds most of a segment of the clause, and of two alike the one with its
+// mainOf returns the segment of the window that has most of a segment of the clause; among equals the one with its
 // last words. Negations are compared with it.
 func (a *alignment) mainOf(from, to int) int {
 	held := make([]float64, len(a.w.negated))
@@ -73,7 +73,7 @@ func (a *alignment) mainOf(from, to int) int {
 		last := -1
 		for _, t := range a.w.tokens {
 			if t.segment != last && a.tokens[i].isSame(t) {
-				// The last words of a segment are its predicate; 1 % a word only decides between equals.
+				// The last words of a segment are its predicate; 1 % a word only breaks ties.
 				held[t.segment] += a.tokens[i].weight * (1 + 0.01*float64(i-from))
 				last = t.segment
 			}
@@ -88,7 +88,7 @@ func (a *alignment) mainOf(from, to int) int {
 	return best
 }
 
-// heldShare is how much of the clause's weight the window holds, 0–1.
+// heldShare returns the share of the clause's weight in the window, 0–1.
 func (a *alignment) heldShare() float64 {
 	held, total := 0.0, 0.0
 	for i, t := range a.tokens {
@@ -105,12 +105,12 @@ func (a *alignment) heldShare() float64 {
 	return held / total
 }
 
-// slot is a stretch of words of the clause, and of the window, between the same two aligned words or beside the same
+// slot is a range of words in the clause and in the window, between the same two aligned words or next to the same
 // one.
 type slot struct{ from, to, wFrom, wTo int }
 
-// clauseSlots returns the slots of the clause. Where two words stand in the other order in the window, there is none
-// between them: "A is higher than B" and "B is lower than A" say the same.
+// clauseSlots returns the slots of the clause. There is no slot between two words in reverse order: "A is higher
+// than B" and "B is lower than A" have the same meaning.
 func (a *alignment) clauseSlots() []slot {
 	var out []slot
 	before := -1

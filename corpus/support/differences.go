@@ -2,25 +2,25 @@ package support
 
 import "slices"
 
-// nearShare is the share of a clause's words from which on a window is so near to it that a single word or negation
-// decides. It was chosen with the open judged pairs in sight (docs/quality.md), like all figures of this file.
+// nearShare is the share of a clause's words from which on a window is similar enough that a single word or
+// negation decides. Like all figures of this file it was tuned on the open judged pairs (docs/quality.md).
 const nearShare = 0.6
 
-// maxReplacing tells claims that repeat a sentence from those that retell it. It is the most words that a clause may
-// have for one replaced word to decide: in a longer clause a replaced word is often only another way to say the same.
+// maxReplacing is the maximum number of words of a clause for which one replaced word decides. In a longer clause a
+// replaced word is often only a paraphrase.
 const maxReplacing = 7
 
-// isNear reports whether the window holds enough of the clause to be compared with it.
+// isNear reports whether the window has enough of the clause for a comparison.
 func (a *alignment) isNear() bool { return a.heldShare() >= nearShare }
 
-// isMisbound reports whether words of the clause are bound to others in the window than in the clause. Any of these
-// speaks against the clause, however much else of it the window holds.
+// isMisbound reports whether words of the clause are related to other words in the window than in the clause. Any
+// such difference contradicts the clause, however many words match.
 func (a *alignment) isMisbound() bool {
 	return a.hasExchange() || a.hasCrossed() || a.isMisplaced() || a.isMismeasured() || a.isMisnamed()
 }
 
-// countReplaced counts the single words of the clause in whose place the window has others. Where more is without its
-// like, the clause is a paraphrase, and it is 0.
+// countReplaced counts single words of the clause that the window replaces. It returns 0 if more words have no
+// match: then the clause is a paraphrase.
 func (a *alignment) countReplaced() int {
 	if len(a.tokens) > maxReplacing || a.tokens[0].gram { // a bigram changes with its neighbours
 		return 0
@@ -38,8 +38,8 @@ func (a *alignment) countReplaced() int {
 	return n
 }
 
-// countRest counts the words beside a slot, in the same part of the window, that the clause does not have: where there
-// are many, it does not repeat the sentence.
+// countRest counts the other unmatched words in the slot's part of the window. If there are many, the clause does
+// not repeat the sentence.
 func (a *alignment) countRest(s slot) int {
 	n := 0
 	for k, t := range a.w.tokens {
@@ -50,8 +50,7 @@ func (a *alignment) countRest(s slot) int {
 	return n
 }
 
-// countTurned counts the segments of the clause that are negated where their words in the window are not, or the other
-// way round.
+// countTurned counts the segments that are negated in only one of the clause and the window.
 func (a *alignment) countTurned() int {
 	n := 0
 	for from, to := range a.eachSegment() {
@@ -73,8 +72,8 @@ func (a *alignment) countTurned() int {
 	return n
 }
 
-// hasExchange reports whether two words of the clause have each other's part in the window: they stand on the other
-// sides of a third, or one stands behind the function word of the other. A passive turns two names around.
+// hasExchange reports whether two words of the clause have swapped roles in the window: they are on opposite sides
+// of a third word, or one follows the function word of the other. A passive swaps two names.
 func (a *alignment) hasExchange() bool {
 	for i, u := range a.tokens {
 		for j := i + 1; j < len(a.tokens); j++ {
@@ -91,7 +90,7 @@ func (a *alignment) hasExchange() bool {
 				!a.isPivot(i, j) {
 				continue
 			}
-			// Both moved and took each other's function word, or one took the word of an agent and nothing moved.
+			// Both moved and swapped function words, or one got the function word of an agent and nothing moved.
 			if a.at[i] > a.at[j] && u.lead == tv.lead && v.lead == tu.lead ||
 				a.at[i] < a.at[j] && agents[v.lead] != agents[tv.lead] && u.lead == tu.lead {
 				return true
@@ -101,7 +100,7 @@ func (a *alignment) hasExchange() bool {
 	return false
 }
 
-// isPivot reports whether a word stands between two others both in the clause and in the window.
+// isPivot reports whether a word is between two others both in the clause and in the window.
 func (a *alignment) isPivot(i, j int) bool {
 	for k := i + 1; k < j; k++ {
 		if !a.tokens[k].isName() && !a.tokens[k].count && a.at[k] > min(a.at[i], a.at[j]) &&
@@ -112,14 +111,14 @@ func (a *alignment) isPivot(i, j int) bool {
 	return false
 }
 
-// leadsAnother reports whether the function word before u in the clause stands before v in the window.
+// leadsAnother reports whether the function word before u in the clause precedes v in the window.
 func leadsAnother(u, v, tu, tv token) bool {
 	return u.lead != "" && u.lead == tv.lead && tu.lead != u.lead && v.lead != u.lead
 }
 
-// hasCrossed reports whether a name or a number of the clause and another of its words stand in two parts of the
-// window, each of which has its own in the other's place: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate
-// parts of a sentence are parallel; neighbours are only if each holds more than one word of the clause.
+// hasCrossed reports whether a name or a number and another word of the clause match in two parts of the window,
+// each of which has its own in place of the other: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate parts
+// of a sentence are parallel; neighbouring sentences only if each has more than one word of the clause.
 func (a *alignment) hasCrossed() bool {
 	if a.w.headed {
 		return false
@@ -132,7 +131,7 @@ func (a *alignment) hasCrossed() bool {
 			}
 			tu, tv := a.w.tokens[a.at[i]], a.w.tokens[a.at[j]]
 			g, h := tu.group, tv.group
-			// Each part lacks one of the two words and has another of its kind instead.
+			// Each part lacks one of the two words and has another of the same kind.
 			if g >= h || a.groupHas(h, u) || a.groupHas(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
 				v.isName() && a.isFragment(h) {
 				continue
@@ -150,7 +149,7 @@ func (a *alignment) groupHas(group int, like token) bool {
 	return slices.ContainsFunc(a.w.tokens, func(t token) bool { return t.group == group && like.isSame(t) })
 }
 
-// hasOther reports whether a group of the window has a word of a kind that the clause does not have.
+// hasOther reports whether a group of the window has a word of the same kind that the clause lacks.
 func (a *alignment) hasOther(group int, like token) bool {
 	return slices.ContainsFunc(a.w.tokens, func(t token) bool {
 		return t.group == group && t.count == like.count && t.isName() == like.isName() &&
@@ -158,8 +157,8 @@ func (a *alignment) hasOther(group int, like token) bool {
 	})
 }
 
-// hasOwn reports whether a group of the window has a name, a number or two words of the clause that another does not
-// have.
+// hasOwn reports whether a group of the window has a name, a number or two words of the clause that the other group
+// lacks.
 func (a *alignment) hasOwn(group, other int) bool {
 	weight := 0.0
 	for i, t := range a.tokens {
@@ -170,7 +169,7 @@ func (a *alignment) hasOwn(group, other int) bool {
 	return weight >= 2*wordWeight
 }
 
-// isFragment reports whether a group of the window takes its verb from the one before.
+// isFragment reports whether a group of the window shares the verb of the previous group.
 func (a *alignment) isFragment(group int) bool {
 	n := 0
 	for _, t := range a.w.tokens {
@@ -181,8 +180,8 @@ func (a *alignment) isFragment(group int) bool {
 	return n <= 2
 }
 
-// isMisplaced reports whether a number of a table's row stands in another column than the one that the clause names,
-// which has a number too. A column is named by its cell in the head.
+// isMisplaced reports whether a number in a table row is in another column than the one named in the clause, which
+// also has a number. A column is named by its header cell.
 func (a *alignment) isMisplaced() bool {
 	if !a.w.headed {
 		return false
@@ -206,8 +205,8 @@ func (a *alignment) isMisplaced() bool {
 	return false
 }
 
-// isMismeasured reports whether a number has another unit in the window. Units are whatever stands by a number; "kg" is
-// "kilograms".
+// isMismeasured reports whether a number has another unit in the window. Units are the words next to a number; "kg"
+// equals "kilograms".
 func (a *alignment) isMismeasured() bool {
 	for i, n := range a.tokens {
 		if !n.count || a.at[i] < 0 {
@@ -229,8 +228,8 @@ func (a *alignment) isMismeasured() bool {
 	return false
 }
 
-// isMisnamed reports whether the window has another name in the place of one of the clause, or behind the function word
-// that stands before one that the passages do not have: "on Thursday", "on Tuesday".
+// isMisnamed reports whether the window has another name in place of one of the clause, or after the function word
+// before a name that the passages lack: "on Thursday", "on Tuesday".
 func (a *alignment) isMisnamed() bool {
 	for i, c := range a.tokens {
 		if c.isName() && c.lead != "" && !a.neutral[i] && a.elsewhere&(1<<i) == 0 &&
@@ -248,8 +247,8 @@ func (a *alignment) isMisnamed() bool {
 	})
 }
 
-// hasFreeName reports whether a stretch of the window has a name behind a function word, or behind none, that the
-// clause does not have.
+// hasFreeName reports whether a range of the window has a name after the given function word, or after none, that
+// the clause lacks.
 func (a *alignment) hasFreeName(from, to int, lead string) bool {
 	for k := from; k < to; k++ {
 		if t := a.w.tokens[k]; !a.taken[k] && t.isName() && t.lead == lead {

@@ -2,36 +2,35 @@ package support
 
 import "slices"
 
-// fit is a part of a claim as it was placed in a sentence: all words are there, and what remains is whether they say
-// there what they say in the claim. Each method looks for one way in which they don't. It knows only grammar, and errs
-// to the side of "no".
+// fit is an alignment of a claim's part with a sentence in which all words match. Its methods check the grammar for
+// ways in which the sentence has another meaning than the claim. In doubt they report a difference.
 type fit struct {
 	said    []token
 	part    part
 	negated []bool // by segment of the claim
-	at      []int  // by word: which of the sentence it is; -1 for one that needs no passage
+	at      []int  // by word: index of the matching word in the sentence; -1 for a word that needs no match
 	s       *sentence
-	main    int // the part of the sentence
+	main    int // the matched part of the sentence
 }
 
-// isTaken reports whether word k of the sentence has its like in the claim.
+// isTaken reports whether word k of the sentence matches a word of the claim.
 func (f *fit) isTaken(k int) bool { return slices.Contains(f.at, k) }
 
-// agreesWith reports whether the words of a part stand to each other in the sentence as they do in the claim. follows
+// agreesWith reports whether the words of a part have the same relations in the sentence and in the claim. follows
 // and coordinate are those of sentence.holdsPart.
 func (f *fit) agreesWith(follows, coordinate bool) bool {
 	return f.sameClause() && f.sameStart(follows, coordinate) && f.sameBonds() && f.sameOrder()
 }
 
-// factive are subordinating words whose clauses are true by themselves. Of those in conceding nothing else hangs on
-// the word, so that it may also be added.
+// factive are subordinating conjunctions whose clauses are true by themselves. In those of conceding nothing else
+// depends on the conjunction, so it may also be added.
 var (
 	factive   = wordSet("because weil parce porque although obwohl aunque while")
 	conceding = wordSet("although obwohl aunque while")
 )
 
-// sameClause reports whether what holds for the whole part holds for the sentence's: its label, negation, modals and
-// quantifiers.
+// sameClause reports whether label, negation, modals and quantifiers of the part match those of the sentence's
+// part.
 func (f *fit) sameClause() bool {
 	there := f.s.parts[f.main]
 	if f.part.label != there.label && (f.part.label != "" && !conceding[f.part.label] ||
@@ -41,21 +40,21 @@ func (f *fit) sameClause() bool {
 	if f.turnedBy() {
 		return false
 	}
-	// What may be is not what is; what must be is no permission.
+	// "May be" does not support "is"; "must be" does not support "may be".
 	switch {
 	case there.modals&possible != 0 && f.part.modals&possible == 0,
 		f.part.modals&possible != 0 && there.modals&necessary != 0:
 		return false
 	}
-	// A quantifier may not be added, and of those of the sentence only "all" and "only" may be left out.
+	// A quantifier must not be added, and only "all" and "only" of the sentence may be omitted.
 	if f.part.quant&^there.quant != 0 {
 		return false
 	}
 	return there.quant&(partial|frequent|major|mostly|least)&^f.part.quant == 0
 }
 
-// turnedBy reports whether the segments of the claim's words and those of the sentence's own words have an odd number
-// of negations together.
+// turnedBy reports whether the segments of the claim's words and of the matching words have an odd number of
+// negations in total.
 func (f *fit) turnedBy() bool {
 	odd := false
 	last, lastThere := -1, -1
@@ -73,8 +72,8 @@ func (f *fit) turnedBy() bool {
 	return odd
 }
 
-// sameStart reports whether nothing stands before the part's words in the sentence that they may depend on, and
-// whether words of a part before may go with them.
+// sameStart reports whether the sentence has no words before the part's words that these may depend on, and whether
+// words of an earlier part may be combined with them.
 func (f *fit) sameStart(follows, coordinate bool) bool {
 	if f.part.exists {
 		return true
@@ -119,8 +118,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 	return true
 }
 
-// startsAt reports whether a word of the sentence is the first one of its part, but for what stands behind
-// prepositions.
+// startsAt reports whether a word of the sentence is the first of its part, except for words after prepositions.
 func (f *fit) startsAt(k int) bool {
 	for i := k - 1; i >= 0 && f.s.tokens[i].part == f.s.tokens[k].part; i-- {
 		if f.s.tokens[i].prep == "" {
@@ -130,7 +128,7 @@ func (f *fit) startsAt(k int) bool {
 	return true
 }
 
-// isWhole reports whether all of the sentence's part is taken.
+// isWhole reports whether the claim matches all words of the sentence's part.
 func (f *fit) isWhole() bool {
 	for k, w := range f.s.tokens {
 		if w.part == f.main && !f.isTaken(k) {
@@ -140,7 +138,7 @@ func (f *fit) isWhole() bool {
 	return true
 }
 
-// isTurned reports whether the part is passive where the sentence is active.
+// isTurned reports whether the part is passive and the sentence active.
 func (f *fit) isTurned() bool {
 	for i, k := range f.at {
 		if k >= 0 && f.said[i].passive && !f.s.tokens[k].passive {
@@ -150,8 +148,8 @@ func (f *fit) isTurned() bool {
 	return false
 }
 
-// sameBonds reports whether words stand behind the same prepositions, and nothing was left out that they belong to: the
-// other half of a word with a hyphen, what a genitive belongs to, the end of the chunk that the word before began.
+// sameBonds reports whether words follow the same prepositions and none was dropped that another depends on. Such
+// words are the other half of a hyphenated word, the noun of a genitive, and the end of the previous word's chunk.
 func (f *fit) sameBonds() bool {
 	before := -1
 	for i, u := range f.said {
@@ -175,15 +173,16 @@ func (f *fit) sameBonds() bool {
 	return true
 }
 
-// samePrep reports whether a word of the claim stands behind the same preposition as in the sentence. One that makes
-// a genitive of it may go or come if the word it belongs to stays, and the one of an agent if the verb turns.
+// samePrep reports whether a word follows the same preposition in claim and sentence. A genitive preposition may be
+// added or dropped if the noun it belongs to stays, and that of an agent if the verb changes between active and
+// passive.
 func (f *fit) samePrep(i int, u, w token) bool {
 	first := i == 0 || f.said[i-1].chunk != u.chunk
 	switch {
 	case u.prep == w.prep, u.prep == w.carried && w.prep == "", w.prep != "" && w.prep == u.carried:
 		return true
 	case !first && (w.prep == "" || !f.leadsChunk(f.at[i])):
-		return true // the preposition belongs to the first of its chunk
+		return true // the preposition belongs to the first word of its chunk
 	case w.prep == "of" && u.prep == "", u.prep == "of" && w.prep == "":
 		return f.standsBeside(i)
 	case w.prep == "by" && u.prep == "", u.prep == "by" && w.prep == "":
@@ -197,8 +196,7 @@ func (f *fit) samePrep(i int, u, w token) bool {
 // leadsChunk reports whether a word of the sentence is the first of its chunk.
 func (f *fit) leadsChunk(k int) bool { return k == 0 || f.s.tokens[k-1].chunk != f.s.tokens[k].chunk }
 
-// standsBeside reports whether a word of the claim stands beside another in it that it stands beside in the sentence
-// too, in whatever order.
+// standsBeside reports whether a word has the same neighbour in claim and sentence, in either order.
 func (f *fit) standsBeside(i int) bool {
 	for _, j := range []int{i - 1, i + 1} {
 		if j >= 0 && j < len(f.at) && f.at[j] >= 0 {
@@ -211,8 +209,8 @@ func (f *fit) standsBeside(i int) bool {
 	return false
 }
 
-// turnsAround reports whether a word stands on the other side of a verb in the sentence, which is passive in one of
-// both.
+// turnsAround reports whether a word is on the other side of a verb that is passive in only one of claim and
+// sentence.
 func (f *fit) turnsAround(i int) bool {
 	for j, k := range f.at {
 		if j != i && k >= 0 && f.said[j].passive != f.s.tokens[k].passive && (j < i) != (k < f.at[i]) {
@@ -222,8 +220,8 @@ func (f *fit) turnsAround(i int) bool {
 	return false
 }
 
-// sameOrder reports whether the words stand in the order of the sentence, but for those that moved with their
-// preposition, genitives, and what a passive turns around.
+// sameOrder reports whether the words are in the order of the sentence, except for words moved with their
+// preposition, genitives, and words swapped by the passive.
 func (f *fit) sameOrder() bool {
 	for i, u := range f.said {
 		for j := i + 1; j < len(f.said); j++ {
@@ -247,11 +245,11 @@ func (f *fit) sameOrder() bool {
 	return true
 }
 
-// inOneChunk reports whether two words stand in one chunk, or in one and its genitive.
+// inOneChunk reports whether two words are in the same chunk, or in a chunk and its genitive.
 func inOneChunk(a, b token) bool { return a.chunk-b.chunk >= -1 && a.chunk-b.chunk <= 1 }
 
-// turnedAround reports whether a verb from one to the other of two words is passive in the claim or in the sentence
-// only.
+// turnedAround reports whether a verb between two words is passive in either the claim or the sentence, but not in
+// both.
 func (f *fit) turnedAround(i, j int) bool {
 	for k := i; k <= j; k++ {
 		if f.at[k] < 0 {

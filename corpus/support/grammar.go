@@ -2,29 +2,29 @@ package support
 
 import "strings"
 
-// grammar is what a word does in a sentence besides its role: what relates its words to one another.
+// grammar is the grammatical function of a word: how it relates other words.
 type grammar uint8
 
 const (
 	ungrammatical grammar = iota
-	preposition           // tells the part of what follows
-	subordinating         // begins a clause that depends on another
+	preposition           // marks the role of the following words
+	subordinating         // begins a subordinate clause
 	quantifying
 	modal
-	passive // makes a passive of the verb behind it
+	passive // makes the following verb passive
 	pronoun
-	existential // says that there is something
+	existential // states existence: "there is"
 )
 
-// relation is the grammar of a word, and which words of its kind say the same.
+// relation is the grammatical function of a word, and its synonym group.
 type relation struct {
 	grammar
 	name string
-	bit  uint8 // of what quantifies, and of modals
+	bit  uint8 // of quantifiers and modals
 }
 
-// Kinds of modals and of what quantifies. They are bits, since a clause may have several: fit.sameClause compares them
-// as sets. A claim that drops "may", "some" or "most" says more than its sentence, one that drops "all" less.
+// Kinds of modals and quantifiers. They are bits, since a clause may have several: fit.sameClause compares them as
+// sets. A claim that drops "may", "some" or "most" is stronger than its sentence, one that drops "all" is weaker.
 const (
 	possible uint8 = 1 << iota
 	necessary
@@ -40,10 +40,10 @@ const (
 	least
 )
 
-// relations are what readWord asks of each word. They are words of closed classes by language: prepositions,
-// subordinators, quantifiers, modals, auxiliaries of the passive, and pronouns. Each line is words that say the same. A
-// language without them has no order but that of the passage: Italian and Portuguese claims, for instance, are extracts
-// or are not supported.
+// relations are the function words that readWord looks up, in closed classes by language: prepositions,
+// subordinators, quantifiers, modals, auxiliaries of the passive, and pronouns. Each line has synonyms. In
+// languages without a list, for instance Italian and Portuguese, only claims in the word order of the passage are
+// supported.
 var relations = func() map[string]map[string]relation {
 	out := map[string]map[string]relation{}
 	for lang, lines := range map[string]string{
@@ -168,9 +168,9 @@ o él ella ellos ellas esto`,
 	return out
 }()
 
-// relationsIn reads lines of words, each with the sign of its class before them: p preposition, s subordinator, q and m
-// quantifier and modal with the bit of their kind, a auxiliary of the passive, o pronoun, e existential. The first word
-// of a line is the name by which all of its words are the same.
+// relationsIn parses lines of words, each beginning with its class: p preposition, s subordinator, q and m
+// quantifier and modal with the bit of their kind, a auxiliary of the passive, o pronoun, e existential. The first
+// word of a line is the name of its synonym group.
 func relationsIn(lines string) map[string]relation {
 	out := map[string]relation{}
 	for line := range strings.Lines(lines) {

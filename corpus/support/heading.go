@@ -9,25 +9,25 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Adds is what a heading adds to the texts that it stands over.
+// Adds is the information that a heading adds to the texts below it.
 type Adds int
 
-// What a heading may add.
+// The kinds of information that a heading adds.
 const (
 	AddsNothing Adds = iota // it names a topic
-	AddsWords               // it has so many words of its own that it may state something
+	AddsWords               // it has enough words of its own that it may state something
 	AddsClaim               // it has the form of a statement
 )
 
-// Both figures were chosen on the headings of agent/cite's tests: names of topics have no more than two words that
-// the text around them lacks, and a statement has at least something said and something it is said of.
+// Both figures were tuned on the headings of agent/cite's tests: names of topics have no more than two words that
+// the text around them lacks, and a statement has at least a subject and a predicate.
 const (
-	minWordy  = 3 // words of its own of a heading that may state something
-	minStated = 2 // content words of a heading that states something
+	minWordy  = 3 // own words of a heading that may state something
+	minStated = 2 // content words of a stating heading
 )
 
-// openings are words, by language, that begin a clause that depends on another or asks: its verb does not make a
-// statement of a heading. They are a closed class.
+// openings are, by language, words that begin a subordinate clause or a question, whose verb does not make a
+// heading a statement. They are a closed class.
 var openings = map[string]map[string]bool{
 	"en": wordSet("that which who whom whose where when what how why if whether"),
 	"de": wordSet("dass was wer wen wem wo wann wie warum wieso ob welche welcher welches wenn"),
@@ -35,14 +35,14 @@ var openings = map[string]map[string]bool{
 	"es": wordSet("que qué quién quiénes cuál cuáles dónde cuándo cómo donde cuando como quien si"),
 }
 
-// enumeration is the number of a heading, alone or behind the word for what is counted: "1.2", "Step 1:", "第1章".
+// enumeration matches the number of a heading, alone or after a noun: "1.2", "Step 1:", "第1章".
 var enumeration = regexp.MustCompile(
 	`^\s*(?:\d+(?:\.\d+)*[.):：]?(?:\s|$)|\p{L}+\s*\d+(?:\.\d+)*\p{Han}?\s*(?:[.:：–—-]|$|\s*$))`,
 )
 
-// HeadingAdds tells what a heading adds to the texts around it, such as the question and its own section. A statement
-// has a stop, a number or a negation of its own, an auxiliary in a main clause, or more content words in a row than
-// the name of a topic. Where the language has no grammar here, its words are only counted.
+// HeadingAdds returns what a heading adds to the texts around it, such as the question and its own section. A
+// statement has final punctuation, a number or negation of its own, an auxiliary in a main clause, or more
+// consecutive content words than the name of a topic. Without a grammar for the language it only counts words.
 func (j *Judge) HeadingAdds(heading, around string) Adds {
 	said := enumeration.ReplaceAllString(plainClaim(heading), "")
 	lang := text.Detect(said + "\n" + around)
@@ -71,7 +71,7 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 		run++
 		longest = max(longest, run)
 	}
-	// an article before it or a word of the texts tells what the words in a row speak of
+	// an article or a word of the texts shows what the consecutive words refer to
 	isBound := words > own+grams || r.beginsWithArticle(said)
 	differs := slices.Contains(read.negated, true) && (own+grams > 0 || !slices.Contains(known.negated, true))
 	switch {
@@ -84,19 +84,19 @@ func (j *Judge) HeadingAdds(heading, around string) Adds {
 	return AddsNothing
 }
 
-// endsLikeSentence reports whether a text ends with the stop of a statement.
+// endsLikeSentence reports whether a text ends with the punctuation of a statement.
 func endsLikeSentence(s string) bool {
 	return strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "。")
 }
 
-// beginsWithArticle reports whether the first word of a text is one that says nothing, such as "the".
+// beginsWithArticle reports whether the first word of a text is an article or another silent word.
 func (r *reader) beginsWithArticle(s string) bool {
 	first, _, _ := strings.Cut(s, " ")
 	return r.lookUp(first, false).role == silent
 }
 
-// assertsSomething reports whether a main clause of a text has an auxiliary behind its first word: "is", "can", "there
-// is".
+// assertsSomething reports whether a main clause of a text has an auxiliary after its first word: "is", "can",
+// "there is".
 func (r *reader) assertsSomething(s string) bool {
 	for i, word := range wordsIn(s) {
 		l := r.lookUp(word, false)
@@ -110,7 +110,7 @@ func (r *reader) assertsSomething(s string) bool {
 	return false
 }
 
-// wordsIn are the words of a text as they stand there.
+// wordsIn returns the words of a text unchanged.
 func wordsIn(s string) []string {
 	a := judging.Get("")
 	defer judging.Put("", a)

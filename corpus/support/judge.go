@@ -1,7 +1,7 @@
-// Package support judges, without a model, whether sentences of passages support a claim. A claim is read into
-// clauses (phrase.go), each is aligned with the sentences that share its words (align.go), and the differences that
-// change a meaning are looked for: another number, name or measure, a negation, exchanged roles, words that no
-// sentence has (differences.go). How often it is right is in docs/quality.md.
+// Package support decides, without a model, whether sentences of passages support a claim. It parses a claim into
+// clauses (phrase.go), aligns each with the sentences that share its words (align.go) and looks for differences
+// that change the meaning (differences.go): another number, name or unit, a negation, swapped roles, added words.
+// Its accuracy is in docs/quality.md.
 package support
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Judge says whether passages support claims, as Backed explains, and finds the sentences to quote. It remembers the
-// words and passages that it met: an answer cites few passages, each several times. It is not safe for concurrent
-// use; make one for each answer.
+// Judge decides whether passages support claims, see Backed, and finds the sentences to quote. It caches parsed
+// claims and passages, since an answer cites few passages, each several times. It is not safe for concurrent use;
+// create one for each answer.
 type Judge struct {
 	passages map[string]*judged
 	words    map[[2]string][]claimed // of claims, by claim and language
-	verdicts map[string]bool         // of Backed, by all it was asked
-	phrases  map[[2]string]phrase    // claims as they were read, by text and language
+	verdicts map[string]bool         // results of Backed, by its arguments
+	phrases  map[[2]string]phrase    // parsed claims, by text and language
 }
 
-// judged is a passage as a Judge remembers it.
+// judged is a parsed passage in a Judge's cache.
 type judged struct {
-	n       int // of those that the Judge met
+	n       int // sequence number in the Judge
 	lang    string
 	ranges  [][2]int
 	texts   []string  // of the sentences
 	terms   []termSet // likewise
-	phrases []phrase  // the sentences as claims are compared with them: long ones in pieces
-	heads   []int     // by phrase: the first row of the table that it is a row of, or -1
+	phrases []phrase  // the parsed sentences for comparison with claims; long ones are split
+	heads   []int     // by phrase: first row of its table, or -1
 	where   map[string][]int32
-	masks   []uint64 // of nearPhrases, kept to be used again
+	masks   []uint64 // scratch space of nearPhrases
 }
 
-// NewJudge returns a Judge that has met nothing yet.
+// NewJudge returns a Judge with empty caches.
 func NewJudge() *Judge {
 	return &Judge{
 		passages: map[string]*judged{}, words: map[[2]string][]claimed{}, verdicts: map[string]bool{},
@@ -45,7 +45,7 @@ func NewJudge() *Judge {
 	}
 }
 
-// readClaim reads a claim in a language, once.
+// readClaim parses a claim in a language, with a cache.
 func (j *Judge) readClaim(s, lang string) phrase {
 	key := [2]string{s, lang}
 	p, ok := j.phrases[key]
@@ -56,8 +56,7 @@ func (j *Judge) readClaim(s, lang string) phrase {
 	return p
 }
 
-// readPassage reads a passage once: a Judge keeps what it has read, since an answer is compared with the same passages
-// many times.
+// readPassage parses a passage, with a cache: an answer is compared with the same passages many times.
 func (j *Judge) readPassage(s string) *judged {
 	if known, ok := j.passages[s]; ok {
 		return known
@@ -89,46 +88,45 @@ func (j *Judge) readPassage(s string) *judged {
 // hasClaimed reports whether the passage has a word of a claim, in any of its forms.
 func (p *judged) hasClaimed(c claimed) bool { return p.hasAny(c.terms) }
 
-// hasAny reports whether the passage has any of some terms.
+// hasAny reports whether the passage has any of the terms.
 func (p *judged) hasAny(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return p.where[t] != nil })
 }
 
-// Supports reports whether a passage supports a claim, as Backed does.
+// Supports reports whether a passage supports a claim, see Backed.
 func Supports(claim, passage string) bool { return NewJudge().Supports(claim, passage) }
 
-// Supports is the function of that name, with a memory.
+// Supports is the function Supports with a cache.
 func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, "", passage) }
 
-// Backed reports whether passages state a claim. It compares words, and knows none of their meanings. Each part of a
-// claim has to be an extract of a sentence, a shorter form of it, or one turned from active to passive (stated); where
-// words can't decide, the claim counts as unsupported. Before that it has to resemble the passages, which goes by this:
+// Backed reports whether passages state a claim. It compares words, not meanings. Each part of a claim must be an
+// extract of a sentence, a shortened form of it, or its conversion from active to passive (stated). If the words
+// can't decide, the claim counts as unsupported. The claim must also resemble the passages by these rules:
 //
-//   - A claim is judged clause by clause. Each is aligned, word by word, with the sentence that holds most of it, with
-//     two neighbours where two words or a name or number more are held by both, or with the row of a table and its
-//     head. The claim's share of held words has to be enough; a word that stands elsewhere in the passages counts half.
-//     All numbers have to stand in the passages, and half of the names.
-//   - An answer that repeats a passage does so throughout: where one clause is held nearly whole and another not at
-//     all, the other is added.
-//   - Names, numbers, units and the words beside them have to be bound to one another as in the passage (misbound).
-//   - The nearer a clause is to its sentence, the more the rest decides: a single word where the sentence has another
-//     says something else (replaced), and so does a negation on one side only (turned). Both together cancel out: "is
-//     not open", "is closed". Further away, such differences are those of a paraphrase.
+//   - A claim is compared clause by clause. Each clause is aligned, word by word, with the window that has most of
+//     its words: a sentence, two neighbours that share two words or a name or number more, or a table row with its
+//     header. The share of matched words must reach a threshold; a word elsewhere in the passages counts half. All
+//     numbers and half of the names must occur in the passages.
+//   - An answer that repeats a passage must do so throughout: if one clause matches almost fully and another not at
+//     all, the other is an addition.
+//   - Names, numbers, units and the words next to them must be connected as in the passage (misbound).
+//   - The closer a clause is to its sentence, the more a difference matters: a single different word changes the
+//     meaning (replaced), and so does a negation on one side only (turned). Both together cancel out: "is not open",
+//     "is closed". In a less similar clause such differences are those of a paraphrase.
 //
-// The words of about (titles of documents, headings) need not stand in the passages. A claim without content words is
-// supported. Words can't be compared across languages: there numbers and names decide.
+// The words of about (titles of documents, headings) need not occur in the passages. A claim without content words
+// is supported. Words can't be compared across languages: there numbers and names decide.
 func (j *Judge) Backed(claim, about string, passages ...string) bool {
 	return j.judgeClaim(claim, about, true, passages)
 }
 
-// Resembles reports whether passages hold so much of a claim that it may be another way to say what they say, and
-// nothing shows that it is not. Words can't tell more of a paraphrase: what resembles a passage may still contradict
-// it.
+// Resembles reports whether passages contain enough of a claim for it to be a paraphrase and show no contradiction.
+// Words can't prove more about a paraphrase: a claim that resembles a passage may still contradict it.
 func (j *Judge) Resembles(claim, about string, passages ...string) bool {
 	return j.judgeClaim(claim, about, false, passages)
 }
 
-// judgeClaim remembers each verdict: the same sentence is looked at for its footnote, its paragraph and its evaluation.
+// judgeClaim caches each verdict: the same sentence is checked for its footnote, its paragraph and its evaluation.
 func (j *Judge) judgeClaim(claim, about string, strictly bool, passages []string) bool {
 	key := claim + "\x00" + about + "\x00" + strconv.FormatBool(strictly)
 	has := make([]*judged, len(passages))
@@ -144,8 +142,8 @@ func (j *Judge) judgeClaim(claim, about string, strictly bool, passages []string
 	return verdict
 }
 
-// HasOwnWords reports whether a claim has content words besides those of about, read in the language of a passage. A
-// claim without them says nothing that the passage could support.
+// HasOwnWords reports whether a claim has content words besides those of about, in the language of a passage. A
+// claim without them states nothing that the passage could support.
 func (j *Judge) HasOwnWords(claim, about, passage string) bool {
 	lang := j.readPassage(passage).lang
 	known := readerOf(lang).knownTerms(about)
@@ -154,8 +152,8 @@ func (j *Judge) HasOwnWords(claim, about, passage string) bool {
 	)
 }
 
-// isBacked compares a claim with passages: word for word first, then by its parts. A claim without content words is
-// backed by anything.
+// isBacked compares a claim with passages: first verbatim, then by its parts. A claim without content words is
+// always backed.
 func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool {
 	if len(has) == 0 {
 		return false
@@ -163,7 +161,7 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 	said := strings.TrimRight(claim, ".!? ")
 	for _, p := range has {
 		if slices.ContainsFunc(p.texts, func(s string) bool { return strings.TrimRight(s, ".!? ") == said }) {
-			return true // word for word
+			return true // verbatim
 		}
 	}
 	lang := has[0].lang
@@ -188,7 +186,7 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 			}
 		}
 	}
-	// Bigrams overlap, so their order says little: scripts without spaces are judged by resemblance.
+	// Bigrams overlap, so their order means little: scripts without spaces are compared by resemblance.
 	strictly = strictly && !read.tokens[0].gram
 	stated, byRow := false, false
 	if strictly {
@@ -208,24 +206,23 @@ func (j *Judge) isBacked(claim, about string, strictly bool, has []*judged) bool
 	if lang == "" || common == 0 && names > 0 {
 		return false
 	}
-	// Numbers and names have decided above; the words count only if they could have been the passages'. Slow, and
-	// hardly ever needed.
+	// Numbers and names have decided above; words count only if claim and passages have the same language.
+	// Detection is slow and rarely needed.
 	spoken := text.Detect(claim)
 	return spoken != "" && spoken != lang
 }
 
-// From wholeShare on a clause is held nearly whole, below noShare not at all.
+// From wholeShare on a clause matches almost fully, below noShare not at all.
 const (
 	wholeShare, noShare = 0.85, 0.2
-	minWhole            = 3 // words that have to be held nearly whole for others to count as added
+	minWhole            = 3 // words that must match almost fully for others to count as an addition
 )
 
-// nearClaim is how much of a claim passages must hold for a single replaced word to decide.
-//
-// Two thirds: with less, a claim has more than one word of its own in three, and is a paraphrase.
+// nearClaim is the minimum share of a claim in the passages for a single replaced word to decide. With less than
+// two thirds, more than one word in three is the claim's own, and the claim is a paraphrase.
 const nearClaim = 0.66
 
-// comparePassages returns how much of a claim passages hold, and whether they say what it says.
+// comparePassages returns the share of a claim's words in the passages, and whether there are no contradictions.
 func (p *phrase) comparePassages(known termSet, has []*judged) (share float64, ok bool) {
 	held, total, replaced, odd := 0.0, 0.0, 0, false
 	ok = true
@@ -249,7 +246,7 @@ func (p *phrase) comparePassages(known termSet, has []*judged) (share float64, o
 	return share, ok && !p.addsSegment(known, has)
 }
 
-// addsSegment reports whether a segment of a claim is held nearly whole, and another not at all.
+// addsSegment reports whether one segment of a claim matches almost fully, and another not at all.
 func (p *phrase) addsSegment(known termSet, has []*judged) bool {
 	whole, added := 0, false
 	for _, c := range p.cutClauses(func(t token) int { return t.segment }, known) {
@@ -265,31 +262,31 @@ func (p *phrase) addsSegment(known termSet, has []*judged) bool {
 	return added && whole >= minWhole
 }
 
-// finding is how a clause compares with what holds most of it.
+// finding is the comparison of a clause with its best window.
 type finding struct {
-	weight           float64 // of the words that have to be held
-	inWindow, share  float64 // of that: in the window, and with half of what stands elsewhere
+	weight           float64 // of the words that must match
+	inWindow, share  float64 // matched fractions: in the window, and with half the weight of words elsewhere
 	replaced, turned int
 	misbound         bool
 }
 
-// place is where a window lies in a passage: one sentence, or two neighbours, or the head of a table and a row.
+// place is the position of a window in a passage: a sentence, two neighbours, or a table header and a row.
 type place struct {
 	p             *judged
 	first, second int // the second one is -1 if there is none
 	held          float64
 }
 
-// maxPlaces is how many windows that hold equally much are looked at. A passage repeats a sentence now and then; a
-// table may have hundreds of rows alike.
+// maxPlaces limits the windows with an equal score that are compared. A passage repeats few sentences, but a table
+// may have hundreds of similar rows.
 const maxPlaces = 4
 
-// aside is what two sentences must hold more than one, to be looked at together: a name, or two words. With one word,
-// any two neighbours would do.
+// aside is the extra weight that two sentences must match to be one window: a name, or two words. With one word,
+// any two neighbours would qualify.
 const aside = 1.5
 
-// findClause compares a clause with what holds most of it in passages. Of several such windows one that says what the
-// clause says is enough.
+// findClause compares a clause with its best windows in passages. Among several windows with the same score, one
+// that states the clause is enough.
 func (c clause) findClause(has []*judged) finding {
 	places, all := c.bestPlaces(has)
 	total, around := 0.0, 0.0
@@ -322,8 +319,8 @@ func (c clause) findClause(has []*judged) finding {
 	return best
 }
 
-// countDifferences counts what speaks against a finding. A replaced word and a negation cancel each other; words bound
-// to others weigh more than either.
+// countDifferences returns the penalty of a finding. A replaced word and a negation cancel each other; wrongly
+// connected words weigh more than either.
 func (f finding) countDifferences() int {
 	n := (f.replaced + f.turned) % 2
 	if f.misbound {
@@ -332,7 +329,8 @@ func (f finding) countDifferences() int {
 	return n
 }
 
-// bestPlaces returns the windows that hold most of a clause, and which of its tokens stand in the passages at all.
+// bestPlaces returns the windows with the most words of a clause, and a bit mask of its tokens that occur in any
+// passage.
 func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 	add := func(at place) {
 		switch {
@@ -361,7 +359,8 @@ func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 			all |= mask
 			add(place{p, int(i), -1, c.weighTokens(mask)})
 			if head := p.heads[i]; head >= 0 && head < int(i) {
-				// Half a word less than it holds: of a row alone and with its head, the row if it has all.
+				// Subtract half a word: between a row alone and with its header, prefer the row if it has all
+				// words.
 				if both := mask | masks[int32(head)]; both != mask {
 					add(place{p, head, int(i), c.weighTokens(both) - 0.5})
 				}
@@ -374,7 +373,7 @@ func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 	return best, all
 }
 
-// weighTokens is what the tokens of a clause whose bits are set weigh together.
+// weighTokens returns the total weight of a clause's tokens in mask.
 func (c clause) weighTokens(mask uint64) (w float64) {
 	for ; mask != 0; mask &= mask - 1 {
 		w += c.tokens[bits.TrailingZeros64(mask)].weight

@@ -13,10 +13,10 @@ import (
 	"github.com/footnote/footnote/corpus/support"
 )
 
-// pair is a passage and a claim, with what people say of it: supported, or something else.
+// pair is a passage and a claim with a human label: supported, or something else.
 type pair struct{ Passage, Claim, Label, Kind string }
 
-// pairsIn reads pairs, as a JSON array or one in each line.
+// pairsIn decodes pairs from a JSON array or JSON lines.
 func pairsIn(t *testing.T, file string) (pairs []pair) {
 	t.Helper()
 	body, err := os.ReadFile(file)
@@ -36,9 +36,8 @@ func pairsIn(t *testing.T, file string) (pairs []pair) {
 	return pairs
 }
 
-// TestJudgedPairs reads pairs of a passage and a claim with what the passage says of it, and prints how many claims of
-// each label are taken for supported, and how many resemble the passage. The counts may only get better.
-// FOOTNOTE_TEST_SUPPORT names another file, of which only the counts are printed.
+// TestJudgedPairs prints how many labelled pairs are judged as supported and how many resemble the passage. The
+// counts may only improve. FOOTNOTE_TEST_SUPPORT names another file, for which only the counts are printed.
 func TestJudgedPairs(t *testing.T) {
 	t.Parallel()
 	type counts struct{ supported, other int }
@@ -78,8 +77,7 @@ func TestJudgedPairs(t *testing.T) {
 	}
 }
 
-// Each claim has the words of its passage, bound to one another in another way, or one of them replaced, or a clause
-// more.
+// Each claim has the words of its passage, but with other relations, a replaced word, or an added clause.
 func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 	t.Parallel()
 	const (
@@ -175,7 +173,7 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 	}
 }
 
-// A passage of 10,000 words and 200 claims that it holds in part; and the same words without a stop.
+// A passage of 10,000 words and 200 claims that partly match; and the same words without punctuation.
 func BenchmarkBackedByALongPassage(b *testing.B) {
 	long := strings.Repeat(hours+" "+survey+" ", 32)
 	var claims []string
@@ -195,7 +193,7 @@ func BenchmarkBackedByALongPassage(b *testing.B) {
 			for b.Loop() {
 				j := support.NewJudge()
 				for i, claim := range claims {
-					j.Backed(claim, "The museum"+strings.Repeat(" ", i), passage) // each is judged anew
+					j.Backed(claim, "The museum"+strings.Repeat(" ", i), passage) // a new cache key for each
 				}
 			}
 		})
@@ -286,8 +284,7 @@ func TestOppositesContradict(t *testing.T) {
 	}
 }
 
-// What says the same with an opposite, from the other side or with a word more is not told from what says something
-// else.
+// Antonyms, converse statements and added words can't be distinguished from contradictions.
 func TestWhatWordsCannotDecideIsNotSupported(t *testing.T) {
 	for _, claim := range []string{
 		"The minimum stay is two nights for all.",
@@ -324,7 +321,7 @@ func BenchmarkBacked(b *testing.B) {
 	}
 }
 
-// Claims and passages without words that have opposites are the usual ones.
+// The usual claims and passages have no words with opposites.
 func BenchmarkBackedPlainly(b *testing.B) {
 	for b.Loop() {
 		j := support.NewJudge()

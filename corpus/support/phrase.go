@@ -13,56 +13,57 @@ import (
 // token is a content word of a clause, or a bigram of a script without spaces.
 type token struct {
 	text   string   // in lower case
-	terms  []string // by which it is found in another text
+	terms  []string // index terms, for matching
 	weight float64
-	// the function word before it that tells its part: "by", "than", "of"; "" if an article or nothing stands there
+	// the function word before it that marks its role: "by", "than", "of"; "" after an article or nothing
 	lead     string
-	unit     string // the sign of money or share beside a number
-	segment  int    // of its phrase: what commas and joining words divide
-	group    int    // what joining words and semicolons divide
-	sentence int    // of a window
-	column   int    // of a table
+	unit     string // currency or percent sign of a number
+	segment  int    // index in its phrase; commas and conjunctions separate segments
+	group    int    // index; conjunctions and semicolons separate groups
+	sentence int    // index in a window
+	column   int    // index in a table
 	count    bool   // a number, in figures or in words
 	gram     bool
-	beside   bool // only a space is between it and the token before
-	measure  bool // a number stands before it
-	proper   bool // a name that a capital tells from other words
+	beside   bool // only a space separates it from the previous token
+	measure  bool // a number precedes it
+	proper   bool // a name, recognised by its capital
 
-	// how it is bound to others, for stated
-	prep     string // the preposition before it, by relations; a chunk has that of its first word
-	carried  string // that before the last word of the part before
-	chunk    int    // of words with nothing but spaces between them
+	// relations to other words, for stated
+	prep     string // the preposition before it; all words of a chunk have that of its first word
+	carried  string // preposition of the last word of the previous part
+	chunk    int    // index; words with only spaces between them
 	part     int
-	passive  bool // an auxiliary of the passive stands right before its chunk
+	passive  bool // an auxiliary of the passive directly precedes its chunk
 	relation bool // it only relates others: "before", "over"
-	owns     bool // an apostrophe behind it makes a genitive of it
-	hyphen   bool // one binds it to the token before
+	owns     bool // an apostrophe after it marks a genitive
+	hyphen   bool // a hyphen joins it to the previous token
 }
 
-// part is a clause of a sentence, as joining and subordinating words divide it.
+// part is a clause of a sentence, separated by conjunctions.
 type part struct {
-	label         string // the subordinating word that it begins with
+	label         string // the subordinating conjunction at its beginning
 	modals, quant uint8
-	exists        bool // it only says that there is something
+	exists        bool // it only states existence: "there is"
 }
 
-// phrase is a sentence, read for comparison: its content words in order.
+// phrase is a parsed sentence: its content words in order.
 type phrase struct {
 	tokens  []token
 	negated []bool  // by segment: it has an odd number of negations
-	concord bool    // two negations are one in its language
-	terms   termSet // of all of its words
+	concord bool    // its language has negative concord: two negations count as one
+	terms   termSet // terms of all words
 
 	parts []part
-	leans bool // it begins with a pronoun, so that it speaks of what the sentence before it spoke of
+	leans bool // it begins with a pronoun that refers to the previous sentence
 	row   bool // it is a row of a table
 }
 
-// maxPhrase is how many words of a sentence are compared with a clause at once. More are a table without rows, or a
-// text without stops: comparing costs the square of the words (BenchmarkBackedByALongPassage).
+// maxPhrase is the maximum number of words of a sentence that are compared with a clause at once. Longer ones are
+// tables without rows or texts without punctuation. Comparison is quadratic in the words
+// (BenchmarkBackedByALongPassage).
 const maxPhrase = 256
 
-// cutPieces cuts a phrase that is too long.
+// cutPieces splits a phrase that is too long.
 func (p phrase) cutPieces() []phrase {
 	if len(p.tokens) <= maxPhrase {
 		return []phrase{p}
@@ -82,19 +83,19 @@ func (p phrase) cutPieces() []phrase {
 	return out
 }
 
-// clause is a part of a claim: some tokens of a phrase in a row.
+// clause is a part of a claim: consecutive tokens of a phrase.
 type clause struct {
 	said    *phrase
 	tokens  []token
-	offset  int    // of the first one in the phrase
-	neutral []bool // by token: it need not stand in a passage
+	offset  int    // index of its first token in the phrase
+	neutral []bool // by token: it needs no match in a passage
 }
 
-// minClause is how many words a clause needs to be judged by itself: a single one is found anywhere or nowhere.
+// minClause is the minimum number of words of a clause that is judged by itself: a single word matches by chance.
 const minClause = 2
 
-// cutClauses cuts a phrase where the key of its tokens changes. What is too short goes with what stands beside it.
-// Words that are known need not stand in a passage.
+// cutClauses splits a phrase where the key of its tokens changes, and merges clauses that are too short with
+// adjacent ones. Known words need no match in a passage.
 func (p *phrase) cutClauses(key func(token) int, known termSet) []clause {
 	var out []clause
 	for from := 0; from < len(p.tokens); {
@@ -119,10 +120,10 @@ func (p *phrase) cutClauses(key func(token) int, known termSet) []clause {
 	return out
 }
 
-// maxClause is how many tokens of a clause are looked at together: the bits of a mask.
+// maxClause is the maximum number of tokens of a clause: the bits of a mask.
 const maxClause = 64
 
-// eachSegment yields where the segments of a clause begin and end.
+// eachSegment yields the start and end of each segment of a clause.
 func (c clause) eachSegment() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		for from := 0; from < len(c.tokens); {
@@ -138,23 +139,23 @@ func (c clause) eachSegment() iter.Seq2[int, int] {
 	}
 }
 
-// parse is how far a sentence is read.
+// parse is the state of parsing a sentence.
 type parse struct {
 	phrase
 	*reader
 	runes                  []rune
 	spans                  []text.Span
-	end                    int // of the word before
+	end                    int // end of the previous word
 	segment, group, column int
-	lead                   string // the function word that the next word stands behind
-	plain                  bool   // nothing but a space is between the next word and the token before
+	lead                   string // function word before the next word
+	plain                  bool   // only a space is between the next word and the previous token
 
-	prep, carried string // before the next word, and before the last one of the part before
+	prep, carried string // prepositions before the next word, and before the last word of the previous part
 	chunk         int
 	passive       bool
 }
 
-// readSentence reads a sentence.
+// readSentence parses a sentence.
 func (r *reader) readSentence(s string) phrase {
 	p := parse{reader: r, runes: []rune(s)}
 	p.terms, p.negated, p.concord = termSet{}, []bool{false}, concord[r.lang]
@@ -169,8 +170,7 @@ func (r *reader) readSentence(s string) phrase {
 	return p.phrase
 }
 
-// beginSegment begins a segment. What was waiting for the next word, such as a preposition, does not reach over its
-// edge.
+// beginSegment begins a segment. It drops pending function words, which do not cross segments.
 func (p *parse) beginSegment(negated bool) {
 	p.segment++
 	p.negated = append(p.negated, negated)
@@ -188,10 +188,10 @@ func (p *parse) beginPart(label string) {
 	p.chunk++
 }
 
-// currentPart is the part that is being read.
+// currentPart returns the part that is being parsed.
 func (p *parse) currentPart() *part { return &p.parts[len(p.parts)-1] }
 
-// readRelation reads what a word says of others.
+// readRelation applies the grammatical function of a word.
 func (p *parse) readRelation(i int, l lexeme) {
 	switch l.relation.grammar {
 	case ungrammatical: // a word of its own
@@ -224,7 +224,7 @@ func (p *parse) readRelation(i int, l lexeme) {
 	}
 }
 
-// readWord reads a word behind a gap.
+// readWord parses a word after a gap of other characters.
 func (p *parse) readWord(i int, gap []rune) {
 	for _, c := range gap {
 		if c == '|' || c == '\t' {
@@ -242,7 +242,7 @@ func (p *parse) readWord(i int, gap []rune) {
 			p.group++
 		}
 	}
-	// An apostrophe right behind a word makes a genitive of it: "the mayor's", "the mayors' ".
+	// An apostrophe directly after a word marks a genitive: "the mayor's", "the mayors' ".
 	if n := len(p.tokens); n > 0 && len(gap) > 0 && (gap[0] == '\'' || gap[0] == '’') {
 		p.tokens[n-1].owns = true
 	}
@@ -254,7 +254,7 @@ func (p *parse) readWord(i int, gap []rune) {
 		p.terms[t] = struct{}{}
 	}
 	first := i == 0 || strings.ContainsAny(string(gap), ".!?:•*\"“„")
-	// A sign of negation stands in two bigrams that overlap, and is one negation.
+	// A negation sign in two overlapping bigrams is one negation.
 	if gram && negatesGram(raw) && (i == 0 || p.spans[i-1].End <= span.Start ||
 		!negatesGram(string(p.runes[p.spans[i-1].Start:p.spans[i-1].End]))) {
 		p.negateSegment()
@@ -310,22 +310,22 @@ func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first
 		t.weight, t.count, t.unit = numberWeight, true, unitSign(p.runes, span.Start, span.End)
 	case unicode.IsUpper(c) && (len(gap) == 0 || gap[len(gap)-1] != '°') &&
 		(!first || strings.ContainsFunc(raw[utf8.RuneLen(c):], unicode.IsUpper)):
-		t.weight, t.proper = nameWeight, p.lang != "de" // where nouns have capitals too
+		t.weight, t.proper = nameWeight, p.lang != "de" // nouns have capitals too
 	}
 	p.tokens = append(p.tokens, t)
-	if p.plain = true; !t.count { // "on 5 May": both stand behind "on"
+	if p.plain = true; !t.count { // "on 5 May": both follow "on"
 		p.lead = ""
 	}
 }
 
-// isContracted reports whether a word ends with "n't", which the analyser takes for two words: "doesn", "t".
+// isContracted reports whether a word ends with "n't", which the analyser splits into two words: "doesn", "t".
 func (p *parse) isContracted(span text.Span, raw string) bool {
 	rest := p.runes[span.End:min(span.End+2, len(p.runes))]
 	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
 }
 
-// isIdleNegation reports whether a negation turns nothing around: it is the first word, with a mark behind it, or a
-// part of "not only" or "no later than".
+// isIdleNegation reports whether a negation negates nothing: it is the first word before punctuation, or part of
+// "not only" or "no later than".
 func (p *parse) isIdleNegation(i int) bool {
 	if i+1 == len(p.spans) {
 		return false
@@ -335,23 +335,23 @@ func (p *parse) isIdleNegation(i int) bool {
 		notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
 }
 
-// negateSegment turns the present segment around. Two negations cancel each other except in languages with negative
-// concord.
+// negateSegment toggles the negation of the current segment. Two negations cancel each other, except in languages
+// with negative concord.
 func (p *parse) negateSegment() {
 	p.negated[p.segment] = !p.negated[p.segment] || p.concord
 }
 
-// breaksSegment reports whether what stands between two words ends a segment.
+// breaksSegment reports whether the characters between two words end a segment.
 func breaksSegment(gap []rune) bool {
 	return slices.ContainsFunc(gap, func(r rune) bool { return strings.ContainsRune(",;:()—–|\t\n，；：、（）。", r) }) ||
 		len(gap) >= 3 && slices.Contains(gap, '-')
 }
 
-// negatesGram reports whether a bigram has a sign of negation.
+// negatesGram reports whether a bigram has a negation sign.
 func negatesGram(g string) bool { return strings.ContainsAny(g, "不没沒未無无非") }
 
-// unitSign is the sign of money, share or degree that stands by a number: right before it, or behind it with spaces
-// between, as languages differ; empty for none.
+// unitSign returns the currency, percent or degree sign of a number, directly before it or after it with optional
+// spaces, as languages differ; "" for none.
 func unitSign(runes []rune, start, end int) string {
 	const signs = "$£€¥₹%‰°"
 	if start > 0 && strings.ContainsRune(signs, runes[start-1]) {

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// reader reads phrases in a language. It remembers the words it met, for all Judges: it is safe for concurrent use.
+// reader parses phrases in a language. It caches words for all Judges. It is safe for concurrent use.
 type reader struct {
 	lang  string
 	stop  func(string) bool
@@ -17,10 +17,10 @@ type reader struct {
 	mu    sync.RWMutex
 	words map[string]lexeme
 	gram  map[string]relation
-	about map[string]termSet // of what was asked of known
+	about map[string]termSet // cache of known terms
 }
 
-// lexeme is what a reader knows of a word.
+// lexeme is the lexical entry of a word.
 type lexeme struct {
 	lower string
 	terms []string
@@ -29,10 +29,10 @@ type lexeme struct {
 	relation relation
 }
 
-// readers by language, from readerOf. There are as many as text.Detect knows languages, so the map needs no bound.
+// readers by language, from readerOf. text.Detect has few languages, so the map needs no limit.
 var readers sync.Map
 
-// readerOf returns the reader of a language, made once for the process and safe for concurrent use.
+// readerOf returns the shared reader of a language, which is safe for concurrent use.
 func readerOf(lang string) *reader {
 	if r, ok := readers.Load(lang); ok {
 		return r.(*reader)
@@ -45,15 +45,15 @@ func readerOf(lang string) *reader {
 	return r.(*reader)
 }
 
-// maxLexemes bounds a reader's memory to a few megabytes: 32,768 words of about 100 bytes. A library has more, but
-// those of one answer's passages are a few thousand.
+// maxLexemes limits a reader's cache to a few megabytes: 32,768 words of about 100 bytes. A library has more words,
+// but those of one answer's passages are a few thousand.
 const maxLexemes = 1 << 15
 
-// maxAbout bounds the second memory of a reader: how many texts a reader knows the terms of: titles of documents, and
-// the words that answers speak of documents with.
+// maxAbout is the maximum number of texts whose terms a reader caches: titles of documents, and the words that
+// answers use about documents.
 const maxAbout = 1 << 8
 
-// knownTerms returns the terms of what claims are about. They must not be changed.
+// knownTerms returns the terms of the subject of claims, with a cache. Callers must not change them.
 func (r *reader) knownTerms(about string) termSet {
 	r.mu.RLock()
 	terms, ok := r.about[about]
@@ -71,7 +71,7 @@ func (r *reader) knownTerms(about string) termSet {
 	return terms
 }
 
-// lookUp returns what is known of a word. Words are kept, at most maxLexemes; then they are forgotten together.
+// lookUp returns the lexeme of a word, with a cache of at most maxLexemes; a full cache is cleared.
 func (r *reader) lookUp(raw string, gram bool) lexeme {
 	r.mu.RLock()
 	l, ok := r.words[raw]
@@ -79,7 +79,7 @@ func (r *reader) lookUp(raw string, gram bool) lexeme {
 	if ok {
 		return l
 	}
-	raw = strings.Clone(raw) // not a part of a passage
+	raw = strings.Clone(raw) // a copy, so that the cache does not retain the passage
 	l = r.newLexeme(raw, gram)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,9 +90,9 @@ func (r *reader) lookUp(raw string, gram bool) lexeme {
 	return l
 }
 
-// newLexeme finds out what a word is: silent, a function word or content, and which terms stand for it in this language
-// and English: passages and claims mix both, and an English name has another stem in German. The word itself is always
-// one of its terms, its number and the sign of its synonyms ("=close") may be.
+// newLexeme determines the role of a word and its terms in this language and in English: passages and claims mix
+// both, and an English name has another stem in German. The word itself is always one of the terms; its number and
+// the key of its synonyms ("=close") may be.
 func (r *reader) newLexeme(raw string, gram bool) lexeme {
 	l := lexeme{lower: strings.ToLower(raw)}
 	l.relation = r.gram[l.lower]

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// role is what a word does in a sentence.
+// role is the function of a word in a sentence.
 type role uint8
 
 const (
 	content  role = iota
-	function      // a function word that may tell the part of the next word
-	silent        // an article or the like
+	function      // a function word that may mark the role of the next word
+	silent        // an article or similar
 	auxiliary
-	negating  // turns its segment around
-	excepting // begins a segment and turns it around
+	negating  // negates its segment
+	excepting // begins a segment and negates it
 	joining   // begins a segment
 )
 
-// roles are function words by language, taken from grammars and not from texts. They are a closed class: the lists do
-// not grow with the texts. Few of them are in a test, but a language without its negations would have each denial taken
-// for support. Other function words are those that the language's stop words name.
+// roles are function words by language, from grammars, not from test texts. They are a closed class, so the lists
+// are complete. Few of them occur in tests, but without a language's negations every denial would count as support.
+// Other function words are the language's stop words.
 var roles = func() map[string]map[string]role {
 	out := map[string]map[string]role{}
 	for lang, lists := range map[string][5]string{ // negating, excepting, joining, articles, auxiliaries
@@ -68,8 +68,8 @@ var roles = func() map[string]map[string]role {
 	return out
 }()
 
-// rolesOf are those of a language. Where a text is English, or its language is not known, negations of others are
-// taken for such too: a passage may have sentences in several.
+// rolesOf returns the roles for a language. English and unknown languages include the negations of all languages,
+// since a passage may have sentences in several.
 func rolesOf(lang string) map[string]role {
 	if known := roles[lang]; known != nil && lang != "en" {
 		return known
@@ -89,9 +89,9 @@ var mixedRoles = func() map[string]role {
 	return out
 }()
 
-// synonyms are words that tell as much as one another where a single word decides: those of the opposites that
-// documents and answers say most often. A missing synonym makes a supported claim look unsupported, never the reverse,
-// so the list does not grow with each text.
+// synonyms are words that are equivalent when a single word decides: for the most common pairs of opposites in
+// documents and answers. A missing synonym makes a supported claim look unsupported, never the reverse, so the list
+// need not be complete.
 var synonyms = func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`close closes closed closing shut shuts
@@ -113,26 +113,26 @@ var synonyms = func() map[string]string {
 	return out
 }()
 
-// telling are words of the lists of stop words that say something of what they stand by. They count as content: a claim
-// with "after" where the passage has "before" has a word that the passage does not have.
+// telling are stop words with a meaning. They count as content words: a claim with "after" for "before" in the
+// passage has a word that the passage lacks.
 var telling = wordSet(`before after above below over under more less fewer most least all every each everybody ` +
 	`everyone some somebody only both
 	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos ` +
 	`todas`)
 
-// notNegating are what makes "not" a way of counting: "not only", "no later than".
+// notNegating are words that make "not" a comparison: "not only", "no later than".
 var notNegating = wordSet(
 	"only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später " +
 		"seulement solo",
 )
 
-// concord are the languages in which two negations are one: "no vio nada" is "he saw nothing".
+// concord are languages with negative concord, where two negations count as one: "no vio nada" is "he saw nothing".
 var concord = wordSet("fr es it pt ru")
 
-// agents are the words that mark who acts in a passive clause.
+// agents are the prepositions of the agent in a passive clause.
 var agents = wordSet("by von durch par por da door av af ved από")
 
-// wordSet makes the lists of words readable: in one string, separated by spaces.
+// wordSet parses a list of words separated by white space.
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

@@ -11,16 +11,16 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// What a word of a claim weighs. A wrong number is the worst mistake and the easiest to see, a name the next: one of
-// them is worth the two or three words that usually stand with it.
+// Weights of a claim's words. A wrong number is the worst error and the easiest to detect, a name the next: one of
+// them is worth the two or three words that usually accompany it.
 const (
 	wordWeight   = 1.0
 	nameWeight   = 2.0
 	numberWeight = 3.0
 )
 
-// minSupport is the share of a claim's weight that a passage must hold to support it: a third, tuned on the open judged
-// pairs. An honest paraphrase keeps names, numbers and a word or two.
+// minSupport is the minimum share of a claim's weight that a passage must have to support it: a third, tuned on the
+// open judged pairs. A paraphrase keeps names, numbers and a word or two.
 const minSupport = 0.34
 
 // claimed is a content word of a claim.
@@ -41,7 +41,7 @@ func claimWords(claim, lang string) []claimed {
 	stop := text.Stops(langs...)
 	for _, w := range text.QueryWords(plain, langs) {
 		if !w.Gram && stop(w.Text) {
-			continue // nothing but stop words was left
+			continue // only stop words are left
 		}
 		c := claimed{terms: w.Terms, weight: wordWeight}
 		switch {
@@ -66,26 +66,26 @@ var (
 	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
-// plainClaim is a claim without its citation marks, its Markdown, its formulas and the number it has in a list. A
-// formula can't be compared: the same one is written in many ways.
+// plainClaim returns a claim without citation marks, Markdown, formulas and list number. Formulas can't be
+// compared: the same one has many notations.
 func plainClaim(claim string) string {
 	plain := strings.TrimSpace(withoutMarks(text.WithoutFormulas(claim)))
-	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the expression is slow
+	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the regular expression is slow
 		plain = listNumber.ReplaceAllString(plain, "")
 	}
 	return plain
 }
 
-// withoutMarks is a claim without its citation marks and Markdown.
+// withoutMarks returns a claim without its citation marks and Markdown.
 func withoutMarks(claim string) string {
 	if !strings.ContainsAny(claim, "[*`_") {
-		return claim // the expression is slow
+		return claim // the regular expression is slow
 	}
 	return marks.ReplaceAllString(claim, " ")
 }
 
-// numerals are English numbers in words, up to where they are one word. Other languages' numbers are words like others:
-// a claim in figures for a passage in words is then unsupported, never the reverse.
+// numerals are English number words, up to those of one word. Number words of other languages are ordinary words: a
+// claim in figures is then unsupported by a passage in words, never the reverse.
 var numerals = map[string]string{
 	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
 	"nine": "9", "ten": "10",
@@ -94,7 +94,7 @@ var numerals = map[string]string{
 	"fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "hundred": "100",
 }
 
-// namesOf returns the words written with a capital inside a sentence.
+// namesOf returns the capitalised words inside sentences.
 func namesOf(s string) []string {
 	var out []string
 	first := true
@@ -109,13 +109,13 @@ func namesOf(s string) []string {
 	return out
 }
 
-// judging are the analysers of all judges.
+// judging is the pool of analysers of all judges.
 var judging text.Analysers
 
-// termSet holds the terms of a sentence, analysed in its language and plainly.
+// termSet is the set of a sentence's terms, analysed both in its language and without stemming.
 type termSet map[string]struct{}
 
-// hasAny reports whether any of some terms is in the set.
+// hasAny reports whether any of the terms is in the set.
 func (s termSet) hasAny(terms []string) bool {
 	for _, t := range terms {
 		if _, ok := s[t]; ok {
@@ -125,7 +125,7 @@ func (s termSet) hasAny(terms []string) bool {
 	return false
 }
 
-// wordsOf is claimWords with a memory.
+// wordsOf is claimWords with a cache.
 func (j *Judge) wordsOf(claim, lang string) []claimed {
 	key := [2]string{claim, lang}
 	words, ok := j.words[key]
@@ -136,14 +136,14 @@ func (j *Judge) wordsOf(claim, lang string) []claimed {
 	return words
 }
 
-// BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune offsets
-// in the passage, and the share of the claim's weight that it holds, 0–1. A passage with none that does yields its
-// first sentence with score 0; a blank one yields 0, 0, 0.
+// BestSentence returns the sentence, table row or list item of a passage that supports a claim best, as rune
+// offsets in the passage, and the share of the claim's weight that it has, 0–1. If none matches, it returns the
+// first sentence with score 0; a blank passage returns 0, 0, 0.
 func BestSentence(passage, claim string) (start, end int, score float64) {
 	return NewJudge().BestSentence(passage, claim)
 }
 
-// BestSentence is the function of that name, with a memory.
+// BestSentence is the function BestSentence with a cache.
 func (j *Judge) BestSentence(passage, claim string) (start, end int, score float64) {
 	p := j.readPassage(passage)
 	if len(p.ranges) == 0 {
@@ -153,11 +153,12 @@ func (j *Judge) BestSentence(passage, claim string) (start, end int, score float
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
-// headingShare is how much of a claim a heading must hold to be quoted for it: it is the heading that is claimed then.
+// headingShare is the minimum share of a claim in a heading for the heading to be quoted: then the heading is the
+// claim.
 const headingShare = 0.8
 
-// Quote is BestSentence without the lines that state nothing themselves: headings, unless one of them is all that a
-// claim says, and questions and the lines of a table of contents, unless the claim's words stand only there.
+// Quote is BestSentence without lines that state nothing: headings, unless one is all that the claim states, and
+// questions and lines of a table of contents, unless the claim's words occur only there.
 func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	p := j.readPassage(passage)
 	if len(p.ranges) == 0 {
@@ -165,7 +166,7 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	}
 	words := j.wordsOf(claim, p.lang)
 	best, score := p.bestSentence(words, nil)
-	// An exact copy wins over any score, unless it is one word, which many sentences have.
+	// A verbatim copy wins over any score, unless it is a single word, which many sentences have.
 	if copied := p.copiedSentence(claim); copied >= 0 && len(words) > 1 {
 		return p.ranges[copied][0], p.ranges[copied][1], 1
 	}
@@ -184,8 +185,8 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 	return p.ranges[best][0], p.ranges[best][1], score
 }
 
-// copiedSentence returns the shortest sentence that states something and has a claim in it, character for character but
-// for white space and the stop at its end; -1 if there is none.
+// copiedSentence returns the shortest stating sentence that contains a claim verbatim, ignoring white space and
+// final punctuation; -1 if there is none.
 func (p *judged) copiedSentence(claim string) int {
 	plain := func(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".!?。！？ ") }
 	claim = plain(claim)
@@ -206,8 +207,8 @@ func asksOrLists(s string) bool {
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || text.Leader(s)
 }
 
-// headingsIn says which of a passage's sentences are headings: short lines that stand alone and end without a stop or
-// with a question mark, with something below.
+// headingsIn reports which sentences of a passage are headings: short lines between blank lines, with text below
+// and without final punctuation, or with a question mark.
 func headingsIn(passage string, ranges [][2]int) []bool {
 	runes := []rune(passage)
 	out := make([]bool, len(ranges))
@@ -222,10 +223,10 @@ func headingsIn(passage string, ranges [][2]int) []bool {
 	return out
 }
 
-// bestSentence returns which sentence holds most of the words, and the share of their weight that it holds. Words that
-// stand in few sentences count more. Where none holds any it is the first, with 0; those in skip are left out.
+// bestSentence returns the index of the sentence with most of the words, and the share of their weight. Rare words
+// count more. It returns the first with 0 if none matches, and leaves out those in skip.
 func (p *judged) bestSentence(words []claimed, skip []bool) (best int, score float64) {
-	found := make([]int, len(words)) // how many sentences hold a word
+	found := make([]int, len(words)) // number of sentences with the word
 	for i := range p.terms {
 		for k, w := range words {
 			if p.terms[i].hasAny(w.terms) {
@@ -247,11 +248,11 @@ func (p *judged) bestSentence(words []claimed, skip []bool) (best int, score flo
 		for k, w := range words {
 			if p.terms[i].hasAny(w.terms) {
 				held += w.weight
-				// a word of every sentence tells little
+				// a word in every sentence is not distinctive
 				rank += w.weight * math.Log(1+float64(len(p.ranges))/float64(found[k]))
 			}
 		}
-		rank -= 1e-5 * float64(r[1]-r[0]) // of two alike the shorter: no sentence is so long that a word weighs less
+		rank -= 1e-5 * float64(r[1]-r[0]) // prefer the shorter of two equals; the penalty is below the weight of a word
 		if held > 0 && rank > bestRank {
 			best, bestRank, score = i, rank, held/total
 		}

@@ -4,22 +4,22 @@ import (
 	"slices"
 )
 
-// MetaWords are words with which answers speak of documents. They need no passage.
+// MetaWords are words that answers use about documents. They need no match in a passage.
 const MetaWords = " source text say page section chapter document file according state mention describe list note " +
 	"report explain specify indicate provide total together sum altogether "
 
-// sentence is what a claim is read against: a sentence of a passage, behind the one before where it begins with a
-// pronoun and so speaks of the same; a row of a table behind the head.
+// sentence is what a claim is compared with: a sentence of a passage, preceded by the previous one if it begins
+// with a pronoun, or a table row preceded by the header.
 type sentence struct {
-	n       int // which one
+	n       int // index of its phrase
 	tokens  []token
 	parts   []part
 	negated []bool // by segment
-	first   int    // the first part that is its own
+	first   int    // index of the first part that is its own
 	row     bool
 }
 
-// sentenceAt returns the sentence whose phrase is the i-th of a passage.
+// sentenceAt returns the sentence of the i-th phrase of a passage.
 func (p *judged) sentenceAt(i int) sentence {
 	own := p.phrases[i]
 	s := sentence{n: i, row: own.row}
@@ -33,8 +33,8 @@ func (p *judged) sentenceAt(i int) sentence {
 	return s
 }
 
-// joinPhrase appends a phrase: it puts the one before a sentence's own: its parts, chunks and segments go on counting,
-// so that words of both can be told apart.
+// joinPhrase appends a phrase and renumbers its parts, chunks and segments, so that words of both can be
+// distinguished.
 func (s *sentence) joinPhrase(p phrase) {
 	parts, chunks, segments := len(s.parts), 0, len(s.negated)
 	if n := len(s.tokens); n > 0 {
@@ -51,10 +51,10 @@ func (s *sentence) joinPhrase(p phrase) {
 	s.parts, s.negated = append(s.parts, p.parts...), append(s.negated, p.negated...)
 }
 
-// isStated reports whether passages say each part of a claim in its own words: a part is taken from one sentence, with
-// words left out, moved with their preposition, or turned from active to passive, but with no word added or replaced,
-// and with what negates, limits and relates it. byRow says that a row of a table holds a part, whose words have no
-// order.
+// isStated reports whether passages state each part of a claim in its own words. Each part must be taken from one
+// sentence, with its negations, limits and relations. Words may be left out, moved with their preposition, or
+// changed from active to passive, but not added or replaced. byRow reports that a table row, whose words have no
+// order, holds a part.
 func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 	before := -1
 	for n := range p.parts {
@@ -71,7 +71,7 @@ func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 		for k, passage := range has {
 			for _, i := range passage.nearPhrases(said, known) {
 				s := passage.sentenceAt(i)
-				// One number for passage and sentence: a passage has no million sentences.
+				// One number for passage and sentence: a passage has fewer than a million sentences.
 				at := k<<20 | s.n
 				bound := p.parts[n].label != ""
 				if before >= 0 && bound && at != before {
@@ -94,12 +94,12 @@ func (p *phrase) isStated(known, talk termSet, has []*judged) (ok, byRow bool) {
 	return true, byRow
 }
 
-// maxCandidates is how many sentences of a passage are looked at that have all words of a part. A part of two common
-// words may stand in hundreds; if none of the first eight states it, it is hardly ever stated in the ninth.
+// maxCandidates is the maximum number of sentences with all words of a part that are compared. Two common words may
+// occur in hundreds; if none of the first eight states the part, the ninth hardly ever does.
 const maxCandidates = 8
 
-// nearPhrases returns the phrases of a passage that hold all words of a part of a claim that the passage has, together
-// with the sentence that they lean on. Words that are known need not be among them.
+// nearPhrases returns the phrases of a passage that contain all words of a part of a claim that the passage has,
+// together with the sentence that they refer to. Known words are optional.
 func (p *judged) nearPhrases(said []token, known termSet) []int {
 	said = said[:min(len(said), maxClause)]
 	if len(p.masks) == 0 {
@@ -138,8 +138,8 @@ func (p *judged) nearPhrases(said []token, known termSet) []int {
 	return out
 }
 
-// holdsPart reports whether a sentence holds a part of a claim. follows says that the part before was found in the same
-// sentence, coordinate that there is a part before, whose subject this one may share.
+// holdsPart reports whether a sentence contains a part of a claim. follows reports that the previous part was found
+// in the same sentence. coordinate reports that there is a previous part, whose subject this one may share.
 func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk termSet, follows, coordinate bool) bool {
 	if s.row {
 		_, ok := s.placeWords(said, -1, known, talk)
@@ -161,24 +161,24 @@ func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk ter
 	return false
 }
 
-// conditions are subordinating words without whose clause nothing is said to be so.
+// conditions are conjunctions of conditional clauses.
 var conditions = wordSet("if unless falls si")
 
-// isConditional reports whether a part of a claim is a condition. What a sentence says on a condition supports no claim
-// that leaves the condition out.
+// isConditional reports whether a part of a claim is a condition. A conditional sentence supports no claim without
+// the condition.
 func (p *phrase) isConditional() bool {
 	return slices.ContainsFunc(p.parts, func(q part) bool { return conditions[q.label] })
 }
 
-// isConditional reports the same of the sentence itself, without the phrases that it leans on.
+// isConditional reports whether the sentence itself, without the phrases that it refers to, has a condition.
 func (s *sentence) isConditional() bool {
 	return slices.ContainsFunc(s.parts[s.first:], func(q part) bool { return conditions[q.label] })
 }
 
-// placeWords puts each word of a part of a claim to its like in a part of a sentence, else in one before it; -1 for
-// words that need no passage. It fails if there is none. A word of about (known) may be left out only in the middle of
-// a part: as its predicate, or a passive's verb, it is what is claimed. main is -1 for a row of a table, whose words
-// have no order.
+// placeWords matches each word of a part of a claim with the same word in a part of a sentence, else in an earlier
+// part. at is -1 for words that need no match. ok is false if a word has no match. A word of about (known) may be
+// left out only in the middle of a part: as its predicate, or a passive's verb, it is the claim. main is -1 for a
+// table row, whose words have no order.
 func (s *sentence) placeWords(said []token, main int, known, talk termSet) (at []int, ok bool) {
 	at = make([]int, len(said))
 	taken := make([]bool, len(s.tokens))

@@ -7,15 +7,15 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// SumMetaWords are words with which answers speak of calculations. They need not stand in one.
+// SumMetaWords are words that answers use about calculations. They need no match.
 const SumMetaWords = MetaWords + " result equal come amount make answer calculate calculation value more " +
 	"ergebnis betragen beträgt ergibt mehr résultat égal plus resultado igual más "
 
-// States reports whether a claim says what facts hold, such as a list of documents or the result of a calculation:
-// every content word of it stands in the facts, in about or in names, what the facts are called, and so does what a
-// number counts. It has to have something of the facts, or of names if nothing else is said. Facts are written by the
-// program in few words, so every word counts here, where a passage may be retold. A claim that denies something states
-// no fact. lang is the claim's language; empty: that of the facts.
+// States reports whether a claim states only facts, such as a list of documents or the result of a calculation.
+// Every content word must occur in the facts, in about or in names, the labels of the facts. So must the noun that
+// a number counts. It must have a word of the facts, or of names if it has no other words. Facts are generated in
+// few words, so every word counts, while a passage may be paraphrased. A negated claim states no fact. lang is the
+// claim's language; empty: that of the facts.
 func (j *Judge) States(lang, claim, about, names, facts string) bool {
 	held, named := j.readPassage(facts), j.readPassage(names)
 	lang = cmp.Or(lang, held.lang)
@@ -39,8 +39,9 @@ func (j *Judge) States(lang, claim, about, names, facts string) bool {
 	return stated || mentioned && !talk
 }
 
-// CountKnown returns how many content words a claim has besides numbers and those of about, and how many of these stand
-// in other texts. ok is false if the claim is in another language than they are, so that words can't be compared.
+// CountKnown returns the number of content words of a claim and how many of them occur in the texts. It ignores
+// numbers and words of about. ok is false if claim and texts have different languages, whose words can't be
+// compared.
 func (j *Judge) CountKnown(claim, about, texts string) (words, known int, ok bool) {
 	lang, spoken := text.Detect(texts), text.Detect(claim)
 	if lang != "" && spoken != "" && lang != spoken {

@@ -12,21 +12,20 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// values reads the cells of one column: numbers in the form, and dates in the order, that its cells or else those of
-// the columns beside it have. Reading a column needs all of its cells first: "1.234" alone may be a thousand or a
-// little more than one.
+// values parses the cells of one column in its number format and date order. Both are detected from all cells of
+// the column, then from adjacent columns: "1.234" alone may be a thousand or a little more than one.
 type values struct {
 	table  *Table
 	column int
 	form   form
 	order  order
-	doubt  string // a cell whose number can be read in two ways, and nothing tells which; empty: none
-	doubts string // likewise of a date
+	doubt  string // a cell with an ambiguous number; empty: none
+	doubts string // a cell with an ambiguous date
 	dates  bool   // more of its cells are dates than numbers
 }
 
-// looksValue reports whether a cell is a number or a date in any form. It doesn't say which.
-// Both forms and both orders are tried, as no column is known at this point.
+// looksValue reports whether a cell is a number or a date in any format. It tries all formats, since the column's
+// is not known yet.
 func looksValue(cell string) bool {
 	for _, f := range []form{pointForm, commaForm} {
 		if _, ok := readNumber(cell, f); ok {
@@ -41,7 +40,7 @@ func looksValue(cell string) bool {
 	return false
 }
 
-// inSteps reports whether numbers are equally far apart, such as years and months are.
+// inSteps reports whether numbers have a constant step, such as years and months.
 func inSteps(cells []string) bool {
 	var before, step int
 	for i, c := range cells {
@@ -54,22 +53,22 @@ func inSteps(cells []string) bool {
 	return len(cells) > 1 && step != 0
 }
 
-// asBeside is how many columns of a table tell how another one is written.
-// More columns than a person's table has: they bound the time that a wide one takes.
+// asBeside is the maximum number of columns that determine the format of another one. It bounds the time for a wide
+// table.
 const asBeside = 200
 
-// votes counts what the cells of a column tell about its form and order.
+// votes counts the evidence of a column's cells for its number format and date order.
 type votes struct {
 	point, comma, day, month int
-	number, date             string // the first cells that can be read in two ways
+	number, date             string // the first ambiguous cells
 	numbers, dates           int
-	sheetDates               bool // some dates are as a spreadsheet program writes those without a form of their own
+	sheetDates               bool // some dates are in a spreadsheet program's default format
 }
 
-// count reads the cells of a column in both forms and both orders, once. Cells that read the same in both ways tell
-// nothing, and the first that doesn't is kept as an example.
+// count parses the cells of a column in both number formats and both date orders, with a cache. Cells with the same
+// value in both are no evidence; the first ambiguous one is kept as an example.
 func (t *Table) count(column int) (v votes) {
-	// Each column is counted once for a table, since each may be asked as one of those beside another.
+	// Cache the result, since a column is also counted for other columns.
 	if v, known := t.counted[column]; known {
 		return v
 	}
@@ -90,7 +89,7 @@ func (t *Table) count(column int) (v votes) {
 		p, isPoint := readNumber(cell, pointForm)
 		c, isComma := readNumber(cell, commaForm)
 		switch {
-		// "12" and "1,234,567" read the same or fit one form only; "1,234" is a thousand or a little more than one.
+		// "12" and "1,234,567" are unambiguous; "1,234" is a thousand or a little more than one.
 		case isPoint && isComma:
 			if p.value.Cmp(c.value) != 0 && v.number == "" {
 				v.number = cell
@@ -107,7 +106,7 @@ func (t *Table) count(column int) (v votes) {
 	return v
 }
 
-// countDate counts a cell that is a date, in one order or both.
+// countDate counts a date cell in one order or both.
 func (v *votes) countDate(cell string) (d date, ok bool) {
 	d, isDay := readDate(cell, dayFirst)
 	m, isMonth := readDate(cell, monthFirst)
@@ -116,7 +115,7 @@ func (v *votes) countDate(cell string) (d date, ok bool) {
 		if !d.at.Equal(m.at) && v.date == "" {
 			v.date = cell
 		}
-		// Such dates are written in the order of the program's settings, which the document's language does not tell.
+		// Such dates follow the program's settings, not the document's language.
 		v.sheetDates = v.sheetDates || d.inNumbers && d.short && !d.slashed
 	case isDay:
 		v.day++
@@ -130,16 +129,16 @@ func (v *votes) countDate(cell string) (d date, ok bool) {
 	return d, true
 }
 
-// read makes out how a column is written. lang is the document's language: it decides where no cell of the table does,
-// but for dates in English, which are written in both orders. The column's own cells go before those beside it, and
-// both before the language. A contradiction among its own cells is a doubt even if one form has more of them.
+// read detects the formats of a column. The evidence of its own cells comes first, then that of adjacent columns,
+// then lang, the document's language. English dates stay ambiguous, since both orders are common. Contradictory
+// cells of the column are ambiguous even if one format has more.
 func (t *Table) read(column int, lang string) *values {
 	own := t.count(column)
 	v := &values{table: t, column: column, form: pointForm, order: dayFirst, dates: own.dates > own.numbers}
 	point, comma, day, month := own.point, own.comma, own.day, own.month
-	// Columns beside it are read only if the column does not say itself, and has a cell that is in doubt.
+	// Other columns are parsed only if the column itself is ambiguous.
 	if point == 0 && comma == 0 && own.number != "" || day == 0 && month == 0 && own.date != "" {
-		for c := range t.Columns[:min(len(t.Columns), asBeside)] { // those beside it
+		for c := range t.Columns[:min(len(t.Columns), asBeside)] { // adjacent columns
 			other := t.count(c)
 			if own.point == 0 && own.comma == 0 {
 				point, comma = point+other.point, comma+other.comma
@@ -154,11 +153,11 @@ func (t *Table) read(column int, lang string) *values {
 		v.doubt = own.number
 	case point == 0 && comma == 0:
 		known := lang != ""
-		// Without a language nothing tells, so that a cell that can be read in two ways stays in doubt.
+		// Without a known language an ambiguous cell stays ambiguous.
 		if v.form = formOf(lang); own.number != "" && !known {
 			v.doubt = own.number
 		}
-	// One of both is 0 where the column's own cells decide; among those beside it the majority decides.
+	// One of both is 0 if the column's own cells decide; among other columns the majority decides.
 	case comma > point:
 		v.form = commaForm
 	}
@@ -175,7 +174,7 @@ func (t *Table) read(column int, lang string) *values {
 	return v
 }
 
-// formOf is the form of a language, by the Unicode Consortium's data. golang.org/x/text has CLDR's data.
+// formOf returns the number format of a language, from the CLDR data of golang.org/x/text.
 func formOf(lang string) form {
 	tag, err := language.Parse(lang)
 	if err == nil && strings.ContainsRune(message.NewPrinter(tag).Sprint(numbers.Decimal(1.5)), ',') {
@@ -184,7 +183,7 @@ func formOf(lang string) form {
 	return pointForm
 }
 
-// number reads a cell as a number. A cell that only fits the other form is read in that: it can't mean anything else.
+// number parses a cell as a number. A cell that only fits the other format is parsed in that.
 func (v *values) number(cell string) (number, bool) {
 	if n, ok := readNumber(cell, v.form); ok {
 		return n, true
@@ -196,7 +195,7 @@ func (v *values) number(cell string) (number, bool) {
 	return readNumber(cell, other)
 }
 
-// date reads a cell as a date.
+// date parses a cell as a date.
 func (v *values) date(cell string) (date, bool) {
 	if d, ok := readDate(cell, v.order); ok {
 		return d, true
@@ -207,7 +206,7 @@ func (v *values) date(cell string) (date, bool) {
 	return readDate(cell, dayFirst)
 }
 
-// refuseDoubt fails with a Refusal when the column's numbers, or its dates, can be read in two ways.
+// refuseDoubt returns a Refusal if the column's numbers, or its dates, are ambiguous.
 func (v *values) refuseDoubt(dates bool) error {
 	title := text.Shorten(v.table.Columns[v.column].Title(), 60)
 	if dates && v.doubts != "" {
@@ -221,8 +220,7 @@ func (v *values) refuseDoubt(dates bool) error {
 	return nil
 }
 
-// show writes a number as the column does: its form, its groups and its unit. like is a number of the column, whose
-// form the result has.
+// show formats a number like the column: its decimal separator, groups and unit. like is a number of the column.
 func (v *values) show(value *big.Rat, like number, decimals int) string {
 	s := decimal(value, decimals)
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
@@ -249,10 +247,10 @@ func (v *values) show(value *big.Rat, like number, decimals int) string {
 	}
 }
 
-// mostShown is how many digits of a number are written; a longer one is written with an exponent.
+// mostShown is the maximum number of digits shown; longer numbers use an exponent.
 const mostShown = 40
 
-// decimal writes a value with some decimals, in the form of JSON. Fifteen digits are kept then.
+// decimal formats a value with some decimals, as JSON. With an exponent it keeps fifteen digits.
 func decimal(value *big.Rat, decimals int) string {
 	s := value.FloatString(decimals)
 	if len(s) <= mostShown {

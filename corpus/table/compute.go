@@ -11,23 +11,23 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// mostMean is how many decimals a mean has that goes on for ever.
+// mostMean is the maximum number of decimals of a mean.
 const mostMean = 6
 
-// Total is a value that was computed. value is nil for a date, whose day is at.
+// Total is a computed value. value is nil for a date, which is in at.
 type Total struct {
 	Label string // "sum of Amount", "count"
-	Shown string // as the column writes it: "4.500,00 €"
-	Plain string // in the form of JSON without a unit: "4500.00"; a date in that of ISO 8601
+	Shown string // in the column's format: "4.500,00 €"
+	Plain string // as JSON without a unit: "4500.00"; dates in ISO 8601
 	Exact bool   // else rounded
 	Unit  string // a currency, "%", …
-	Cells int    // that it was computed of
+	Cells int    // number of cells that it was computed from
 	value *big.Rat
 	at    time.Time
 }
 
-// label names what an aggregate computes. A column that does not exist is named as the query names it, since the label
-// may be wanted for a refusal.
+// label returns the name of an aggregate. It uses the query's name for an unknown column, since a refusal may need
+// the label.
 func (t *Table) label(a Aggregate) string {
 	if a.Column == "" {
 		return string(a.Function)
@@ -39,8 +39,8 @@ func (t *Table) label(a Aggregate) string {
 	return string(a.Function) + " of " + t.Columns[c].Title()
 }
 
-// compute computes what the query asks for of some rows. Numbers of different units have a total each. Totals come in
-// the order of the query.
+// compute returns the query's aggregates of some rows, in the order of the query. Numbers of different units have
+// separate totals.
 func (a *asking) compute(rows []Row) (totals []Total, err error) {
 	for _, g := range a.query.Compute {
 		more, err := a.aggregate(g, rows)
@@ -52,7 +52,7 @@ func (a *asking) compute(rows []Row) (totals []Total, err error) {
 	return totals, nil
 }
 
-// aggregate computes one function. Count and Distinct take any cells, the others numbers or dates.
+// aggregate computes one function. Count and Distinct accept any cells, the others numbers or dates.
 func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	label := a.table.label(g)
 	if g.Column == "" {
@@ -67,7 +67,7 @@ func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	}
 	switch g.Function {
 	case Count, Distinct:
-		// Cells are the same without regard to case, diacritics and white space, as conditions and groups compare them.
+		// Compare cells without case, diacritics and white space, like conditions and groups.
 		seen, filled := map[string]bool{}, 0
 		for _, r := range rows {
 			if cell := r.Cell(column); cell != "" {
@@ -86,28 +86,28 @@ func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 		text.Shorten(string(g.Function), 30))
 }
 
-// count is a total of rows or cells.
+// count returns a Total for a number of rows or cells.
 func count(label string, n int) Total {
 	shown := fmt.Sprint(n)
 	return Total{Label: label, Shown: shown, Plain: shown, Exact: true, Cells: n, value: big.NewRat(int64(n), 1)}
 }
 
-// pot is the numbers of one unit. Adding euros to dollars, or hours to percents, would make a number that means
-// nothing.
+// pot accumulates the numbers of one unit. A sum of euros and dollars, or of hours and percentages, would be
+// meaningless.
 type pot struct {
-	like     number // how the first one is written
-	decimals int    // of the one that has most
+	like     number // format of the first one
+	decimals int    // maximum of the numbers
 	sum      big.Rat
 	least    *big.Rat
 	most     *big.Rat
 	cells    int
 }
 
-// reckon computes of the numbers, or for Min and Max of the dates, of a column. Empty cells are passed over, and cells
-// that are no numbers are told of. No numbers at all sum up to 0, and have no mean.
+// reckon aggregates the numbers of a column, or for Min and Max its dates. It skips empty cells and notes cells
+// that are not numbers. Without numbers the sum is 0 and there is no mean.
 func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Total, error) {
 	v := a.valuesOf(column)
-	// Sums and means of dates mean nothing, so that a column of dates has only these two.
+	// A column of dates supports only Min and Max.
 	if f == Min || f == Max {
 		if v.dates {
 			return a.dates(f, label, v, rows)
@@ -117,7 +117,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 		return nil, err
 	}
 	var pots []*pot
-	var left []string // cells that are no numbers
+	var left []string // cells that are not numbers
 	for _, r := range rows {
 		cell := r.Cell(column)
 		n, ok := v.number(cell)
@@ -128,7 +128,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 			left = append(left, fmt.Sprintf("“%s” in row %d", text.Shorten(cell, 40), r.Number))
 			continue
 		}
-		// A table has few units, so that a list is enough, and keeps the order in which they first come.
+		// A table has few units, so a list is fast enough, and it keeps their order.
 		i := slices.IndexFunc(pots, func(p *pot) bool { return p.like.unit == n.unit })
 		if i < 0 {
 			i = len(pots)
@@ -137,7 +137,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 		pots[i].add(n)
 	}
 	title := text.Shorten(a.table.Columns[column].Title(), 60)
-	// Only now is it known that none of the cells is a number: then the question is wrong, and some of them are a note.
+	// If no cell is a number, refuse the query; otherwise only note the other cells.
 	if len(pots) == 0 && len(left) > 0 {
 		return nil, refuse("The column “%s” has no numbers in these rows, but %s. “%s” needs numbers; count and "+
 			"distinct take any cells.", title, strings.Join(left[:min(3, len(left))], ", "), f)
@@ -148,7 +148,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 			title)
 	}
 	if len(pots) == 0 {
-		// The empty sum is 0, and an exact one.
+		// The empty sum is exactly 0.
 		if f == Sum {
 			return []Total{{Label: label, Shown: "0", Plain: "0", Exact: true, value: new(big.Rat)}}, nil
 		}
@@ -161,7 +161,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 	return totals, nil
 }
 
-// noteLeft tells which cells are no numbers.
+// noteLeft adds a note with the cells that are not numbers.
 func (a *asking) noteLeft(title string, left []string) {
 	if len(left) > 0 {
 		few := strings.Join(left[:min(3, len(left))], ", ")
@@ -200,7 +200,7 @@ func (p *pot) total(f Function, label string, v *values) Total {
 		t.value = p.most
 	case f == Mean:
 		t.value.Quo(t.value, big.NewRat(int64(p.cells), 1))
-		// FloatPrec tells how many decimals a fraction has in full; 1/3 has no end, and is not exact.
+		// FloatPrec returns the number of decimals of a fraction; 1/3 has an infinite expansion, and is not exact.
 		digits, exact := t.value.FloatPrec()
 		if !exact {
 			digits = mostMean
@@ -212,12 +212,12 @@ func (p *pot) total(f Function, label string, v *values) Total {
 	return t
 }
 
-// dates is the first or the last day of a column. The result is shown as its cell has it.
+// dates returns the first or the last day of a column, formatted as in its cell.
 func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
 	if err := v.refuseDoubt(true); err != nil {
 		return nil, err
 	}
-	// The day is compared, and the cell shown as it stands: a column may write days in several ways.
+	// Compare days, but show the cell: a column may contain several date formats.
 	var best date
 	var left []string
 	t := Total{Label: label, Exact: true}
@@ -236,7 +236,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 		}
 	}
 	a.noteLeft(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
-	// No dates are no error: the rows that fulfil the conditions may have none.
+	// Without dates there is no total, and no error: the selected rows may have none.
 	if t.Cells == 0 {
 		return nil, nil
 	}
@@ -244,12 +244,12 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 	return []Total{t}, nil
 }
 
-// withoutTotals leaves out the last row of the table if it adds up what stands above it: each number in it is the sum
-// of its column, and a cell is empty that all other rows fill. Such a row without an empty cell is only told of.
-// Counting it would double each sum. Only a row that is among the rows of the result can be left out.
+// withoutTotals drops the table's last row if it is a total: each number in it is the sum of its column, and it
+// lacks a cell that all other rows fill. Otherwise each sum would be doubled. A total row without an empty cell is
+// only noted. Only a row of the result can be dropped.
 func (a *asking) withoutTotals(rows []Row) []Row {
-	// A table of two rows has nothing to add up, and the last row may have been left out by a condition already. Start
-	// is where a row stands in the text, and tells rows apart.
+	// A table of two rows has no total row, and a condition may have dropped the last row already. Start identifies
+	// a row by its offset.
 	all := a.table.Rows
 	n := len(rows)
 	if n == 0 || len(all) < 3 || rows[n-1].Start != all[len(all)-1].Start {
@@ -259,7 +259,7 @@ func (a *asking) withoutTotals(rows []Row) []Row {
 	for c := range a.table.Columns {
 		cell := last.Cell(c)
 		if cell == "" {
-			// A row of totals has no date or name of its own, so that it lacks a cell which every other row has.
+			// A total row has no date or name, so it lacks a cell that every other row has.
 			lacks = lacks || !slices.ContainsFunc(all[:len(all)-1], func(r Row) bool { return r.Cell(c) == "" })
 			continue
 		}
@@ -275,8 +275,7 @@ func (a *asking) withoutTotals(rows []Row) []Row {
 				sum.Add(&sum, x.value)
 			}
 		}
-		// One column whose last number is no sum is enough for the row to be an ordinary one. A sum of 0 proves
-		// nothing.
+		// One column whose last number is not the sum means an ordinary row. A sum of 0 proves nothing.
 		if x, ok := v.number(cell); ok && numbers > 1 {
 			if x.value.Cmp(&sum) != 0 || sum.Sign() == 0 {
 				return rows

@@ -8,38 +8,36 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// order is how a column writes its dates.
+// order is the date format of a column.
 type order string
 
-// The orders of day, month and year in numbers.
+// The orders of day, month and year in numeric dates.
 const (
 	dayFirst   order = "day-month-year"
 	monthFirst order = "month-day-year"
 )
 
-// date is a day, or a moment of one. at is in UTC, which stands for no zone: cells name none.
+// date is a date with an optional time. at is in UTC without meaning: cells have no time zone.
 type date struct {
 	at time.Time
-	// inNumbers: its month is a number, and stands before or behind the day as the order of its column says
+	// inNumbers: the month is a number, before or after the day according to the column's order
 	inNumbers bool
 	short     bool // its year has two digits
-	slashed   bool // its parts stand between slashes or points, as people of its language write them
+	slashed   bool // its parts are separated by slashes or points, as users of its language write them
 }
 
 const (
-	// Smaller numbers are more often parts of codes than years; the century's edge follows what spreadsheet programs
-	// do.
-	maxDate  = 40   // bytes of a cell that may be a date
-	leastAge = 1000 // years before it are none
-	century  = 30   // two digits below it are of this century, the others of the last
+	// Smaller numbers are more often parts of codes than years; the century cutoff is that of spreadsheet programs.
+	maxDate  = 40   // maximum bytes of a date cell
+	leastAge = 1000 // earliest year
+	century  = 30   // two-digit years below it are of this century, the others of the last
 )
 
 var dateSigns = strings.NewReplacer("年", "-", "月", "-", "日", "", "년", "-", "월", "-", "일", "")
 
-// readDate reads a cell as a date in an order: 2026-03-12, 12.03.2026, 3/12/26, 12-Mar-26, 12 March 2026, 2026年3月12日,
-// each with a time of the day behind it or without. A date with points is always day first, as no language writes it
-// otherwise; slashes and dashes leave the order open. Days that don't exist, such as the 31st of April, make it no
-// date.
+// readDate parses a cell as a date in an order: 2026-03-12, 12.03.2026, 3/12/26, 12-Mar-26, 12 March 2026,
+// 2026年3月12日, each with an optional time. A date with points is always day first, in all languages; slashes and
+// dashes depend on the order. Days that do not exist, such as the 31st of April, are rejected.
 func readDate(cell string, o order) (d date, ok bool) {
 	s := strings.TrimSpace(cell)
 	if len(s) > maxDate || strings.IndexAny(s, "0123456789") < 0 {
@@ -94,7 +92,7 @@ func readDate(cell string, o order) (d date, ok bool) {
 	return d, true
 }
 
-// yearOf reads a year of four digits, or of two.
+// yearOf parses a year of four or two digits.
 func yearOf(s string) (year int, ok bool) {
 	year, err := strconv.Atoi(s)
 	switch {
@@ -109,7 +107,7 @@ func yearOf(s string) (year int, ok bool) {
 	}
 }
 
-// cutClock takes the time of the day off a date. ok is false for something with a colon that is no time.
+// cutClock removes the time from a date. ok is false for text with a colon that is not a time.
 func cutClock(s string) (day string, clock time.Duration, ok bool) {
 	at := strings.IndexByte(s, ':')
 	if at < 0 {
@@ -129,11 +127,10 @@ func cutClock(s string) (day string, clock time.Duration, ok bool) {
 	return "", 0, false
 }
 
-// period is the days that a condition names: one day, a month or a year, in the form of ISO 8601. A moment counts to
-// its day.
+// period is a range of days for a condition: a day, a month or a year in ISO 8601. A time counts as its day.
 type period struct{ from, to time.Time } // [from, to)
 
-// readPeriod reads 2026-03-12, 2026-03 and 2026.
+// readPeriod parses 2026-03-12, 2026-03 and 2026.
 func readPeriod(s string) (p period, ok bool) {
 	for _, form := range []struct {
 		layout              string

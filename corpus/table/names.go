@@ -9,19 +9,19 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// maxNamed is how many names a refusal lists.
+// maxNamed is the maximum number of names listed in a refusal.
 const maxNamed = 30
 
-// Refusal says in sentences why a question can't be answered, and what to ask instead. It is an error, so that it goes
-// the way of one up to the tool, which gives it to the model as text.
+// Refusal is a message on why a query can't be answered, and what to ask instead. It is an error that the tool
+// passes to the model as text.
 type Refusal string
 
-// Error returns the sentences.
+// Error returns the message.
 func (r Refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
 
-// tableName is what a table without a heading is called.
+// tableName returns the name of a table without a heading.
 func tableName(i, all int) string {
 	if all == 1 {
 		return "table"
@@ -29,8 +29,8 @@ func tableName(i, all int) string {
 	return "table " + strconv.Itoa(i+1)
 }
 
-// Choose picks the table that a query is about: the one of that name or number, else the only one that has all columns
-// that the query names. It fails with a Refusal that lists the tables. Names are compared without case and diacritics.
+// Choose selects the table of a query: by its name or number, else the only one with all columns of the query. It
+// returns a Refusal that lists the tables otherwise. Names are compared without case and diacritics.
 func Choose(tables []*Table, q Query) (*Table, error) {
 	if len(tables) == 0 {
 		return nil, refuse("The document has no table.")
@@ -69,7 +69,7 @@ func Choose(tables []*Table, q Query) (*Table, error) {
 	}
 }
 
-// listTables names tables with their numbers and columns: "1 “Invoices” (A Number, B Customer)".
+// listTables lists tables with their numbers and columns: "1 “Invoices” (A Number, B Customer)".
 func listTables(tables []*Table) string {
 	var out []string
 	for i, t := range tables[:min(len(tables), maxNamed)] {
@@ -81,7 +81,7 @@ func listTables(tables []*Table) string {
 	return strings.Join(out, "; ")
 }
 
-// listColumns names the first columns with their letters: "A Number, B Customer".
+// listColumns lists the first columns with their letters: "A Number, B Customer".
 func (t *Table) listColumns(most int) string {
 	var out []string
 	for _, c := range t.Columns[:min(len(t.Columns), most)] {
@@ -93,8 +93,8 @@ func (t *Table) listColumns(most int) string {
 	return strings.Join(out, ", ")
 }
 
-// column finds a column by its name, whatever its case, else by its letter. It fails with a Refusal that lists the
-// columns. Two columns of one name can only be asked for by their letters.
+// column returns the index of a column by its name, ignoring case, else by its letter. Otherwise it returns a
+// Refusal that lists the columns. Columns with the same name can only be identified by letter.
 func (t *Table) column(name string) (int, error) {
 	asked := text.Fold(oneLine(name))
 	found := -1
@@ -122,7 +122,7 @@ func (t *Table) column(name string) (int, error) {
 		text.Shorten(name, 60), t.listColumns(maxNamed))
 }
 
-// hasColumns reports, as a Refusal, the first column of a query that the table lacks.
+// hasColumns returns a Refusal for the first column of a query that the table lacks.
 func (t *Table) hasColumns(q Query) error {
 	for _, name := range q.columns() {
 		if _, err := t.column(name); err != nil {
@@ -132,20 +132,20 @@ func (t *Table) hasColumns(q Query) error {
 	return nil
 }
 
-// runeWalker cuts a text by rune offsets; those near the last ones are found fast. Cells come in order, so that the
-// whole text is walked through about once.
+// runeWalker slices a text by rune offsets. Ascending offsets, like those of cells, need about one pass over the
+// text.
 type runeWalker struct {
 	text        string
 	runes, byte int
 }
 
-// slice is the text between two rune offsets.
+// slice returns the text between two rune offsets.
 func (w *runeWalker) slice(start, end int) string {
 	from := w.seek(start)
 	return w.text[from:w.seek(end)]
 }
 
-// seek is where a rune begins, in bytes.
+// seek returns the byte offset of a rune.
 func (w *runeWalker) seek(rune int) int {
 	if rune < w.runes {
 		w.runes, w.byte = 0, 0

@@ -8,14 +8,13 @@ import (
 )
 
 const (
-	maxDigits       = 400 // of a number, its exponent counted in zeros
+	maxDigits       = 400 // digits of a number, with its exponent as zeros
 	maxUnit         = 12  // runes of a unit
-	maxNumeral      = 500 // bytes of a cell that may be a number
-	currencyLetters = 3   // of a currency such as EUR; of a unit before a number at most
+	maxNumeral      = 500 // maximum bytes of a number cell
+	currencyLetters = 3   // letters of a currency such as EUR; the maximum of a unit before a number
 )
 
-// form is how a column writes its numbers: which sign stands before the decimals. The other sign may then stand between
-// groups of digits.
+// form is the number format of a column: the decimal separator. The other separator may group digits.
 type form rune
 
 // The forms.
@@ -24,26 +23,25 @@ const (
 	commaForm form = ',' // 1.234,50
 )
 
-// number is a number with its unit: a currency, "%", "kg"; empty if it has none. decimals are those that it is written
-// with, so that a sum can be shown with as many.
+// number is a parsed number with its unit: a currency, "%", "kg" or empty. decimals is the number of decimals
+// written, so that a sum can be shown with as many.
 type number struct {
 	value    *big.Rat
 	unit     string
-	before   bool // the unit stands before it
-	space    bool // with a space between
+	before   bool // the unit precedes the digits
+	space    bool // with a space in between
 	decimals int
-	grouped  rune // the sign between groups of digits; 0: none
+	grouped  rune // the group separator; 0: none
 }
 
-// spaces and signs that mean the same in numbers.
-// The no-break space, its narrow form and the thin space part groups of digits; the minus sign and the dash stand
-// before numbers; Switzerland parts groups by an apostrophe, mostly the curly one; and the last one is the wide form of
-// East Asia, as the digits that plainNumeral knows.
+// plainSigns normalises characters in numbers. The no-break space, its narrow form and the thin space group digits;
+// the minus sign and the dash are signs; Switzerland groups digits with an apostrophe, mostly the curly one; the
+// last is the full-width percent sign of East Asia.
 var plainSigns = strings.NewReplacer(
 	"\u00a0", " ", "\u202f", " ", "\u2009", " ", "−", "-", "–", "-", "’", "'", "％", "%",
 )
 
-// plainNumeral is a cell with the plain forms of signs and digits.
+// plainNumeral returns a cell with normalised signs and digits.
 func plainNumeral(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return s
@@ -56,29 +54,29 @@ func plainNumeral(s string) string {
 	}, plainSigns.Replace(s))
 }
 
-// readNumber reads a cell in a form. What is no number in that form is not ok: words, dates, and codes with leading
-// zeros, which are names. The digits are found first; what stands around them must be signs and one unit. Parentheses
-// of accounts and a minus at either side make it negative, but not both.
+// readNumber parses a cell in a number format. ok is false for words, dates, and codes with leading zeros. The text
+// around the digits must be signs and one unit. Accounting parentheses or a minus on either side make the number
+// negative, but not both.
 func readNumber(cell string, f form) (n number, ok bool) {
 	if len(cell) > maxNumeral {
 		return n, false
 	}
 	s := plainNumeral(strings.TrimSpace(cell))
-	// From here on bytes are enough: all digits and signs that matter are ASCII by now.
+	// Bytes are enough from here on: all relevant digits and signs are ASCII.
 	first, last := strings.IndexAny(s, "0123456789"), strings.LastIndexAny(s, "0123456789")
 	if first < 0 {
 		return n, false
 	}
-	// The sign before the decimals may be the first of the number.
+	// The number may begin with the decimal separator.
 	if first > 0 && rune(s[first-1]) == rune(f) { // .5
 		first--
 	}
 	before, middle, after := s[:first], s[first:last+1], s[last+1:]
 	negative := false
-	if strings.HasPrefix(before, "(") && strings.HasSuffix(after, ")") { // of accounts
+	if strings.HasPrefix(before, "(") && strings.HasSuffix(after, ")") { // accounting notation
 		before, after, negative = before[1:], after[:len(after)-1], true
 	}
-	// A minus stands at either side, once. Behind the digits it must follow them directly, as accounts write it: "5-".
+	// One minus is allowed, on either side. After the digits it must follow directly, as in accounting: "5-".
 	for _, side := range []*string{&before, &after} {
 		switch {
 		case strings.Contains(*side, "-"):
@@ -102,9 +100,9 @@ func readNumber(cell string, f form) (n number, ok bool) {
 	return n, true
 }
 
-// readUnit is what stands before or behind the digits of a number, on one side only: a sign of a currency or of a
-// share, or a word. A word stands apart from the digits, but for a currency of three capitals, and one before them is
-// short: “Room 12” is no number. Four runes that are neither letters nor signs may be in it, as in "km/h" or "m²".
+// readUnit parses the text before or after the digits, on one side only: a currency or percent sign, or a word. A
+// word is separated from the digits, except for a currency of three capitals. A word before the digits must be
+// short: “Room 12” is not a number. Four runes may be neither letters nor signs, as in "km/h" or "m²".
 func readUnit(before, after string) (unit string, first, space, ok bool) {
 	unit = strings.TrimSpace(before)
 	first = unit != ""
@@ -137,11 +135,11 @@ func readUnit(before, after string) (unit string, first, space, ok bool) {
 	return unit, first, space, apart && short
 }
 
-// readDigits reads the digits of a number, in groups of three (of two and three in India) or in one run, with decimals
-// and an exponent. The whole exponent counts towards maxDigits, so that "1e999" can't fill memory.
+// readDigits parses the digits of a number, in groups of three (in India two and three) or ungrouped, with decimals
+// and an exponent. The exponent counts towards maxDigits, so that "1e999" can't exhaust memory.
 func (n *number) readDigits(s string, f form) bool {
 	mantissa, exponent := s, 0
-	// The exponent is read by hand, at most four digits of it, since SetString would compute 1e999999999.
+	// Parse the exponent by hand, at most four digits, since SetString would compute 1e999999999.
 	if at := strings.IndexAny(s, "eE"); at >= 0 {
 		mantissa = s[:at]
 		for i, r := range strings.TrimLeft(s[at+1:], "+-") {
@@ -163,7 +161,7 @@ func (n *number) readDigits(s string, f form) bool {
 	if len(digits) > 1 && digits[0] == '0' && n.unit == "" && fraction == "" {
 		return false // 007
 	}
-	// A fraction of whole numbers: sums of money stay exact, in contrast to those of float64.
+	// Exact arithmetic keeps sums of money exact, unlike float64.
 	value, ok := new(big.Rat).SetString("0" + digits + "." + fraction + "0")
 	if !ok {
 		return false
@@ -180,8 +178,8 @@ func (n *number) readDigits(s string, f form) bool {
 	return true
 }
 
-// joinGroups joins the groups of a whole number's digits. All groups have one sign between them, the first has one to
-// three digits and no leading zero. Between the others of India there are two digits, "12,34,567".
+// joinGroups joins the digit groups of a whole number. All groups have the same separator; the first has one to
+// three digits and no leading zero. In India the inner groups have two digits, "12,34,567".
 func (n *number) joinGroups(s string, f form) (digits string, ok bool) {
 	if strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0 {
 		return s, true

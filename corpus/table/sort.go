@@ -7,12 +7,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// sort puts rows in the query's order. Numbers and dates come by their size, before words; empty cells come last. Cells
-// are read once for each row, before they are compared. Equal ones stay in the order of the table.
+// sort sorts rows by the query's order: numbers and dates by value, before words; empty cells last. Cells are
+// parsed once, before the comparison. The sort is stable.
 func (a *asking) sort(rows []Row) error {
 	a.query.OrderBy = slices.DeleteFunc(slices.Clone(a.query.OrderBy), func(o Order) bool {
 		_, err := a.table.column(o.Column)
-		// A name that is a column stays, even if a total has it too.
+		// A column takes precedence over a total of the same name.
 		return err != nil && a.totalNamed(o.Column) >= 0 // one row of totals needs no order
 	})
 	if len(a.query.OrderBy) == 0 {
@@ -31,7 +31,7 @@ func (a *asking) sort(rows []Row) error {
 		}
 		columns = append(columns, c)
 	}
-	// Reading a cell takes much longer than comparing two keys, and sorting compares each row many times.
+	// Parsing a cell takes much longer than comparing two keys, and sorting compares each row many times.
 	keys := make(map[int][]key, len(rows))
 	for _, r := range rows {
 		for _, c := range columns {
@@ -42,11 +42,11 @@ func (a *asking) sort(rows []Row) error {
 	return nil
 }
 
-// compareKeys compares keys in the order of the query, each up or down. What is empty comes last either way.
+// compareKeys compares sort keys, each ascending or descending. Empty cells come last either way.
 func (a *asking) compareKeys(x, y []key) int {
 	for i, o := range a.query.OrderBy {
 		n := x[i].compare(y[i])
-		// Descending turns everything round, also which kind comes first; only what is empty stays last.
+		// Descending also reverses the order of kinds; only empty cells stay last.
 		if o.Descending && x[i].kind != keyNone && y[i].kind != keyNone {
 			n = -n
 		}
@@ -57,7 +57,7 @@ func (a *asking) compareKeys(x, y []key) int {
 	return 0
 }
 
-// keyKind is what a key is; the order of the constants is that of cells of different kinds.
+// keyKind is the kind of a sort key; the constants are in sort order.
 type keyKind int
 
 const (
@@ -67,7 +67,7 @@ const (
 	keyNone
 )
 
-// key is what a cell is put in order by.
+// key is the sort key of a cell.
 type key struct {
 	kind   keyKind
 	number number
@@ -75,12 +75,12 @@ type key struct {
 	words  string
 }
 
-// key reads a cell.
+// key returns the sort key of a cell.
 func (v *values) key(cell string) key {
 	if cell == "" {
 		return key{kind: keyNone}
 	}
-	// In a column of dates "2026" is a year, and is put among the days.
+	// In a column of dates "2026" is a year.
 	if n, ok := v.number(cell); ok && !v.dates {
 		return key{kind: keyNumber, number: n}
 	}
@@ -90,7 +90,7 @@ func (v *values) key(cell string) key {
 	return key{kind: keyWords, words: text.Fold(oneLine(cell))}
 }
 
-// compare puts smaller numbers, earlier dates and words in the order of their folded bytes first.
+// compare orders by kind, then by number, date, or folded words.
 func (k key) compare(o key) int {
 	switch {
 	case k.kind != o.kind:
@@ -104,8 +104,8 @@ func (k key) compare(o key) int {
 	}
 }
 
-// sortGroups puts groups in the query's order: by a column that they are made of, or by what is computed. Without one
-// they stay in the order of their first rows. A name that is both a column of the groups and a total means the column.
+// sortGroups sorts groups by a column of GroupBy or by an aggregate. Without an order they stay in the order of
+// their first rows. A name that is both means the column.
 func (a *asking) sortGroups(columns []int) error {
 	if len(a.query.OrderBy) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (a *asking) sortGroups(columns []int) error {
 	for _, o := range a.query.OrderBy {
 		c, err := a.table.column(o.Column)
 		by := slices.Index(columns, c)
-		// A column that the groups are not made of has one value for each row, so that a total is what can be meant.
+		// Other columns have one value for each row, so the name can only mean a total.
 		if at := a.totalNamed(o.Column); (err != nil || by < 0) && at >= 0 {
 			label := a.table.label(a.query.Compute[at])
 			for i, g := range groups {
@@ -131,7 +131,7 @@ func (a *asking) sortGroups(columns []int) error {
 			keys[i] = append(keys[i], a.valuesOf(c).key(g.Values[by]))
 		}
 	}
-	// Positions are sorted rather than groups, so that groups and their keys stay together.
+	// Sort indexes rather than groups, so that groups and their keys stay together.
 	order := make([]int, len(groups))
 	for i := range order {
 		order[i] = i
@@ -145,7 +145,7 @@ func (a *asking) sortGroups(columns []int) error {
 	return nil
 }
 
-// keyOf is what a group is put in order by: the first total of that label.
+// keyOf returns the sort key of a group: the first total with the label.
 func (g Group) keyOf(label string) key {
 	for _, t := range g.Totals {
 		switch {
@@ -159,8 +159,8 @@ func (g Group) keyOf(label string) key {
 	return key{kind: keyNone}
 }
 
-// totalNamed is the aggregate that a name means: its label, with or without “of”, its function if no other has it, or
-// its column if nothing else is computed of that; -1 if none is meant.
+// totalNamed returns the index of the aggregate that a name means, or -1. The name is its label, with or without
+// “of”, its function if that is unique, or its column if that has one aggregate.
 func (a *asking) totalNamed(name string) int {
 	signs := strings.NewReplacer("(", " ", ")", " ", " of ", " ")
 	plain := func(s string) string { return oneLine(signs.Replace(text.Fold(s))) }
@@ -180,7 +180,7 @@ func (a *asking) totalNamed(name string) int {
 	return found
 }
 
-// listLabels names what the query computes.
+// listLabels returns the names of the query's aggregates and groups.
 func (a *asking) listLabels() string {
 	var out []string
 	for _, g := range a.query.Compute {

@@ -1,14 +1,14 @@
-// Package table finds the tables of documents and answers questions about their cells: which rows fit conditions, how
-// many there are, and what their numbers come to. It reads numbers, currencies, percents and dates in the forms that a
-// column's cells have, and refuses a column that can be read in two ways. A question is a fixed set of fields (Query);
-// there is no code in it. It knows no store.
+// Package table finds the tables of documents and queries their cells: it selects rows by conditions, counts them
+// and aggregates their numbers. It parses numbers, currencies, percentages and dates in the formats of a column's
+// cells, and refuses a column with ambiguous values. A query is a fixed set of fields (Query), without code. The
+// package imports no store.
 //
-// table.go finds tables among blocks and tells their heads; column.go, number.go and date.go read what cells say;
-// where.go, compute.go and sort.go do what a query asks, which query.go describes and puts together; names.go finds
-// columns by their names and words refusals; written.go knows how people write a result.
+// table.go finds tables among blocks and detects their header rows; column.go, number.go and date.go parse cells;
+// where.go, compute.go and sort.go implement filters, aggregates and sorting; query.go describes queries and runs
+// them; names.go resolves column names and words refusals; written.go recognises results as people write them.
 //
-// Numbers are exact (big.Rat): a sum of amounts has no rounding error. What can't be answered for certain is refused
-// with a sentence for the model that asked (Refusal), which can then ask otherwise.
+// Numbers are exact (big.Rat): a sum of amounts has no rounding error. A query without a certain answer returns a
+// Refusal, a message to the model, which can then change its query.
 package table
 
 import (
@@ -21,47 +21,47 @@ import (
 )
 
 const (
-	maxHeads  = 300 // runes of the names of all columns, as Row.Heads repeats them
-	titleRows = 20  // rows above a table's head at most
-	sampled   = 500 // rows by which is told what a column mostly holds
+	maxHeads  = 300 // maximum runes of all column names, as Row.Heads repeats them
+	titleRows = 20  // maximum rows above a table's header
+	sampled   = 500 // sampled rows for detecting a column's type
 
 	sectionJoint = " › "
 )
 
-// Table is a table of a document, with the blocks that it goes on in. It is read once and not changed afterwards, but
-// for what is counted of its columns: it is not safe for concurrent use.
+// Table is a table of a document, including the blocks that continue it. It is immutable except for cached column
+// statistics, so it is not safe for concurrent use.
 type Table struct {
-	Name    string // the heading above it, which is the name of its sheet; else "table 2"
+	Name    string // the heading above it, which is the sheet name; else "table 2"
 	Section string // path of the headings above it, joined by sectionJoint
 	Columns []Column
-	Rows    []Row // below the head
-	Cut     bool  // it goes on in the document as text: its last rows are no rows here
+	Rows    []Row // below the header
+	Cut     bool  // it continues as text in the document; these rows are not in Rows
 
 	numbers []int // of the columns, in their sheet or from 1
-	sheet   bool  // its rows and columns have the numbers of a sheet
-	all     []Row // with the head and what stands above it
+	sheet   bool  // rows and columns have sheet numbers
+	all     []Row // with the header and the rows above it
 	counted map[int]votes
 }
 
 // Column is a column of a table.
 type Column struct {
 	Letter string // as in its sheet; A, B, … in other documents
-	Name   string // of the head, empty if it has none
+	Name   string // from the header, or empty
 }
 
-// Row is a row of a table. Offsets are half-open, as those of blocks are, so that a row can be cited.
+// Row is a row of a table. Offsets are half-open, like those of blocks, so that a row can be cited.
 type Row struct {
-	Number     int      // in its sheet; in other documents counted from the head, which is 1
+	Number     int      // in its sheet; in other documents counted from the header, which is 1
 	Cells      []string // one for each column of the table
-	Block      string   // id of the block that it stands in
+	Block      string   // ID of its block
 	Start, End int      // rune offsets in the document's text
-	Heads      string   // the names above what stands there, joined as cells are, at most maxHeads runes
-	columns    []int    // of the table, in which its block has cells
+	Heads      string   // names of its block's columns, joined as cells are, at most maxHeads runes
+	columns    []int    // of the table, for the cells of its block
 }
 
-// Read returns the tables of a document, in order. What stands alone above a table, such as its title, is none. A table
-// may go on in several blocks, which doctext cuts where a block gets too long; in a sheet also behind a blank row. Text
-// directly below a sheet's table is what went beyond the most cells.
+// Read returns the tables of a document, in order. A single row, such as the title above a table, is not a table. A
+// table may continue in several blocks: doctext splits long blocks, and a sheet's table may continue after a blank
+// row. Text directly below a sheet's table is the overflow beyond the maximum number of cells.
 func Read(body string, blocks []corpus.Block) []*Table {
 	var tables []*Table
 	var open *Table
@@ -106,7 +106,7 @@ func Read(body string, blocks []corpus.Block) []*Table {
 	return kept
 }
 
-// rowsOf are the rows of a block, with their cells by the columns of the block.
+// rowsOf returns the rows of a block, with cells by the block's columns.
 func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 	rows := make([]Row, 0, len(b.Cells))
 	for r, cells := range b.Cells {
@@ -125,9 +125,9 @@ func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 	return rows
 }
 
-// takes reports whether a block goes on with the table: it says so itself, or it stands below it in its sheet, in the
-// same columns, and has numbers where the table has some from its first row on. Two tables of a sheet that stand below
-// each other have heads of their own, in words.
+// takes reports whether a block continues the table. Either it is marked as a continuation, or it follows in the
+// same sheet and columns. Then its first row must have a value in a column that mostly has values. A new table
+// below in a sheet has its own header, in words.
 func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	if b.Columns != "" {
 		return true
@@ -150,8 +150,8 @@ func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 	return shared
 }
 
-// mostlyValues reports whether most of what stands in a column so far, below its first row, are numbers or dates. At
-// most sampled rows are looked at.
+// mostlyValues reports whether most filled cells of a column, below its first row, are numbers or dates. It looks
+// at no more than sampled rows.
 func (t *Table) mostlyValues(column int) bool {
 	filled, values := 0, 0
 	for _, r := range t.all[min(1, len(t.all)):min(len(t.all), sampled)] {
@@ -164,7 +164,7 @@ func (t *Table) mostlyValues(column int) bool {
 	return 2*values > filled
 }
 
-// add takes over the rows of a block, each cell in its column. Columns that the table doesn't have yet are added to it.
+// add appends the rows of a block, each cell in its column. It adds columns that the table lacks.
 func (t *Table) add(b *corpus.Block, rows []Row) {
 	place := map[int]int{}
 	for i, n := range t.numbers {
@@ -204,7 +204,7 @@ func (t *Table) add(b *corpus.Block, rows []Row) {
 	}
 }
 
-// SectionOf is the path of headings to a row, with the names of its columns at the end.
+// SectionOf returns the heading path of a row, followed by its column names.
 func (t *Table) SectionOf(r Row) string {
 	if t.Section == "" || r.Heads == "" {
 		return t.Section + r.Heads
@@ -212,7 +212,7 @@ func (t *Table) SectionOf(r Row) string {
 	return t.Section + sectionJoint + r.Heads
 }
 
-// Cell is what stands in a column of a row.
+// Cell returns the text of a row's cell in a column.
 func (r Row) Cell(column int) string {
 	if column < len(r.Cells) {
 		return r.Cells[column]
@@ -220,8 +220,8 @@ func (r Row) Cell(column int) string {
 	return ""
 }
 
-// different is how many cells of a row are filled with something of their own: a cell that reaches over several
-// columns is in each.
+// different returns the number of distinct non-empty cells of a row: a merged cell is repeated in each of its
+// columns.
 func (r Row) different() int {
 	seen := map[string]bool{}
 	for _, c := range r.Cells {
@@ -232,8 +232,8 @@ func (r Row) different() int {
 	return len(seen)
 }
 
-// findHead tells the head from what stands above it and from the rows below. A first row that has numbers where the
-// others have some is a row like them. A table without a head has columns with letters only.
+// findHead separates the header from the rows above and below it. A first row with numbers in numeric columns is a
+// data row. The columns of a table without a header have letters only.
 func (t *Table) findHead() {
 	head := t.headRow()
 	named := !t.isData(head)
@@ -262,9 +262,9 @@ func (t *Table) findHead() {
 	}
 }
 
-// headRow is where the head stands: of the rows above the first one with a number in a column of numbers the one that
-// fills most columns, each in its own words, and more than half of them; else that first row itself. At most titleRows
-// are looked at: below them there is no head.
+// headRow returns the index of the header. It considers the rows above the first one with a number in a numeric
+// column. The header is the one that fills the most columns with distinct text, if that is more than half of them;
+// else it is that first row. It looks at no more than titleRows rows.
 func (t *Table) headRow() int {
 	var numbers []int
 	for c := range t.numbers {
@@ -292,8 +292,8 @@ func (t *Table) headRow() int {
 	return head
 }
 
-// isData reports whether a row is one like those below it: a column of numbers has a number in it. Numbers in equal
-// steps, such as years, may be names of columns.
+// isData reports whether a row is a data row: numeric columns have a number in it. Numbers in equal steps, such as
+// years, may be column names.
 func (t *Table) isData(row int) bool {
 	below := &Table{all: t.all[row:]}
 	var numbers []string
@@ -310,7 +310,7 @@ func (t *Table) isData(row int) bool {
 	return len(numbers) > 0 && !inSteps(numbers)
 }
 
-// Title is what people call a column: its name, else its letter.
+// Title returns the display name of a column: its name, or its letter.
 func (c Column) Title() string {
 	if c.Name != "" {
 		return c.Name
@@ -318,5 +318,5 @@ func (c Column) Title() string {
 	return c.Letter
 }
 
-// oneLine is a text without line breaks and double spaces.
+// oneLine returns a text without line breaks and repeated spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus/table"
 )
 
-// read reads the tables of a file as the library does.
+// read extracts the tables of a file like the library.
 func read(t testing.TB, name, body string) []*table.Table {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -38,7 +38,7 @@ func readFile(t testing.TB, path string) []*table.Table {
 	return table.Read(x.Text, x.Blocks)
 }
 
-// ask asks the table of a query and returns what it came to, in a line.
+// ask runs a query on the table that it selects and returns the result in a line.
 func ask(t testing.TB, tables []*table.Table, lang string, q table.Query) string {
 	t.Helper()
 	chosen, err := table.Choose(tables, q)
@@ -228,7 +228,7 @@ func TestNumbersAndDatesAreReadInTheFormsOfLanguages(t *testing.T) {
 	}
 }
 
-// The sum over any table is that of a plain reference computation, whatever the numbers look like.
+// The sum of any table equals that of a reference computation, in any number format.
 func TestSumsAreThoseOfAReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -322,7 +322,7 @@ func TestASheetIsFoundWithItsHeadAndWithoutItsTotal(t *testing.T) {
 	}
 }
 
-// The head stands below lines of words, one of which reaches over columns, and above cells that hold numbers.
+// The header is below lines of words, one of which spans columns, and above cells with numbers.
 func TestTheHeadStandsBelowWords(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "people.csv", "Some,people,,\nor,merging,merging,merging\nName,Work,Age,Town\n"+

@@ -6,13 +6,13 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// test is a condition that is ready to look at cells.
+// test is a compiled condition.
 type test struct {
 	column int
 	fits   func(cell string) bool
 }
 
-// wanted is a value as it is compared: as words, and as a number or as days if it is one. All three may be set, as
+// wanted is a parsed comparison value: as words, and as a number or as days if possible. All three may be set:
 // "2026" is words, a number and a year.
 type wanted struct {
 	words  string // folded
@@ -20,9 +20,9 @@ type wanted struct {
 	days   *period
 }
 
-// testOf makes a condition ready. It fails with a Refusal for a condition that makes no sense, and for one that
-// compares numbers or dates of a column in which these can be read in two ways. Comparing sizes needs a number or a
-// date; equality also takes words, without case and diacritics.
+// testOf compiles a condition. It returns a Refusal for an invalid condition, and for a comparison with ambiguous
+// numbers or dates of a column. Ordering needs a number or a date; equality also accepts words, without case and
+// diacritics.
 func (a *asking) testOf(c Condition) (test, error) {
 	column, err := a.table.column(c.Column)
 	if err != nil {
@@ -30,11 +30,11 @@ func (a *asking) testOf(c Condition) (test, error) {
 	}
 	t := test{column: column}
 	v := a.valuesOf(column)
-	// Titles stand in refusals, which a model reads: a head of a page's length would be all that it reads.
+	// Shorten titles in refusals, since a model reads them.
 	title := text.Shorten(a.table.Columns[column].Title(), 60)
 	need := 1
 	switch {
-	// These two take no value, and whatever was given is passed over.
+	// These two take no value; any given is ignored.
 	case c.Op == Empty:
 		t.fits = func(cell string) bool { return cell == "" }
 		return t, nil
@@ -53,7 +53,7 @@ func (a *asking) testOf(c Condition) (test, error) {
 	var want []wanted
 	for _, value := range c.Values {
 		w := v.wanted(value)
-		// Contains compares words only, so that doubtful numbers don't matter to it.
+		// Contains compares only words, so ambiguous numbers don't matter.
 		if c.Op != Contains && (w.number != nil || w.days != nil) {
 			if err := v.refuseDoubt(w.days != nil); err != nil {
 				return test{}, err
@@ -89,8 +89,7 @@ func (a *asking) testOf(c Condition) (test, error) {
 			case c.Op == AtLeast:
 				return !below
 			}
-			// Only Between comes here. Both ends belong to it; a year or a month as its end belongs to it up to its
-			// last day.
+			// Only Between gets here. Both ends are inclusive; a year or a month as the end includes its last day.
 			last, under, ok := v.compare(cell, want[1])
 			return ok && !below && (under || last)
 		}
@@ -101,8 +100,8 @@ func (a *asking) testOf(c Condition) (test, error) {
 	return t, nil
 }
 
-// wanted reads a value in the form of the column, else in that of JSON and ISO 8601. In a column of dates 2026 is a
-// year, elsewhere it is a number.
+// wanted parses a value in the format of the column, else as JSON and ISO 8601. In a column of dates 2026 is a
+// year, elsewhere a number.
 func (v *values) wanted(value Value) wanted {
 	w := wanted{words: text.Fold(oneLine(value.Text))}
 	if value.Number != "" {
@@ -127,7 +126,8 @@ func (v *values) wanted(value Value) wanted {
 	return w
 }
 
-// isAny reports whether a cell is one of the values: in the same words in any case, the same number, or on such a day.
+// isAny reports whether a cell equals one of the values: the same words ignoring case, the same number, or a date
+// in its period.
 func (v *values) isAny(cell string, want []wanted) bool {
 	words := text.Fold(oneLine(cell))
 	for _, w := range want {
@@ -141,8 +141,8 @@ func (v *values) isAny(cell string, want []wanted) bool {
 	return false
 }
 
-// compare reports whether a cell is equal to a value, or below it. A cell of another kind or unit is not comparable. A
-// value without a unit is comparable with cells of any unit.
+// compare reports whether a cell is equal to a value, or below it. ok is false for a cell of another kind or unit.
+// A value without a unit matches cells of any unit.
 func (v *values) compare(cell string, w wanted) (same, below, ok bool) {
 	switch {
 	case cell == "":

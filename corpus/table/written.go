@@ -8,12 +8,12 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// mostRounded is to how many decimals people round a number.
+// mostRounded is the maximum number of decimals that people round to.
 const mostRounded = 2
 
-// Written are the ways in which people write a total that is given in the form of JSON, or a date in that of ISO 8601:
-// with and without zeros at the end, rounded to a few decimals, with each sign between groups and before decimals. An
-// answer is checked by them: a number in it must be one of these ways to write a total.
+// Written returns the formats in which people write a total, given as JSON, or a date, given in ISO 8601. They
+// include totals with and without trailing zeros, rounded to a few decimals, with each group and decimal separator.
+// They validate the numbers in an answer.
 func Written(plain string) (out []string) {
 	if day, err := time.Parse(time.DateOnly, plain); err == nil {
 		return []string{plain, day.Format("2 January 2006"), day.Format("January 2, 2006"), day.Format("02.01.2006")}
@@ -45,7 +45,7 @@ func Written(plain string) (out []string) {
 	return out
 }
 
-// group puts a sign between each three digits of a whole number.
+// group inserts a separator between groups of three digits.
 func group(whole, sign string) string {
 	digits := strings.TrimPrefix(whole, "-")
 	minus := whole[:len(whole)-len(digits)]

@@ -11,9 +11,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// InUTF8 decodes a text whose server names its encoding and puts a byte order mark (U+FEFF) in front, which settles the
-// encoding for its reader. A text with a mark of its own keeps that one. It fails with [chat.CodeTooLarge] for more
-// than most bytes of UTF-8.
+// InUTF8 decodes a text with the encoding that its server declares, and prepends a byte order mark (U+FEFF), which
+// defines the encoding for the parser. A text with its own mark keeps that one. It returns [chat.CodeTooLarge] for
+// more than most bytes of UTF-8.
 func InUTF8(body []byte, label string, most int) ([]byte, error) {
 	if label == "" {
 		return body, nil

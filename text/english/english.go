@@ -1,6 +1,5 @@
-// Package english has the refusal and puts numbers and words together: "4 steps", "1,840 searches". Every sentence of the program that
-// counts something goes through it, so that plurals and digits read the same everywhere. It imports nothing of the
-// program.
+// Package english has the refusal sentence and formats numbers and nouns: "4 steps", "1,840 searches". All messages
+// with a count use it, so that plurals and digits are consistent. It imports nothing of the program.
 package english
 
 import (
@@ -11,11 +10,11 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// Refusal begins every answer to a question that the documents do not answer. Prompts quote it, and clients get it word
-// for word.
+// Refusal begins every answer to a question that the documents do not answer. Prompts quote it, and clients get it
+// verbatim.
 const Refusal = "I couldn't find relevant information about that in your documents."
 
-// Count returns "1 step", "4 steps", "1,840 searches".
+// Count formats a number with a noun: "1 step", "4 steps", "1,840 searches".
 func Count[N int | int64](n N, noun string) string {
 	switch {
 	case n == 1:
@@ -29,7 +28,7 @@ func Count[N int | int64](n N, noun string) string {
 	}
 }
 
-// Digits returns "1,840".
+// Digits formats a number with thousands separators: "1,840".
 func Digits[N int | int64](n N) string {
 	text := strconv.FormatInt(int64(n), 10)
 	first := 0
@@ -42,7 +41,7 @@ func Digits[N int | int64](n N) string {
 	return text
 }
 
-// Choose returns a if one holds, and b else: for words that agree with a number.
+// Choose returns a if one is true, else b: for words that agree with a number.
 func Choose(one bool, a, b string) string {
 	if one {
 		return a
@@ -50,7 +49,8 @@ func Choose(one bool, a, b string) string {
 	return b
 }
 
-// Languages names languages by their codes (ISO 639-1): "German", "German and Polish". What is no code stays as it is.
+// Languages returns the names of language codes (ISO 639-1): "German", "German and Polish". Invalid codes are
+// returned unchanged.
 func Languages(codes []string) string {
 	names := make([]string, len(codes))
 	for i, code := range codes {

@@ -1,11 +1,11 @@
-// Package locale says the page's sentences in the reader's language. A sentence is defined once, in English, where it
-// is used (T, N); what it is in other languages stands in catalogue/, one file for each language, under the English
-// words. Plurals follow CLDR. A context carries the language; without one it is English. It imports nothing of the
-// program but package english.
+// Package locale translates the page's sentences. A sentence is defined once, in English, where it is used (T, N);
+// its translations are in catalogue/, one file for each language, keyed by the English words. Plurals follow CLDR.
+// A context carries the language; the default is English. The package imports nothing of the program but package
+// english.
 //
-// To add a language of the page, add it to the list in text/locale/locale.go and write text/locale/catalogue/*.json.
-// The menu of
-// the page then has it, and browsers that ask for it get it.
+// To add a language of the page, add it to the list in text/locale/locale.go and write
+// text/locale/catalogue/*.json. The language menu of the page then includes it, and browsers that request it get
+// it.
 package locale
 
 import (
@@ -22,34 +22,34 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Language is one that the page can be read in. It never changes, so many goroutines may use it.
+// Language is a language of the page. It is immutable and safe for concurrent use.
 type Language struct {
-	Code        string // as BCP 47 and the attribute lang have it
+	Code        string // BCP 47 code, also for the attribute lang
 	Name        string // in the language itself
 	RightToLeft bool
 
 	tag       language.Tag
-	catalogue string                        // the file of its words; empty: they are English
-	words     func() map[string]translation // by the English words
+	catalogue string                        // its catalogue file; empty: English
+	words     func() map[string]translation // translations by English words
 	numbers   *message.Printer
-	alter     func(string) string // makes a language of English; nil: the catalogue does
+	alter     func(string) string // derives the language from English; nil: use the catalogue
 }
 
-// translation is what a sentence is in a language: one form, or one for each of the language's plurals.
+// translation is a translated sentence: one form, or one for each plural form.
 type translation struct {
-	one   string // without plurals
+	one   string // without plural forms
 	forms map[plural.Form]string
 }
 
 //go:embed catalogue/*.json
 var files embed.FS
 
-// English is the language that everything is written in first.
+// English is the source language.
 var English = &Language{
 	Code: "en", Name: "English", tag: language.English, words: func() map[string]translation { return nil },
 }
 
-// Languages are all, English first.
+// Languages lists all languages, English first.
 var Languages = []*Language{
 	English,
 	translated("de", "Deutsch"),
@@ -59,22 +59,22 @@ var Languages = []*Language{
 	translated("zh-Hans", "简体中文"),
 }
 
-// translated is a language with a catalogue, which is read when a page is first drawn in it.
+// translated returns a language whose catalogue is parsed when a page is first rendered in it.
 func translated(code, name string) *Language {
 	l := &Language{Code: code, Name: name, tag: language.MustParse(code), catalogue: "catalogue/" + code + ".json"}
 	l.numbers = message.NewPrinter(l.tag)
 	l.words = sync.OnceValue(func() map[string]translation {
 		words, err := readCatalogue(files, l.catalogue)
 		if err != nil {
-			panic(err) // it is part of the program, and a test reads it
+			panic(err) // it is embedded, and a test reads it
 		}
 		return words
 	})
 	return l
 }
 
-// readCatalogue reads an object of English sentences, each with its translation or, for one that counts, with an object
-// of CLDR's plural forms.
+// readCatalogue decodes a JSON object of English sentences, each with its translation or, for a counted one, an
+// object of CLDR's plural forms.
 func readCatalogue(from fs.FS, name string) (map[string]translation, error) {
 	body, err := fs.ReadFile(from, name)
 	if err != nil {
@@ -106,7 +106,7 @@ func readCatalogue(from fs.FS, name string) (map[string]translation, error) {
 	return words, nil
 }
 
-// pluralForms are CLDR's names of them.
+// pluralForms maps CLDR's names of plural forms.
 var pluralForms = map[string]plural.Form{
 	"other": plural.Other, "zero": plural.Zero, "one": plural.One, "two": plural.Two, "few": plural.Few,
 	"many": plural.Many,
@@ -120,10 +120,11 @@ var matcher = func() language.Matcher {
 	return language.NewMatcher(tags)
 }()
 
-// maxHeader is how many bytes of Accept-Language are looked at.
+// maxHeader is the maximum number of bytes of Accept-Language that are parsed.
 const maxHeader = 256
 
-// Find returns the language of a code, nil if the page does not speak it. That of tests is found by its code alone.
+// Find returns the language with a code, nil if it is not supported. The pseudo language of tests is found only by
+// its code.
 func Find(code string) *Language {
 	if code == Pseudo.Code {
 		return Pseudo
@@ -136,7 +137,7 @@ func Find(code string) *Language {
 	return nil
 }
 
-// Match returns the language that fits a reader best: chosen, a code, if the page speaks it, else the best of the
+// Match returns the best language for a reader: the chosen code if it is supported, else the best match of the
 // header Accept-Language, else English.
 func Match(chosen, accept string) *Language {
 	if l := Find(chosen); l != nil {
@@ -158,12 +159,12 @@ func Match(chosen, accept string) *Language {
 
 type contextKey struct{}
 
-// With returns a context in which sentences are said in a language.
+// With returns a context with a language for translations.
 func With(ctx context.Context, l *Language) context.Context {
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
-// Of is the context's language, English without one.
+// Of returns the context's language; the default is English.
 func Of(ctx context.Context) *Language {
 	if l, ok := ctx.Value(contextKey{}).(*Language); ok {
 		return l
@@ -171,7 +172,7 @@ func Of(ctx context.Context) *Language {
 	return English
 }
 
-// Direction is the value of the attribute dir.
+// Direction returns the value of the attribute dir.
 func (l *Language) Direction() string {
 	if l.RightToLeft {
 		return "rtl"

@@ -78,7 +78,7 @@ func TestPluralsAreThoseOfTheLanguage(t *testing.T) {
 	}
 }
 
-// What other rooms say in English is told by its form, with what it counts and names.
+// English sentences of other packages are recognised by their form, with counts and names.
 func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
 	list := newPhrases([]string{
 		"Ready.", "Found {=1}", "{=1} in {=2}", "The file “{1}” is larger than {2}. Split it.", "Opened {1}{2}",
@@ -106,7 +106,7 @@ func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
 		"12 passages in 1 document": "12 Stellen (1 Dokument)",
 		"Once in a while":           "Once in a while", // has the form of the one above, but counts nothing
 		"The file “a “b” c.pdf” is larger than 5 MiB. Split it.": "Datei „a “b” c.pdf“: über 5 MiB. Teilen.",
-		"Read {1} and Ready.":       "Gelesen: {1} and Ready.", // what a document is named is not touched
+		"Read {1} and Ready.":       "Gelesen: {1} and Ready.", // document names are not translated
 		"Opened a.pdf, page 3":      "Geöffnet: a.pdf, page 3",
 		"Read ":                     "Read ",
 		"":                          "",
@@ -164,7 +164,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// What somebody puts into a sentence must not cost more than its length.
+// User input in a sentence must not cost more than linear time.
 func TestASentenceMadeToBeSlowIsNot(t *testing.T) {
 	ctx := in("de")
 	slow := strings.Repeat("CSV in ", 130) + "x"

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/number"
 )
 
-// Decimal writes a number with so many digits behind the point or comma.
+// Decimal formats a number with a fixed number of decimals.
 func Decimal(ctx context.Context, x float64, places int) string {
 	l := Of(ctx)
 	if l.catalogue == "" {
@@ -18,10 +18,10 @@ func Decimal(ctx context.Context, x float64, places int) string {
 	return l.numbers.Sprint(number.Decimal(x, number.Scale(places)))
 }
 
-// units of sizes are the same in all languages that the page speaks.
+// units of sizes are the same in all supported languages.
 var units = []string{"B", "kB", "MB", "GB", "TB", "PB"}
 
-// Size writes a number of bytes in thousands: "82 kB", "1.5 MB", "1,5 MB".
+// Size formats a number of bytes with decimal prefixes: "82 kB", "1.5 MB", "1,5 MB".
 func Size(ctx context.Context, bytes int64) string {
 	l := Of(ctx)
 	if l.catalogue == "" {
@@ -50,24 +50,24 @@ var (
 	dayAtClock = T("{date}, {time} UTC")
 )
 
-// Day writes a day of this year: "2 January". Dates are those of UTC.
+// Day formats a date of this year: "2 January". Dates are in UTC.
 func Day(ctx context.Context, t time.Time) string {
 	t = t.UTC()
 	return day.Say(ctx, strconv.Itoa(t.Day()), monthNames[t.Month()-1])
 }
 
-// Date writes a day: "2 January 2006".
+// Date formats a date: "2 January 2006".
 func Date(ctx context.Context, t time.Time) string {
 	t = t.UTC()
 	return dayOfYear.Say(ctx, strconv.Itoa(t.Day()), monthNames[t.Month()-1], strconv.Itoa(t.Year()))
 }
 
-// Moment writes a day and a time: "2 January 2006, 15:04 UTC".
+// Moment formats a date and time: "2 January 2006, 15:04 UTC".
 func Moment(ctx context.Context, t time.Time) string {
 	return dayAtClock.Say(ctx, Date(ctx, t), t.UTC().Format("15:04"))
 }
 
-// Month writes a month, with its year or without: "January 2006".
+// Month formats a month, optionally with its year: "January 2006".
 func Month(ctx context.Context, t time.Time, withYear bool) string {
 	t = t.UTC()
 	if !withYear {
@@ -76,19 +76,19 @@ func Month(ctx context.Context, t time.Time, withYear bool) string {
 	return monthYear.Say(ctx, monthNames[t.Month()-1], strconv.Itoa(t.Year()))
 }
 
-// shortMonths are what is left of a month's name where there is little room.
+// shortMonths are abbreviated names of months.
 var shortMonths = [...]Text{
 	T("Jan"), T("Feb"), T("Mar"), T("Apr"), T("May"), T("Jun"), T("Jul"), T("Aug"), T("Sep"), T("Oct"), T("Nov"),
 	T("Dec"),
 }
 
-// ShortDay writes a day of this year where there is little room: "2 Jan".
+// ShortDay formats a date of this year with an abbreviated month: "2 Jan".
 func ShortDay(ctx context.Context, t time.Time) string {
 	t = t.UTC()
 	return day.Say(ctx, strconv.Itoa(t.Day()), shortMonths[t.Month()-1])
 }
 
-// ShortDate writes a day where there is little room: "2 Jan 2006".
+// ShortDate formats a date with an abbreviated month: "2 Jan 2006".
 func ShortDate(ctx context.Context, t time.Time) string {
 	t = t.UTC()
 	return dayOfYear.Say(ctx, strconv.Itoa(t.Day()), shortMonths[t.Month()-1], strconv.Itoa(t.Year()))

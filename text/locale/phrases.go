@@ -13,30 +13,31 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Phrases are sentences that other parts of the program say in English, as the API, the log and stored events have
-// them. They are told by their form: "{n} passages in {documents}" is what "12 passages in 3 documents" was made of.
+// Phrases translates English sentences that other parts of the program produce in the API, the log and stored
+// events. A sentence is recognised by its form: "12 passages in 3 documents" matches the form "{n} passages in
+// {documents}".
 type Phrases struct {
 	exact map[string]bool
-	forms []phraseForm // the one with the most words first
+	forms []phraseForm // longest literal text first
 }
 
-// phraseForm is a sentence's words between its holes.
+// phraseForm is a sentence pattern: literal text and placeholders (holes).
 type phraseForm struct {
-	words  string   // the English words, under which the catalogues have it
-	parts  []string // what stands before, between and behind its holes: one more than there are holes
+	words  string   // the English words, the key in the catalogues
+	parts  []string // literals before, between and after the holes: one more than there are holes
 	holes  []string
-	weight int      // bytes of it that are no holes
-	void   []string // holes right behind others, which hold what stands in both
+	weight int      // bytes of literal text
+	void   []string // holes directly after other holes, which capture the text of both
 }
 
 //go:embed phrases.txt
 var phraseList string
 
-// known are the phrases of the program, made when the first page in another language than English is drawn.
+// known returns the program's phrases, parsed on first use with a language other than English.
 var known = sync.OnceValue(func() *Phrases { return newPhrases(strings.Split(strings.TrimSpace(phraseList), "\n")) })
 
-// Known says an English sentence of another part of the program in the context's language, as it is if it is none that
-// is known.
+// Known translates an English sentence of another part of the program to the context's language. An unknown
+// sentence is returned unchanged.
 func Known(ctx context.Context, sentence string) string {
 	l := Of(ctx)
 	if l == English || sentence == "" {
@@ -46,7 +47,8 @@ func Known(ctx context.Context, sentence string) string {
 	return said
 }
 
-// KnownClosely is Known for words that may be a model's: only a form with much of the program's own words counts.
+// KnownClosely is Known for text that may come from a model: it matches only forms with at least closeForm bytes of
+// literal text.
 func KnownClosely(ctx context.Context, sentence string) string {
 	l := Of(ctx)
 	if l == English || sentence == "" {
@@ -56,16 +58,15 @@ func KnownClosely(ctx context.Context, sentence string) string {
 	return said
 }
 
-// Bounds of what is recognised, so that no sentence takes long.
+// Limits of recognition, which bound its time.
 const (
-	anyForm     = 0     // bytes of words that a form has at least
+	anyForm     = 0     // minimum literal bytes of a form
 	closeForm   = 30    // likewise
-	maxDepth    = 3     // phrases inside phrases
-	maxSentence = 1_000 // bytes; a longer one stays as it is
+	maxDepth    = 3     // nesting depth of phrases
+	maxSentence = 1_000 // bytes; a longer sentence is returned unchanged
 )
 
-// newPhrases makes phrases of their forms, one in a line. What counts has a form for one and, behind a tab, one for
-// more.
+// newPhrases parses forms, one in a line. A counted form has the singular and, after a tab, the plural.
 func newPhrases(lines []string) *Phrases {
 	p := &Phrases{exact: map[string]bool{}}
 	for _, line := range lines {
@@ -82,7 +83,7 @@ func newPhrases(lines []string) *Phrases {
 	return p
 }
 
-// add adds a form under the words that the catalogues have it by.
+// add adds a form with its catalogue key words.
 func (p *Phrases) add(form, words string) {
 	f := phraseForm{words: words}
 	for {
@@ -107,7 +108,7 @@ func (p *Phrases) add(form, words string) {
 	p.forms = append(p.forms, f)
 }
 
-// match returns what stands in the form's holes in a sentence. What {n} holds is a number.
+// match returns the values of the form's holes in a sentence. {n} matches only a number.
 func (f phraseForm) match(sentence string) ([]string, bool) {
 	rest, begins := strings.CutPrefix(sentence, f.parts[0])
 	if !begins {
@@ -130,11 +131,11 @@ func (f phraseForm) match(sentence string) ([]string, bool) {
 	return values, rest == ""
 }
 
-// isNumber reports whether a text is a whole number as package english writes it: "1,840".
+// isNumber reports whether a text is a whole number as formatted by package english: "1,840".
 func isNumber(text string) bool { return strings.Trim(text, "0123456789,") == "" }
 
-// say says an English sentence in a language, if it is exactly one of these or has a form with at least so many bytes
-// of words. is tells whether it is.
+// say translates an English sentence. is reports whether it is a known sentence or matches a form with at least
+// least bytes of literal text.
 func (p *Phrases) say(l *Language, sentence string, least, depth int) (said string, is bool) {
 	if len(sentence) > maxSentence || depth == 0 {
 		return sentence, false
@@ -155,8 +156,8 @@ func (p *Phrases) say(l *Language, sentence string, least, depth int) (said stri
 	return sentence, false
 }
 
-// refill says a form with what its holes held. A hole like {=1} holds a phrase; if it does not, this is no such
-// sentence.
+// refill translates a form and inserts the values of its holes. The value of a hole like {=1} must itself be a
+// known phrase; otherwise is is false.
 func (p *Phrases) refill(l *Language, f phraseForm, values []string, depth int) (said string, is bool) {
 	pairs := make([]string, 0, 2*len(values)+2)
 	number := 1
@@ -167,7 +168,7 @@ func (p *Phrases) refill(l *Language, f phraseForm, values []string, depth int) 
 			if value, is = p.say(l, value, anyForm, depth-1); !is {
 				return "", false
 			}
-		case strings.Count(value, " ") > 1 && p.exact[value]: // a sentence in a sentence, no name
+		case strings.Count(value, " ") > 1 && p.exact[value]: // a nested sentence, not a name
 			value = l.word(value)
 		case hole == "{n}":
 			number, _ = strconv.Atoi(strings.ReplaceAll(value, ",", ""))
@@ -178,37 +179,37 @@ func (p *Phrases) refill(l *Language, f phraseForm, values []string, depth int) 
 	for _, hole := range f.void {
 		pairs = append(pairs, hole, "")
 	}
-	if !slices.Contains(f.holes, "{n}") { // some forms for one write it out
+	if !slices.Contains(f.holes, "{n}") { // some singular forms spell the number out
 		pairs = append(pairs, "{n}", "1")
 	}
 	return strings.NewReplacer(pairs...).Replace(l.form(f.words, number)), true
 }
 
-// Text is a sentence or a word of the page. Its holes, like {name}, are filled when it is said. The zero Text says
-// nothing.
+// Text is a translatable sentence or word of the page. Placeholders like {name} are filled when it is rendered. The
+// zero Text is empty.
 type Text struct{ english string }
 
-// T defines a text by its English words.
+// T returns the text with the given English words.
 func T(english string) Text { return Text{english} }
 
-// IsZero reports whether there is nothing to say.
+// IsZero reports whether the text is empty.
 func (t Text) IsZero() bool { return t.english == "" }
 
-// English is the text as it is defined.
+// English returns the English source text.
 func (t Text) English() string { return t.english }
 
-// In says the text in the context's language. Its holes stay: the page's script fills them.
+// In returns the translation to the context's language. Placeholders stay: the page's script fills them.
 func (t Text) In(ctx context.Context) string { return Of(ctx).word(t.english) }
 
-// Say says the text with its holes filled: the first hole of the English words with the first value, and so on,
-// wherever they stand in the other language. A value is a string, a number, which gets the language's digits, or a
-// Text.
+// Say returns the translation with its placeholders filled. Values are in the order of the English placeholders,
+// regardless of their order in the translation. A value is a string, a Text, or a number, which is formatted for
+// the language.
 func (t Text) Say(ctx context.Context, values ...any) string {
 	l := Of(ctx)
 	return l.fill(l.word(t.english), holes(t.english), values)
 }
 
-// word is a text's translation; English words where there is none.
+// word returns the translation of a text, with the English words as the fallback.
 func (l *Language) word(english string) string {
 	if l.alter != nil {
 		return l.alter(english)
@@ -219,7 +220,7 @@ func (l *Language) word(english string) string {
 	return english
 }
 
-// form is the translation of what counts, in the plural form for a number.
+// form returns the translation of a counted text in the plural form for n.
 func (l *Language) form(english string, n int) string {
 	forms := l.words()[english].forms
 	if forms == nil {
@@ -231,15 +232,14 @@ func (l *Language) form(english string, n int) string {
 	return forms[plural.Other]
 }
 
-// Counted is a text that counts something: "{n} page", "{n} pages".
+// Counted is a text with singular and plural: "{n} page", "{n} pages".
 type Counted struct{ one, other string }
 
-// N defines a text that counts by its English words for one and for more. Both have the hole {n}. The catalogues have
-// it under the words for more.
+// N returns a counted text with the English singular and plural. Both have the placeholder {n}. The plural is the
+// catalogue key.
 func N(one, other string) Counted { return Counted{one, other} }
 
-// Count says how many there are, in the plural form that the language has for the number. values fill the holes but
-// {n}.
+// Count returns the translation in the language's plural form for n. values fill the placeholders other than {n}.
 func (c Counted) Count(ctx context.Context, n int, values ...any) string {
 	l, words := Of(ctx), c.other
 	if n == 1 && l.catalogue == "" {
@@ -252,10 +252,10 @@ func (c Counted) Count(ctx context.Context, n int, values ...any) string {
 	return l.fill(words, slices.DeleteFunc(holes(c.other), func(hole string) bool { return hole == "{n}" }), values)
 }
 
-// English are the words for more than one, under which the catalogues have it.
+// English returns the English plural, which is the catalogue key.
 func (c Counted) English() string { return c.other }
 
-// fill puts values in the place of holes, which are in the order of the English words.
+// fill replaces placeholders with values; open lists the placeholders in the order of the English words.
 func (l *Language) fill(words string, open []string, values []any) string {
 	if len(values) == 0 {
 		return words
@@ -270,7 +270,7 @@ func (l *Language) fill(words string, open []string, values []any) string {
 	return strings.NewReplacer(pairs...).Replace(words)
 }
 
-// value is what fills a hole.
+// value formats the value of a placeholder.
 func (l *Language) value(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -283,7 +283,7 @@ func (l *Language) value(v any) string {
 	return "" // a test finds it: nothing else is ever passed
 }
 
-// holes are the holes of a text, in their order.
+// holes returns the placeholders of a text, in order.
 func holes(text string) []string {
 	var found []string
 	for {
@@ -300,7 +300,7 @@ func holes(text string) []string {
 	}
 }
 
-// Digits writes a whole number: "1,840", "1.840", "1 840".
+// Digits formats a whole number with the language's separators: "1,840", "1.840", "1 840".
 func (l *Language) Digits(n int) string {
 	if l.catalogue == "" || -1000 < n && n < 1000 {
 		return english.Digits(n)
@@ -308,5 +308,5 @@ func (l *Language) Digits(n int) string {
 	return l.numbers.Sprint(n)
 }
 
-// Digits writes a whole number in the context's language.
+// Digits formats a whole number in the context's language.
 func Digits(ctx context.Context, n int) string { return Of(ctx).Digits(n) }

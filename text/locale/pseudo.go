@@ -7,14 +7,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Pseudo is a language for tests: English, 40 % longer, between brackets, on a page from right to left. What a page
-// shows without the brackets can't be translated, and what does not fit won't fit in German either.
+// Pseudo is a language for tests: English, 40 % longer, in brackets, from right to left. Text without brackets is
+// untranslatable, and text that does not fit would not fit in German either.
 var Pseudo = &Language{
 	Code: "en-XA", Name: "Pseudo", RightToLeft: true, tag: language.English, alter: lengthen,
 	words: func() map[string]translation { return nil },
 }
 
-// lengthen is a text as Pseudo has it. Its holes stay.
+// lengthen returns a text in Pseudo. Its placeholders stay.
 func lengthen(text string) string {
 	if text == "" {
 		return ""

@@ -19,7 +19,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// sources are the program's own files, by their paths from the module's root.
+// sources returns the syntax trees of the program's own files, by path from the module's root.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	files, set := map[string]*ast.File{}, token.NewFileSet()
@@ -52,7 +52,7 @@ func sources(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// literal is the value of a string constant, also of one that stands in several lines.
+// literal returns the value of a string constant, including concatenated ones.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -68,7 +68,7 @@ func literal(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// called is the name of what a call calls: "T", "english.Count".
+// called returns the name of a called function: "T", "english.Count".
 func called(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -82,7 +82,8 @@ func called(e ast.Expr) string {
 	return ""
 }
 
-// texts are the English words of all texts (with "" ) and of all that count (with the words for one) in the program.
+// texts returns the English words of all texts (with "") and of all counted texts (with the singular) in the
+// program.
 func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -117,11 +118,12 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 	return found
 }
 
-// The rooms whose sentences the page shows.
+// speaking matches the packages whose sentences the page displays.
 var speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
 	`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
 
-// silent say nothing that a page shows: descriptions and answers for programs, suites of tests, other protocols.
+// silent matches files without displayed sentences: descriptions and responses of APIs, test suites, other
+// protocols.
 var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1|export)/|` +
 	`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
 	`^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
@@ -129,12 +131,12 @@ var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1|export
 	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
 	`^server/httpio/(strict|value|query|legible)\.go`)
 
-// The files whose functions return sentences.
+// returning lists the files whose functions return sentences.
 var returning = []string{
 	"agent/run/spent.go", "agent/llm/offline/tools.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go",
 }
 
-// fields hold sentences, and so do calls with these names, whose first argument is a format.
+// fields contain sentences; said are calls whose first argument is a format string.
 var (
 	fields = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
 	said   = []string{"chat.Invalid", "httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound", "refusedResult"}
@@ -144,7 +146,7 @@ var (
 // gatherer collects the forms of sentences.
 type gatherer struct{ forms map[string]bool }
 
-// form is an expression's words with holes for what is known only when it is said; "" if it has no words.
+// form returns the words of an expression with placeholders for run-time values; "" if it has no words.
 func (g *gatherer) form(e ast.Expr, n *int) string {
 	if text, ok := literal(e); ok {
 		return text
@@ -177,7 +179,7 @@ func (g *gatherer) form(e ast.Expr, n *int) string {
 	return "{" + strconv.Itoa(*n) + "}"
 }
 
-// format is a format of package fmt with holes for its verbs.
+// format replaces the verbs of a fmt format string with placeholders.
 func (g *gatherer) format(text string, args []ast.Expr, n *int) string {
 	i := -1
 	text = strings.ReplaceAll(text, "%%", "\x00")
@@ -195,13 +197,13 @@ func (g *gatherer) format(text string, args []ast.Expr, n *int) string {
 	}), "\x00", "%")
 }
 
-// counted adds what english.Count says of a noun.
+// counted adds the forms that english.Count produces for a noun.
 func (g *gatherer) counted(noun string) {
 	_, several, _ := strings.Cut(english.Count(2, noun), " ")
 	g.forms["{n} "+noun+"\t{n} "+several] = true
 }
 
-// ofPrograms are sentences that name a header, a field or a parameter: only a program's request can bring them about.
+// ofPrograms matches sentences that name a header, a field or a parameter: only API requests can cause them.
 var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|parameter|body|context|header)|` +
 	`\b(must be|must hold|agent\.|config\.|multipart|Idempotency-Key|X-API-Key|GET /|` +
 	`Milvus|cursor|tool call|arguments)\b`)
@@ -214,7 +216,7 @@ func (g *gatherer) add(e ast.Expr) {
 	g.addForm(g.form(e, &n))
 }
 
-// addForm adds a form, unless it is holes alone.
+// addForm adds a form, unless it has only placeholders.
 func (g *gatherer) addForm(form string) {
 	form = strings.TrimSpace(form)
 	if !onlyHoles.MatchString(form) && !ofPrograms.MatchString(form) && len(form) > 1 {
@@ -222,7 +224,7 @@ func (g *gatherer) addForm(form string) {
 	}
 }
 
-// counts reports whether an expression counts something with package english.
+// counts reports whether an expression calls english.Count.
 func counts(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -234,7 +236,7 @@ func counts(e ast.Expr) bool {
 	return found
 }
 
-// gather returns the forms of all sentences that other rooms say on the page, in order.
+// gather returns the forms of all sentences that other packages display on the page, in order.
 func gather(files map[string]*ast.File) []string {
 	g := &gatherer{forms: map[string]bool{}}
 	for path, file := range files {
@@ -297,7 +299,7 @@ func gather(files map[string]*ast.File) []string {
 	return forms
 }
 
-// The page translates what other rooms say by the list of their sentences, which `make generate` writes.
+// The page translates sentences of other packages with the list that `make generate` writes.
 func TestThePhrasesAreThoseOfTheProgram(t *testing.T) {
 	want := strings.ReplaceAll(strings.Join(gather(sources(t)), "\x00"), "\n", `\n`)
 	want = strings.ReplaceAll(want, "\x00", "\n") + "\n"
@@ -315,8 +317,8 @@ func TestThePhrasesAreThoseOfTheProgram(t *testing.T) {
 	}
 }
 
-// A text that is added is translated before it lands. FOOTNOTE_WRITE_TEXTS names a file that gets all of them, to be
-// filled in.
+// Every text must be translated before it is merged. FOOTNOTE_WRITE_TEXTS names a file to write all texts to, for
+// translators.
 func TestEveryTextIsInEveryLanguageAndNoOther(t *testing.T) {
 	wanted := texts(t, sources(t))
 	for line := range strings.Lines(phraseList) {
@@ -360,7 +362,7 @@ func TestEveryTextIsInEveryLanguageAndNoOther(t *testing.T) {
 	}
 }
 
-// checkHoles checks that a translation has no hole that the English words have not, and that it has all plural forms.
+// checkHoles checks that a translation has only the placeholders of the English text, and all plural forms.
 func checkHoles(t *testing.T, l *Language, english string, said translation) {
 	t.Helper()
 	all := []string{said.one}

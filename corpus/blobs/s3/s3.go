@@ -1,7 +1,7 @@
-// Package s3 keeps originals in a bucket of an S3-compatible storage, each under the SHA-256 of its bytes.
+// Package s3 stores originals in a bucket of an S3-compatible storage, named by the SHA-256 of their bytes.
 //
-// Names in the bucket are those of package blobs below a prefix. Objects are written once and never changed, which is
-// why nothing has to be locked, and why a second upload of the same bytes is skipped.
+// Object names are those of package blobs below a prefix. Objects are immutable, so no locking is needed, and a
+// second upload of the same bytes is skipped.
 package s3
 
 import (
@@ -26,17 +26,17 @@ import (
 	"github.com/footnote/footnote/corpus/blobs"
 )
 
-// Scheme begins the URL of a bucket. The rest is a bucket's name, a folder in it and settings, see Open.
+// Scheme is the URL scheme of a bucket. The rest is a bucket name, a folder and options, see Open.
 const Scheme = "s3://"
 
 const (
-	// Uploads get time by their size, since a large file over a slow line is no failure. Parts have the least size that
-	// S3 allows.
-	tries     = 3                // of a request that failed
-	silence   = 10 * time.Second // before an answer begins, or between two reads of a body
-	shortTime = 15 * time.Second // for a request without a body, its retries included
-	slowest   = 256 << 10        // bytes per second that an upload may take
-	partBytes = 5 << 20          // of a large file; parts are sent one after another
+	// The upload timeout depends on the size, since a large file over a slow line is no failure. Parts have the
+	// minimum size of S3.
+	tries     = 3                // attempts of a request
+	silence   = 10 * time.Second // read timeout: before a response begins, or between two reads of a body
+	shortTime = 15 * time.Second // timeout of a request without a body, including retries
+	slowest   = 256 << 10        // minimum upload rate in bytes per second
+	partBytes = 5 << 20          // part size of a large file; parts are uploaded sequentially
 
 	amazon = "https://s3.amazonaws.com"
 )
@@ -51,11 +51,11 @@ type Store struct {
 
 var _ corpus.Blobs = (*Store)(nil)
 
-// Open returns the blobs at an address like
-// s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. Without a region the storage
-// is asked for the bucket's. Keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE in
-// ~/.aws/credentials, or from the machine (IAM). Nothing is sent yet. An address that can't be one fails with
-// chat.CodeInvalid.
+// Open returns the blobs at a URL like
+// s3://bucket/folder?region=eu-central-1&endpoint=https://host:9000&use_path_style=true. The default region is
+// looked up for the bucket. Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from AWS_PROFILE in
+// ~/.aws/credentials, or from the machine (IAM). Open sends no request. It returns chat.CodeInvalid for an invalid
+// URL.
 func Open(_ context.Context, address string) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" || u.User != nil {
@@ -73,7 +73,7 @@ func Open(_ context.Context, address string) (*Store, error) {
 		return nil, errBadURL
 	}
 	lookup := minio.BucketLookupDNS
-	if query.Get("endpoint") != "" { // what servers other than Amazon's understand without a host name for each bucket
+	if query.Get("endpoint") != "" { // supported by servers other than Amazon's without a host name for each bucket
 		lookup = minio.BucketLookupPath
 	}
 	if given := query.Get("use_path_style"); given != "" {
@@ -112,13 +112,13 @@ var errBadURL = &chat.Error{Code: chat.CodeInvalid,
 	Message: "FOOTNOTE_BLOBS is not a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 for " +
 		"a storage other than Amazon's"}
 
-// Close gives connections back.
+// Close closes idle connections.
 func (s *Store) Close() error {
 	s.transport.CloseIdleConnections()
 	return nil
 }
 
-// Reach reports whether the bucket answers. The server's health check asks it.
+// Reach returns an error unless the bucket responds. It is for the server's health check.
 func (s *Store) Reach(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
@@ -131,8 +131,8 @@ func (s *Store) Reach(ctx context.Context) error {
 	return translateError(ctx, err)
 }
 
-// Put stores what r yields; see corpus.Blobs. It waits in a temporary file until all of it is there: so its name is
-// known, a body that breaks off never reaches the storage, and what fails on the way can be sent again.
+// Put stores the bytes of r; see corpus.Blobs. It buffers them in a temporary file: this gives the name, an
+// interrupted body never reaches the storage, and failed requests can be retried.
 func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (hash string, size int64, err error) {
 	f, err := os.CreateTemp("", "footnote-upload-*")
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (hash string,
 	return hash, size, nil
 }
 
-// sendFile uploads a file unless its bytes are there. An object of another size under its name, which an interrupted
-// upload could have left, is written again.
+// sendFile uploads a file unless its object exists. An object of another size, which an interrupted upload could
+// have left, is replaced.
 func (s *Store) sendFile(ctx context.Context, hash string, size int64, f io.Reader) error {
 	name, _ := blobs.Name(hash)
 	limited, cancel := context.WithTimeout(ctx, shortTime+time.Duration(size/slowest)*time.Second)
@@ -166,14 +166,14 @@ func (s *Store) sendFile(ctx context.Context, hash string, size int64, f io.Read
 	}
 	_, err = s.client.PutObject(limited, s.bucket, s.prefix+name, f, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", PartSize: partBytes, NumThreads: 1,
-		// every server knows MD5, and not every one bodies that are signed piece by piece
+		// every server supports MD5, but not every one chunked signatures
 		SendContentMd5: true, DisableContentSha256: true,
 	})
 	return translateError(ctx, err)
 }
 
-// Open opens a blob; see corpus.Blobs. It can be read until ctx ends. The first request is made here, so that a missing
-// object is told at once; later ones fetch where Seek leads.
+// Open opens a blob; see corpus.Blobs. It can be read until ctx ends. Open makes the first request, so that a
+// missing object is reported immediately; later requests follow Seek.
 func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error) {
 	name, ok := blobs.Name(hash)
 	if !ok {
@@ -196,8 +196,7 @@ func (s *Store) Open(ctx context.Context, hash string) (io.ReadSeekCloser, error
 	return &reader{object: object, ctx: ctx, idle: idle, cancel: cancel}, nil
 }
 
-// reader gives up on a body that has stopped coming. The timer runs only while a read waits for the storage, not while
-// its caller is slow.
+// reader enforces a read timeout. The timer runs only during reads from the storage, not while the caller is slow.
 type reader struct {
 	object *minio.Object
 	ctx    context.Context
@@ -225,10 +224,10 @@ func (r *reader) Close() error {
 	return r.object.Close()
 }
 
-// isMissing reports whether an error says that an object is not there.
+// isMissing reports whether the error means that the object does not exist.
 func isMissing(err error) bool { return minio.ToErrorResponse(err).Code == minio.NoSuchKey }
 
-// Delete removes a blob; see corpus.Blobs. One that is not there is no error.
+// Delete removes a blob; see corpus.Blobs. A missing blob is not an error.
 func (s *Store) Delete(ctx context.Context, hash string) error {
 	name, ok := blobs.Name(hash)
 	if !ok {
@@ -243,8 +242,8 @@ func (s *Store) Delete(ctx context.Context, hash string) error {
 	return nil
 }
 
-// translateError gives an error of the storage the code and the sentence that people need. The end of the caller's own
-// ctx stays what it is. Codes are those of S3's error responses and of MinIO's.
+// translateError maps storage errors to a *chat.Error with a code and a user-facing message. It keeps the caller's
+// context errors. Codes are those of S3's error responses and of MinIO's.
 func translateError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// BenchmarkPassages embeds passages of 200 tokens, one after another.
+// BenchmarkPassages embeds passages of 200 tokens sequentially.
 func BenchmarkPassages(b *testing.B) {
 	e := open(b, Config{Workers: 1})
 	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
@@ -30,8 +30,8 @@ func BenchmarkPassages(b *testing.B) {
 	b.ReportMetric(float64(b.N)/(processorTime(b)-before).Seconds(), "passages/s/core")
 }
 
-// BenchmarkTwenty embeds twenty passages of 200 tokens for a reader who waits, on all processors. A reranker of the
-// same family takes as long for so many.
+// BenchmarkTwenty embeds twenty passages of 200 tokens with EmbedNow, on all processors. A reranker of the same
+// family takes as long for twenty passages.
 func BenchmarkTwenty(b *testing.B) {
 	e := open(b, Config{})
 	text := strings.Repeat("The lease of the house ends in the spring, unless the tenant asks for more time. ", 11)
@@ -60,7 +60,7 @@ func BenchmarkQuery(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(b.N), "ms-core/query")
 }
 
-// processorTime is what this process had of the processors until now: on a busy machine, time says little.
+// processorTime returns the CPU time used by this process: on a busy machine, wall time is unreliable.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

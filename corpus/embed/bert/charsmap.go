@@ -10,20 +10,20 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// charsmap is the table by which SentencePiece normalizes texts. It gives what the normalizer Precompiled of Hugging
-// Face's library tokenizers gives. The form of the tree is that of the library darts-clone: a unit's lowest byte is the
-// byte that leads to it, bit 8 says that a text ends there, and the rest is the way to the unit of the next byte. The
-// tree is a double array: the children of a unit lie at its way, with the exclusive or of their byte.
+// charsmap is SentencePiece's normalisation table, equivalent to the normalizer Precompiled of Hugging Face's
+// library tokenizers. It is a trie in the double-array format of the library darts-clone: the lowest byte of a unit
+// is its label, bit 8 marks the end of a key, the rest is the offset to the next unit. The children of a unit are
+// at its offset, XORed with their labels.
 type charsmap struct {
 	units []uint32
-	texts string // what is put in the place of others, each with a 0 behind it
+	texts string // replacements, each terminated by a 0 byte
 }
 
-// longestCluster is how many bytes characters that belong together may have to be looked up as one.
+// longestCluster is the maximum length in bytes of a grapheme cluster that is looked up as a whole.
 const longestCluster = 5
 
-// newCharsmap reads the table: the bytes of the tree, the tree, the texts. Its first four bytes are the length of the
-// tree, little-endian. Sizes are checked here, ways while they are followed.
+// newCharsmap parses the table: the length of the trie in four bytes, little-endian, the trie, the replacements. It
+// validates sizes; offsets are checked during lookups.
 func newCharsmap(raw []byte) (*charsmap, error) {
 	if len(raw) < 4 {
 		return nil, errors.New("it is empty")
@@ -47,9 +47,9 @@ func newCharsmap(raw []byte) (*charsmap, error) {
 	return m, nil
 }
 
-// fold normalizes a text: characters that belong together as one if the table has a beginning of them, else each. The
-// clusters are Unicode's extended grapheme clusters (UAX #29), as in the reference. A character that the table doesn't
-// have stays.
+// fold normalises a text by grapheme clusters: it replaces a cluster with a prefix in the table as a whole, else
+// its characters. Clusters are Unicode's extended grapheme clusters (UAX #29), as in the reference. Characters that
+// are not in the table stay.
 func (m *charsmap) fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -74,8 +74,8 @@ func (m *charsmap) fold(text string) string {
 	return b.String()
 }
 
-// replacement is what stands for the shortest beginning of a text that the table has. A way out of the table, which a
-// wrong one may have, leads nowhere. A unit that ends a text points to where its replacement begins among the texts.
+// replacement returns the replacement of the shortest prefix of a text in the table. It treats an invalid offset as
+// not found. A unit at the end of a key holds the offset of its replacement.
 func (m *charsmap) replacement(text string) (string, bool) {
 	at := wayOf(m.units[0])
 	for i := range len(text) {
@@ -102,6 +102,6 @@ func (m *charsmap) replacement(text string) (string, bool) {
 	return "", false
 }
 
-// wayOf is what the place of a unit differs by from that of the next. Bit 9 says that the way is in units of 256, for
-// trees that are larger than 22 bits reach.
+// wayOf returns the XOR offset from a unit to the next. With bit 9 the offset is in units of 256, for tries larger
+// than 22 bits.
 func wayOf(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

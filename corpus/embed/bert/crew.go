@@ -10,19 +10,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crew embeds texts, some at once. The slots are shared by all calls of run, so that two of them don't take twice as
-// many processors.
+// crew limits concurrent work on texts. All calls of run share its slots, so that two calls do not use twice the
+// processors.
 type crew struct {
-	slots  chan struct{} // holds what is at work
-	yields bool          // on threads that give way to others
+	slots  chan struct{} // semaphore of the running work
+	yields bool          // use low-priority threads
 }
 
-// newCrew makes one for texts that nobody waits for, so many at once; 0: as many as the machine has processors where
-// threads can be made to give way to others, else half as many. A quota shows as fewer processors for Go than the
-// machine has.
+// newCrew returns a crew for background work with the given number of workers. 0 means all processors if
+// low-priority threads are available, else half of them. With a CPU quota Go has fewer processors than the machine.
 func newCrew(workers int) crew {
 	processors := runtime.GOMAXPROCS(0)
-	// a quota counts the time of such threads too: they would use up what questions need
+	// a quota also counts the time of low-priority threads, which would starve queries
 	yields := processors == runtime.NumCPU() && canYield()
 	switch {
 	case workers > 0:
@@ -34,19 +33,19 @@ func newCrew(workers int) crew {
 	return crew{slots: make(chan struct{}, workers), yields: yields}
 }
 
-// canYield reports whether threads can be made to give way here. It is tried once on a thread of its own, which ends
-// with its goroutine, as Go can't take the niceness back.
+// canYield reports whether low-priority threads are available. It is tested once on a separate thread, which ends
+// with its goroutine, as Go can't reset the niceness.
 var canYield = sync.OnceValue(func() bool {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and it ends with this goroutine
+		runtime.LockOSThread() // the thread ends with this goroutine
 		done <- yieldThread()
 	}()
 	return <-done == nil
 })
 
-// run calls do for 0 to n-1, some at once, until one fails. Goroutines take the next index, so that long texts don't
-// keep short ones waiting. It returns when all have ended.
+// run calls do for 0 to n-1 concurrently, until one fails. Goroutines take the next index, so that long texts do
+// not block short ones. It returns when all have ended.
 func (c crew) run(ctx context.Context, n int, do func(context.Context, int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -56,7 +55,7 @@ func (c crew) run(ctx context.Context, n int, do func(context.Context, int) erro
 	for range min(n, cap(c.slots)) {
 		work.Go(func() error {
 			if c.yields {
-				runtime.LockOSThread() // and it ends with this goroutine
+				runtime.LockOSThread() // the thread ends with this goroutine
 				if err := yieldThread(); err != nil {
 					return err
 				}
@@ -79,15 +78,15 @@ func (c crew) run(ctx context.Context, n int, do func(context.Context, int) erro
 	return work.Wait()
 }
 
-// more is how many such threads the Go scheduler was given processors for.
+// more counts the low-priority threads for which GOMAXPROCS was raised.
 var more struct {
 	mu      sync.Mutex
 	threads int
 	before  int // processors without them
 }
 
-// moreProcessors lets so many such threads run beside all others: with as many processors as the machine has, Go itself
-// would have others wait for them. done takes that back.
+// moreProcessors raises GOMAXPROCS by threads, so that low-priority threads do not occupy processors of the Go
+// scheduler that others need. done reverts that.
 func moreProcessors(threads int) (done func()) {
 	more.mu.Lock()
 	defer more.mu.Unlock()

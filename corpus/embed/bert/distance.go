@@ -2,12 +2,12 @@ package bert
 
 import "math/bits"
 
-// distanceBuckets is how many kinds of distances between tokens MPNet tells apart: half of them for tokens before. The
-// other half is for tokens behind. The model's own setting must say the same, see checkConfig.
+// distanceBuckets is the number of relative position buckets of MPNet: half for preceding tokens, half for
+// following ones. The model's own setting must be equal, see checkConfig.
 const distanceBuckets = 32
 
-// distanceBias returns what is added to each head's scores of count tokens, as kernel.Mix has it. A bias depends on the
-// head and the distance only, so that it is made once for all layers, which share it in MPNet.
+// distanceBias returns the bias of each head's scores for count tokens, as in kernel.Mix. It depends only on head
+// and distance, so it is computed once for all layers, which share it in MPNet.
 func (n *network) distanceBias(count int, s *scratch) []float32 {
 	bias := resizeBuffer(&s.bias, n.Heads*(2*count-1))
 	for i := range bias {
@@ -17,8 +17,8 @@ func (n *network) distanceBias(count int, s *scratch) []float32 {
 	return bias
 }
 
-// distanceBucket is the kind of a distance from a token to another behind it. Up to 7 each is one of its own; from 8 on
-// each power of √2 begins one, and all from 91 on are the same: 8 + ⌊8·log(d/8)/log(128/8)⌋ as of T5, Raffel et al.
+// distanceBucket returns the bucket of a distance. Up to 7 each distance has its own. From 8 on each power of √2
+// begins one, and all from 91 on share one. The formula is 8 + ⌊8·log(d/8)/log(128/8)⌋ as in T5, Raffel et al.
 // 2020, which is 8 + ⌊log2(d²/64)⌋.
 func distanceBucket(distance int) int {
 	const half = distanceBuckets / 2

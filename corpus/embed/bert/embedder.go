@@ -1,16 +1,16 @@
-// Package bert embeds texts in this process, with a sentence model of the BERT family from a folder: all-MiniLM, bge,
-// e5, gte; of many languages multilingual-e5 and paraphrase-multilingual-MiniLM; all-mpnet. It reads the folder as
-// Hugging Face's libraries write it (model.safetensors, config.json, tokenizer.json or vocab.txt, and what
-// sentence-transformers adds), and gives their vectors. Encoders are of the types bert, xlm-roberta and mpnet,
-// tokenizers BERT's WordPiece and SentencePiece's Unigram.
+// Package bert computes embeddings in this process, with a sentence model of the BERT family from a folder:
+// all-MiniLM, bge, e5, gte; multilingual-e5 and paraphrase-multilingual-MiniLM for many languages; all-mpnet. It
+// reads the folder format of Hugging Face's libraries (model.safetensors, config.json, tokenizer.json or vocab.txt,
+// and the files of sentence-transformers), and computes the same vectors. Encoders are of the types bert,
+// xlm-roberta and mpnet, tokenizers BERT's WordPiece and SentencePiece's Unigram.
 //
-// embedder.go and reranker.go are what the library uses; lazy.go keeps a model in memory while it is needed. folder.go,
-// weights.go, tokenizer.go and normalizer.go read the folder and refuse what this package would compute otherwise than
-// the reference: a vector that is nearly right is worse than an error. wordpiece.go, unigram.go and charsmap.go make
-// tokens, forward.go and distance.go run the network over them, with the arithmetic of package kernel. crew.go, gate.go
-// and yield_linux.go see to it that somebody who waits goes before a library that is being read in.
+// embedder.go and reranker.go are the API; lazy.go loads and unloads the model on demand. folder.go, weights.go,
+// tokenizer.go and normalizer.go parse the folder and reject features that this package would compute differently
+// from the reference: a nearly correct vector is worse than an error. wordpiece.go, unigram.go and charsmap.go
+// tokenise; forward.go and distance.go run the network, with the arithmetic of package kernel. crew.go, gate.go and
+// yield_linux.go give queries priority over background ingestion.
 //
-// Nothing leaves the process, and nothing is fetched: a folder is complete or is refused.
+// The process makes no network requests: a folder is complete or is rejected.
 package bert
 
 import (
@@ -34,30 +34,28 @@ import (
 
 const weightsFile = "model.safetensors"
 
-// Config says which model embeds. Only Dir is required.
+// Config configures an embedding model. Only Dir is required.
 type Config struct {
 	Dir string
-	// QueryPrefix and PassagePrefix are put before each text of their side. nil: what the folder itself says.
+	// QueryPrefix and PassagePrefix are prepended to each query and passage. nil: the folder's own prefix.
 	QueryPrefix, PassagePrefix *string
-	Workers                    int           // passages embedded at once; 0: see newCrew
-	Float32                    bool          // whether the model runs in floats instead of 8 bits: slower, and exact
+	Workers                    int           // passages embedded concurrently; 0: see newCrew
+	Float32                    bool          // compute in float32 instead of 8 bits: slower, and exact
 	Idle                       time.Duration // how long the model stays in memory after its last use; 0: a minute
 }
 
-// Embedder is a sentence model. It opens the weights when the first text comes, and gives them back when none came for
-// a while. It is safe for concurrent use. Passages and queries have different slots, so that a query never stands in
-// line behind passages.
+// Embedder is a sentence model. It loads the weights with the first text and unloads them when idle. It is safe for
+// concurrent use. Passages and queries have separate slots, so a query never waits behind passages.
 type Embedder struct {
 	lazyModel
 	name string
 
 	passages crew
-	queries  chan struct{} // holds what embeds a query now
+	queries  chan struct{} // semaphore: holds the query that is being embedded
 	gate     gate
 }
 
-// model is what is in memory of a model while it is used. It is shared by all who use it; scratch has the memory of
-// single forward passes.
+// model is a loaded model, shared by all calls. scratch pools the buffers of forward passes.
 type model struct {
 	*network
 	tokenizer *tokenizer
@@ -65,8 +63,8 @@ type model struct {
 	scratch   sync.Pool
 }
 
-// Open checks the settings in a model's folder and that its weights are there. It reads only what is small. The error
-// names the folder and what of it can't be used.
+// Open validates the settings in a model's folder and checks that its weights exist. It reads only small files. An
+// error names the folder and the invalid setting.
 func Open(cfg Config) (*Embedder, error) {
 	f, err := readFolder(cfg.Dir)
 	if err != nil {
@@ -103,9 +101,9 @@ func Open(cfg Config) (*Embedder, error) {
 	}, nil
 }
 
-// modelIdentity names what makes vectors: the folder's name, with a sum over its settings and samples of its weights,
-// so that vectors of two models are never taken for those of one. Hashing all weights would take as long as reading
-// them; 64 samples of 4 KiB differ for any two models that were trained.
+// modelIdentity returns the model's name: the folder's name with a hash of its settings and samples of its weights,
+// so that vectors of different models are never mixed. Hashing all weights would take as long as reading them; 64
+// samples of 4 KiB differ between any two trained models.
 func modelIdentity(dir string, f folder, w *weights) (string, error) {
 	const samples, bytes = 64, 4096
 	sum := sha256.New()
@@ -122,10 +120,10 @@ func modelIdentity(dir string, f folder, w *weights) (string, error) {
 	return filepath.Base(path) + "@" + hex.EncodeToString(sum.Sum(nil)[:6]), err
 }
 
-// Model names the model and the version of what is in its folder: the same name means the same vectors of passages.
+// Model returns the name and version of the model: the same name means the same passage vectors.
 func (e *Embedder) Model() string { return e.name }
 
-// About says what the model is and how it is computed: "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits
+// About describes the model and its arithmetic: "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits
 // with AVX-512 VNNI". It is for the log and for the command that checks a model.
 func (e *Embedder) About() string {
 	precision := "8 bits"
@@ -136,29 +134,28 @@ func (e *Embedder) About() string {
 		e.folder.Hidden, e.folder.window, precision, kernel.Name())
 }
 
-// Embed returns one vector of unit length for each passage, in order. A passage that is longer than the model's window
-// is cut at words into windows, and has their mean. It takes all processors, on threads that give way to others, or
-// half of them where there are no such threads, and waits for queries. An empty passage has a vector too. It fails when
-// ctx ends, when the model can't be loaded, and after Close.
+// Embed returns one unit vector for each passage, in order. A passage longer than the context window is split at
+// words, and its vector is the mean of the windows. Embed uses all processors with low-priority threads, or half of
+// them where the system has no such threads, and yields to queries. An empty passage has a vector too. It returns
+// an error when ctx ends, when the model can't be loaded, and after Close.
 func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, error) {
 	return e.embedPassages(ctx, passages, e.passages, e.gate.waitForQueries)
 }
 
-// EmbedNow is Embed for a reader who waits: it goes before passages, as queries do, on all processors.
+// EmbedNow is Embed with the priority of a query, on all processors, for an interactive caller.
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
 	defer e.HoldPassages()()
 	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
 }
 
-// HoldPassages has Embed wait until release is called, but for a part of a passage every tenth of a second: for
-// somebody who waits for what this process does.
+// HoldPassages pauses Embed until release is called, except for a part of a passage every tenth of a second. It
+// gives an interactive request priority.
 func (e *Embedder) HoldPassages() (release func()) {
 	e.gate.enterQuery()
 	return sync.OnceFunc(e.gate.leaveQuery)
 }
 
-// embedPassages embeds passages, some at once. Between their parts wait is called. A passage's parts are its layers and
-// windows: wait is called before each layer.
+// embedPassages embeds passages concurrently. It calls wait before each layer of each window.
 func (e *Embedder) embedPassages(
 	ctx context.Context, passages []string, by crew, wait func(context.Context) error,
 ) ([][]float32, error) {
@@ -179,8 +176,7 @@ func (e *Embedder) embedPassages(
 	return out, nil
 }
 
-// EmbedQuery returns the vector of a search query, of unit length. Of one that is longer than the model's window, the
-// beginning counts.
+// EmbedQuery returns the unit vector of a query. A query longer than the context window is truncated.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	m, release, err := e.useModel()
 	if err != nil {
@@ -197,9 +193,9 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 	return m.meanVector(m.cutWindows(e.folder.queryPrefix, query, e.folder.window)[:1], e.folder.poolFirst, ctx.Err)
 }
 
-// loadModel maps the weights of a folder and reads its tokenizer. Unless it is to run in floats, it makes the weights
-// of 8 bits, which takes some 50 ms for 100 MB. The vocabulary is compared with the weights, because an id beyond them
-// would read behind the array.
+// loadModel maps the weights of a folder and parses its tokenizer. Unless floats is set, it quantises the weights
+// to 8 bits, which takes some 50 ms for 100 MB. It checks the vocabulary against the weights, because an ID beyond
+// them would read out of bounds.
 func loadModel(dir string, f folder, floats bool) (_ *model, err error) {
 	m := &model{}
 	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
@@ -221,10 +217,9 @@ func loadModel(dir string, f folder, floats bool) (_ *model, err error) {
 	return m, nil
 }
 
-// cutWindows cuts a text at words into parts of about the same length that fit into a window with the prefix, each with
-// the tokens around it. A text that is empty is one window. A text of window and a half is cut into two equal parts,
-// not into a full and a half one: short windows have vague vectors. A prefix that is too long is cut, and leaves room
-// for one token at least.
+// cutWindows splits a text at words into windows of similar length that fit with the prefix and the special tokens.
+// An empty text is one window. A text of one and a half windows is split into equal parts, since short windows have
+// vague vectors. A prefix that is too long is truncated to leave room for at least one token.
 func (m *model) cutWindows(prefix, text string, window int) [][]int32 {
 	before, tokens := m.tokenizer.encodeText(prefix), m.tokenizer.encodeText(text)
 	before = before[:min(len(before), window-3)] // room for a token of the text
@@ -254,11 +249,11 @@ func (m *model) cutWindows(prefix, text string, window int) [][]int32 {
 	return out
 }
 
-// errChanged says that the weights can't be read where they were mapped.
+// errChanged means that mapped weights can't be read.
 var errChanged = errors.New("the weights could not be read: was their file changed or cut?")
 
-// meanVector returns the mean of the windows' vectors, of unit length. turn is called now and then; its error ends it.
-// Windows count alike, each with a vector of length 1.
+// meanVector returns the normalised mean of the windows' vectors, each of length 1. It calls turn before each layer
+// and stops on its error.
 func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ []float32, err error) {
 	s, _ := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
@@ -284,9 +279,9 @@ func (m *model) meanVector(windows [][]int32, first bool, turn func() error) (_ 
 	return sum, nil
 }
 
-// guardMapping calls f, which reads weights: a mapped file that was cut ends the text, not the program. Reading behind
-// the end of a mapped file raises SIGBUS, which Go turns into a panic with an address only if asked to, for this
-// goroutine. Other panics go on.
+// guardMapping calls f, which reads weights, and returns an error if the mapped file was truncated. Reading past
+// the end of a mapped file raises SIGBUS, which Go turns into a panic with an address only if enabled for the
+// goroutine. Other panics are passed on.
 func guardMapping(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -301,8 +296,8 @@ func guardMapping(f func() error) (err error) {
 	return f()
 }
 
-// toUnitLength brings a vector to length 1. It fails for a vector that is zero or not finite, which no sound weights
-// make.
+// toUnitLength normalises a vector to length 1. It returns an error for a zero or non-finite vector, which only
+// broken weights produce.
 func toUnitLength(v []float32) error {
 	var square float64
 	for _, x := range v {

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Both bound what a folder that somebody put there may take in memory, far above all models that are known to work: the
-// tokenizer.json of XLM-R has 17 MB and a vocabulary of 250,002 pieces.
+// Limits for the memory that a model's folder can use, far above all models known to work: the tokenizer.json of
+// XLM-R has 17 MB and a vocabulary of 250,002 pieces.
 const (
-	maxConfig     = 64 << 20 // bytes of a file beside the weights
+	maxConfig     = 64 << 20 // bytes of a file other than the weights
 	maxVocabulary = 1 << 21
 )
 
@@ -33,13 +33,13 @@ type config struct {
 	Activation string  `json:"hidden_act"`
 	Epsilon    float64 `json:"layer_norm_eps"`
 	Position   string  `json:"position_embedding_type"`
-	// of xlm-roberta and mpnet: positions begin behind it
+	// of xlm-roberta and mpnet: positions begin after it
 	Padding *int `json:"pad_token_id,omitempty"`
 	Buckets int  `json:"relative_attention_num_buckets,omitempty"` // of mpnet
 }
 
-// firstPosition is the position of the first token. BERT counts from 0; the others from behind the padding's id, which
-// is 1 in models that were trained with fairseq.
+// firstPosition returns the position of the first token. BERT counts from 0; the others begin after the padding ID,
+// which is 1 in models trained with fairseq.
 func (c *config) firstPosition() int {
 	if c.Padding == nil {
 		return 0
@@ -47,17 +47,16 @@ func (c *config) firstPosition() int {
 	return *c.Padding + 1
 }
 
-// folder is what a model's folder says of it, but for the weights.
+// folder holds the settings of a model's folder.
 type folder struct {
 	config
-	window                     int  // tokens of one forward pass, the two around the text among them
-	poolFirst                  bool // the vector is that of the first token, else the mean of all
+	window                     int  // context window in tokens, including the two special tokens
+	poolFirst                  bool // pool by the first token, else by the mean of all
 	queryPrefix, passagePrefix string
 }
 
-// readFolder reads and checks the settings in a model's folder. config.json is required, the files of
-// sentence-transformers are not: without them the window is the model's whole one, the mean is taken, and nothing is
-// put before texts.
+// readFolder reads and validates the settings in a model's folder. config.json is required, the files of
+// sentence-transformers are optional. Their defaults are the model's maximum window, mean pooling and no prefixes.
 func readFolder(dir string) (f folder, err error) {
 	if err := readJSON(dir, "config.json", &f.config); err != nil {
 		return f, err
@@ -65,7 +64,7 @@ func readFolder(dir string) (f folder, err error) {
 	if err := f.checkConfig(); err != nil {
 		return f, fmt.Errorf("%s can't be used: %w", filepath.Join(dir, "config.json"), err)
 	}
-	// Of XLM-R's 514 positions the first two are never a token's, so that 512 are left.
+	// The first two of XLM-R's 514 positions are never used, which leaves 512.
 	f.window = f.Positions - f.firstPosition()
 	var sentence struct {
 		Longest int `json:"max_seq_length"`
@@ -76,14 +75,14 @@ func readFolder(dir string) (f folder, err error) {
 	if sentence.Longest > 0 {
 		f.window = min(f.window, sentence.Longest)
 	}
-	// The two tokens around a text and one of the text are the least that makes a vector.
+	// The minimum is two special tokens and one of the text.
 	if f.window < 3 {
 		return f, fmt.Errorf("the window of the model in %s has %d tokens", dir, f.window)
 	}
 	if f.poolFirst, err = readPooling(dir); err != nil {
 		return f, err
 	}
-	// Models such as E5 were trained with "query: " and "passage: " before texts, and lose much without them.
+	// Models such as E5 were trained with the prefixes "query: " and "passage: ", and are much worse without them.
 	var prompts struct {
 		Prompts map[string]string `json:"prompts"`
 	}
@@ -96,22 +95,21 @@ func readFolder(dir string) (f folder, err error) {
 	return f, nil
 }
 
-// checkConfig fills in what may be left out, as transformers does, and refuses what the forward pass does not compute
-// and sizes beyond any model, which would only fill memory.
+// checkConfig sets the defaults of transformers, and returns an error for unsupported features and for sizes beyond
+// any model, which would exhaust memory.
 func (c *config) checkConfig() error {
 	if c.Type != "mpnet" {
 		c.Buckets = 0
 	}
 	switch c.Type {
-	// pad_token_id shifts no positions in BERT, whatever the file says.
+	// pad_token_id shifts no positions in BERT, regardless of the file.
 	case "bert":
 		c.Padding = nil
 	case "xlm-roberta":
 		if c.Padding == nil {
 			c.Padding = new(1)
 		}
-	// MPNet has no types of tokens and always pads with 1. Its attention adds a learned number for each kind of
-	// distance.
+	// MPNet has no token types and always pads with 1. Its attention adds a learned bias by relative distance.
 	case "mpnet":
 		c.Padding, c.Types, c.Buckets = new(1), 1, cmp.Or(c.Buckets, distanceBuckets)
 		if c.Buckets != distanceBuckets {
@@ -120,7 +118,7 @@ func (c *config) checkConfig() error {
 	default:
 		return fmt.Errorf("the model's type is %q; only bert, xlm-roberta and mpnet can be used", c.Type)
 	}
-	// gelu here means the exact one with erf; "gelu_new" is its approximation with tanh, and gives slightly other
+	// gelu is the exact function with erf; "gelu_new" is its approximation with tanh and gives slightly different
 	// vectors.
 	if c.Activation != "gelu" {
 		return fmt.Errorf("its activation is %q instead of gelu", c.Activation)
@@ -145,20 +143,19 @@ func (c *config) checkConfig() error {
 	if first := c.firstPosition(); first < 0 || first >= c.Positions {
 		return fmt.Errorf("its positions begin at %d of %d", first, c.Positions)
 	}
-	// Each head works on an equal part of a token's vector.
+	// Each head uses an equal part of a token's vector.
 	if c.Hidden%c.Heads != 0 {
 		return fmt.Errorf("its %d dimensions can't be shared by %d heads", c.Hidden, c.Heads)
 	}
-	// Written so that NaN fails as well.
+	// This form also rejects NaN.
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
 		return fmt.Errorf("layer_norm_eps is %v", c.Epsilon)
 	}
 	return nil
 }
 
-// readPooling reports whether the first token's vector is the text's; without a word about it the mean of all tokens
-// is. modules.json lists what comes behind the transformer. A dense layer among it would change the vectors, and is
-// refused.
+// readPooling reports whether pooling uses the first token; the default is the mean of all tokens. modules.json
+// lists the layers after the transformer. A dense layer would change the vectors and is rejected.
 func readPooling(dir string) (first bool, err error) {
 	var modules []struct {
 		Path string `json:"path"`
@@ -174,7 +171,7 @@ func readPooling(dir string) (first bool, err error) {
 		switch kind := m.Type[strings.LastIndex(m.Type, ".")+1:]; kind {
 		case "Transformer", "Normalize":
 		case "Pooling":
-			// A path out of the folder would have any file of the machine read and quoted in an error.
+			// A path outside the folder could expose any file of the machine in an error message.
 			if !filepath.IsLocal(m.Path) {
 				return false, fmt.Errorf("modules.json names %q, which is not in the folder", m.Path)
 			}
@@ -192,7 +189,7 @@ func readPooling(dir string) (first bool, err error) {
 	return first, nil
 }
 
-// poolingMode reads the settings of a Pooling module. Exactly one mode must be on.
+// poolingMode parses the settings of a Pooling module. Exactly one mode must be on.
 func poolingMode(modes map[string]any) (first bool, err error) {
 	var on []string
 	for name, value := range modes {
@@ -200,7 +197,7 @@ func poolingMode(modes map[string]any) (first bool, err error) {
 			on = append(on, mode)
 		}
 	}
-	if mode, ok := modes["pooling_mode"].(string); ok { // as newer versions write it
+	if mode, ok := modes["pooling_mode"].(string); ok { // format of newer versions
 		on = []string{mode}
 	}
 	if len(on) == 1 {
@@ -214,7 +211,7 @@ func poolingMode(modes map[string]any) (first bool, err error) {
 	return false, fmt.Errorf("the model's pooling is %v: only that of the first token, or the mean, can be used", on)
 }
 
-// readJSON reads a file of the folder as JSON. A missing one is fs.ErrNotExist.
+// readJSON decodes a JSON file of the folder. A missing file returns fs.ErrNotExist.
 func readJSON(dir, name string, into any) error {
 	raw, err := readFile(dir, name)
 	if err != nil {
@@ -226,7 +223,7 @@ func readJSON(dir, name string, into any) error {
 	return nil
 }
 
-// readFile reads a file of the folder, unless it is too large to be what it should.
+// readFile reads a file of the folder, up to maxConfig bytes.
 func readFile(dir, name string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {

@@ -9,27 +9,27 @@ import (
 	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
-// network is the weights of a model by their place in it. It never changes. kinds are BERT's token types. The layers
-// are those of Devlin et al. 2018: attention and a layer of two matrices, each added to what came in and brought to
-// norm behind it.
+// network holds the weights of a model by layer. It is immutable. kinds are BERT's token types. The layers are
+// those of Devlin et al. 2018: attention and a feed-forward layer of two matrices, each with a residual connection
+// and layer normalisation.
 type network struct {
 	config
 	words, positions, kinds []float32
-	distances               []float32 // of mpnet: for each kind of distance, what is added to each head's scores
+	distances               []float32 // of mpnet: bias of each head's scores by relative distance
 	entry                   norms
 	layers                  []layer
 }
 
-// linear is y = x·Wᵀ + b, with a row of W for each output; with weights of 8 bits if short is there.
+// linear is y = x·Wᵀ + b, with a row of W for each output; it uses 8-bit weights if short is set.
 type linear struct {
 	weights, bias []float32
 	short         *kernel.Linear
 }
 
-// norms is what a layer normalisation multiplies with and adds.
+// norms are the gain and bias of a layer normalisation.
 type norms struct{ gain, bias []float32 }
 
-// layer is one of the encoder. attended comes behind attention, done behind the two matrices.
+// layer is a layer of the encoder. attended is the norm after attention, done the norm after the two matrices.
 type layer struct {
 	query, key, value, out linear
 	attended               norms
@@ -37,8 +37,8 @@ type layer struct {
 	done                   norms
 }
 
-// newNetwork finds the tensors of a model in its file. Every shape is checked against the config. MPNet has other names
-// for the same parts, no token types, and distances. The first tensor that is missing is the error.
+// newNetwork loads the tensors of a model from its file and validates their shapes. MPNet has other names for the
+// same parts, no token types, and distances. It returns an error for the first missing tensor.
 func newNetwork(c config, w *weights) (*network, error) {
 	prefix := w.prefixOf(c.Type)
 	var failed error
@@ -87,8 +87,8 @@ func newNetwork(c config, w *weights) (*network, error) {
 	return n, failed
 }
 
-// shorten makes the weights of 8 bits that the layers multiply with from then on. Attention and norms stay in floats.
-// It fails for weights that are not finite.
+// shorten quantises the weights of the layers to 8 bits. Attention and norms stay in float32. It returns an error
+// for weights that are not finite.
 func (n *network) shorten() error {
 	for i := range n.layers {
 		l := &n.layers[i]
@@ -106,7 +106,7 @@ func (n *network) shorten() error {
 	return nil
 }
 
-// scratch is the memory of one forward pass. It grows to what the longest text needed. It serves one pass at a time.
+// scratch holds the buffers of one forward pass, sized for the longest text. It is not safe for concurrent use.
 type scratch struct {
 	x, q, k, v, y, inner, bias []float32
 
@@ -114,7 +114,7 @@ type scratch struct {
 	kernel.Scratch
 }
 
-// resizeBuffer returns n floats of the buffer, whose content is arbitrary.
+// resizeBuffer returns n floats of the buffer, with arbitrary content.
 func resizeBuffer(buffer *[]float32, n int) []float32 {
 	if cap(*buffer) < n {
 		*buffer = make([]float32, n)
@@ -122,9 +122,9 @@ func resizeBuffer(buffer *[]float32, n int) []float32 {
 	return (*buffer)[:n]
 }
 
-// textVector runs the tokens ids through the network and returns the text's vector, not yet of unit length: that of the
-// first token, or the mean of all. Before each layer it calls turn, and ends with its error. Padding doesn't exist
-// here, as each text is run by itself: the mean is over all tokens, those around the text too.
+// textVector runs the token ids through the network and returns the pooled vector, not normalised: that of the
+// first token, or the mean of all, including special tokens. It calls turn before each layer and stops on its
+// error. There is no padding, since each text is run by itself.
 func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() error) ([]float32, error) {
 	x, err := n.runTokens(ids, len(ids), s, turn)
 	if err != nil {
@@ -143,9 +143,9 @@ func (n *network) textVector(ids []int32, first bool, s *scratch, turn func() er
 	return out, nil
 }
 
-// runTokens runs tokens through the network and returns what it makes of each, a row for each token, in s. Those from
-// second on are of the second text of a pair. A token begins as the sum of its word's, its position's and its kind's
-// vector. For a text alone, second is the number of its tokens.
+// runTokens runs tokens through the network and returns the output rows, in s. Tokens from second on belong to the
+// second text of a pair; for a single text second is the number of tokens. A token's input is the sum of its word,
+// position and type embeddings.
 func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() error) ([]float32, error) {
 	size, count := n.Hidden, len(ids)
 	x := resizeBuffer(&s.x, count*size)
@@ -175,9 +175,8 @@ func (n *network) runTokens(ids []int32, second int, s *scratch, turn func() err
 	return x, nil
 }
 
-// runLayer changes x to what a layer makes of it. The bias is that of kernel.Mix. Queries are scaled by 1/√d for heads
-// of d numbers (Vaswani et al. 2017, section 3.2.1). x is both input and result, and buffers are used twice, so that a
-// pass allocates nothing.
+// runLayer computes a layer in place on x. bias is that of kernel.Mix. Queries are scaled by 1/√d for heads of d
+// numbers (Vaswani et al. 2017, section 3.2.1). Buffers are reused, so that a pass allocates nothing.
 func (n *network) runLayer(l *layer, x, bias []float32, count int, s *scratch) {
 	size := n.Hidden
 	q, k, v := resizeBuffer(&s.q, count*size), resizeBuffer(&s.k, count*size), resizeBuffer(&s.v, count*size)
@@ -195,8 +194,8 @@ func (n *network) runLayer(l *layer, x, bias []float32, count int, s *scratch) {
 	n.normaliseRows(x, l.done)
 }
 
-// applyLinears sets each of ys to what one of the layers makes of the rows in x. Rows are turned into 8 bits once for
-// all layers that read them.
+// applyLinears sets each of ys to the output of a layer for the rows of x. It quantises the rows once for all
+// layers.
 func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
 	for i, l := range layers {
 		if l.short == nil {
@@ -210,8 +209,8 @@ func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
 	}
 }
 
-// normaliseRows brings each row to mean 0 and variance 1, then to the layer's gain and bias. That is layer
-// normalisation (Ba et al. 2016), with epsilon under the root.
+// normaliseRows applies layer normalisation (Ba et al. 2016) to each row, with epsilon under the root, then the
+// gain and bias.
 func (n *network) normaliseRows(x []float32, by norms) {
 	size := n.Hidden
 	for ; len(x) > 0; x = x[size:] {

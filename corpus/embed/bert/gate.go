@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// longestTurn is how long a part of a passage waits for queries: under a stream of these, passages go on slowly.
+// longestTurn is the maximum time that a part of a passage waits for queries: under a constant load of queries,
+// passages proceed slowly.
 const longestTurn = 100 * time.Millisecond
 
-// gate lets queries go before passages. Its zero value lets all through.
+// gate gives queries priority over passages. The zero value is open.
 type gate struct {
 	mu      sync.Mutex
 	queries int
 	none    chan struct{} // closed when no query is left
 }
 
-// enterQuery says that a query is at work, until leaveQuery.
+// enterQuery registers a running query, until leaveQuery.
 func (g *gate) enterQuery() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -34,7 +35,7 @@ func (g *gate) leaveQuery() {
 	}
 }
 
-// waitForQueries returns when no query is at work, or after longestTurn; with an error when ctx has ended.
+// waitForQueries returns when no query is running, or after longestTurn; it returns an error when ctx has ended.
 func (g *gate) waitForQueries(ctx context.Context) error {
 	g.mu.Lock()
 	queries, none := g.queries, g.none

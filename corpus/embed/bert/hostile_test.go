@@ -214,7 +214,7 @@ func TestDistancesOfAnotherShapeAreRefused(t *testing.T) {
 
 func TestHostileUnigramsAreRefused(t *testing.T) {
 	t.Parallel()
-	// what a part of a file that is right is replaced by
+	// a valid file, parts of which are replaced
 	const right = `{"normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁"},"post_processor":null,` +
 		`"model":{"type":"Unigram","unk_id":0,"byte_fallback":false,` +
 		`"vocab":[["<unk>",0],["<s>",0],["</s>",0],["▁a",-1.5]]}}`
@@ -289,13 +289,13 @@ func TestHostileUnigramsAreRefused(t *testing.T) {
 	}
 }
 
-// A table whose tree leads out of it must leave texts as they are.
+// A table whose trie leads out of bounds must leave texts unchanged.
 func TestHostileTablesOfCharactersEndNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name       string
-		root       uint32 // the way from the tree's first unit
-		way, value uint32 // from that of an a, to one that says where a text begins
+		root       uint32 // offset from the trie's root
+		way, value uint32 // from the unit of an a, to one with the offset of a text
 		want       string
 	}{
 		{"right", 0, 1, 0, "b"},
@@ -361,7 +361,7 @@ func TestACrewEndsWithItsFirstError(t *testing.T) {
 		switch n := begun.Add(1); {
 		case n == 5:
 			return failed
-		case n > 5: // else the other thread begins many before it hears of the error
+		case n > 5: // otherwise the other thread starts many before it receives the error
 			<-ctx.Done()
 		}
 		return ctx.Err()

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// lazyModel is a model that is in memory while it is used, and for a while after. It is safe for concurrent use. Its
-// users are counted; the timer runs only while there are none.
+// lazyModel loads a model on demand and unloads it when idle. It is safe for concurrent use. It counts its users;
+// the timer runs only while there are none.
 type lazyModel struct {
 	dir    string
 	folder folder
-	floats bool          // it runs in floats instead of 8 bits
-	idle   time.Duration // how long it stays after its last use
+	floats bool          // compute in float32 instead of 8 bits
+	idle   time.Duration // how long the model stays in memory after its last use
 
 	mu     sync.Mutex
-	model  *model // nil: not in memory
+	model  *model // nil: not loaded
 	users  int
 	closed bool
-	unload *time.Timer // nil: never unused yet
+	unload *time.Timer // nil: never idle yet
 }
 
-// Close gives the model's memory back when nobody uses it any more. Nothing can be computed after it. It is safe to
-// call it twice.
+// Close unloads the model once its last user is done. Later calls fail. It is safe to call twice.
 func (l *lazyModel) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,8 +33,8 @@ func (l *lazyModel) Close() error {
 	return l.dropUnused()
 }
 
-// useModel returns the model, and keeps it in memory until release. The first user loads it while others wait. An error
-// is not kept: the next one tries again.
+// useModel returns the model and keeps it in memory until release. The first user loads it while others wait. An
+// error is not cached: the next call retries.
 func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 	return l.model, sync.OnceFunc(l.releaseModel), nil
 }
 
-// releaseModel counts a user out. The last one starts the timer, or drops the model if it was closed meanwhile.
+// releaseModel removes a user. The last one starts the timer, or unloads the model if it was closed meanwhile.
 func (l *lazyModel) releaseModel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +61,7 @@ func (l *lazyModel) releaseModel() {
 	switch {
 	case l.users > 0:
 	case l.closed:
-		_ = l.dropUnused() // of a mapping that is not used any more
+		_ = l.dropUnused() // of a mapping that is no longer used
 	case l.unload == nil:
 		l.unload = time.AfterFunc(l.idle, func() {
 			l.mu.Lock()
@@ -74,7 +73,7 @@ func (l *lazyModel) releaseModel() {
 	}
 }
 
-// dropUnused gives the model's memory back unless somebody uses it. The caller holds mu.
+// dropUnused unloads the model unless it is in use. The caller holds mu.
 func (l *lazyModel) dropUnused() error {
 	if l.users > 0 || l.model == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads a file into memory, which is given back after unmap when nothing refers to it.
+// mapFile reads a file into memory. After unmap the garbage collector frees it.
 func mapFile(f *os.File, size int) (body []byte, unmap func() error, err error) {
 	body = make([]byte, size)
 	_, err = io.ReadFull(f, body)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile shows a file as memory that is read from disk as it is used. The result must not be used after unmap.
+// mapFile maps a file into memory. The result must not be used after unmap.
 func mapFile(f *os.File, size int) (body []byte, unmap func() error, err error) {
 	body, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// step is one of the normalizers or pre-tokenizers of a tokenizer.json: its type, and what one of these types may have.
-// The fields of all types lie side by side, as JSON has them.
+// step is a normalizer or pre-tokenizer of a tokenizer.json: its type, and the fields of all supported types.
 type step struct {
 	Type string `json:"type"`
 
@@ -39,17 +38,16 @@ type step struct {
 	Split       *bool  `json:"split"`
 }
 
-// What a normalizer may make of a text, so that a wrong one does not fill the memory: XLM-R's has two steps, and the
-// longest text that NFKC puts in the place of one character has 33 bytes.
+// Limits for the output of a normalizer, so that a wrong one does not exhaust memory: XLM-R's has two steps, and
+// the longest NFKC replacement of one character has 33 bytes.
 const (
 	maxFolds   = 8
 	maxContent = 64 // bytes
 	maxGrowth  = 24 // times the bytes of the text, after all steps
 )
 
-// folds returns what a normalizer does to a text, one after another. A nil one does nothing. A type that is not known
-// here is an error: leaving it out would make other tokens.
-// The order of a Sequence counts: NFKC before or after small letters gives other texts.
+// folds returns the functions of a normalizer, in order; none for nil. An unsupported type returns an error:
+// ignoring it would produce other tokens. The order matters: NFKC before or after lower-casing gives other texts.
 func (s *step) folds() (out []func(string) string, err error) {
 	if s == nil {
 		return nil, nil
@@ -76,7 +74,7 @@ func (s *step) folds() (out []func(string) string, err error) {
 		}
 		return append(out, m.fold), nil
 	case "Replace":
-		// The tokenizer.json of XLM-R has this one pattern, which needs no engine for patterns.
+		// The tokenizer.json of XLM-R has only this pattern, which needs no regular expression.
 		if s.Pattern.Regexp == " {2,}" {
 			return append(out, func(text string) string { return replaceSpaces(text, s.Content) }), nil
 		}
@@ -106,10 +104,10 @@ func (s *step) folds() (out []func(string) string, err error) {
 	return append(out, form.String), nil
 }
 
-// lowercase has the one letter whose small form is two characters. Go's small form of it is the first alone.
+// lowercase maps the one letter whose lower case is two characters. Go's lower case is only the first.
 var lowercase = strings.NewReplacer("İ", "i̇")
 
-// replaceSpaces puts by in the place of two and more spaces.
+// replaceSpaces replaces two or more spaces with by.
 func replaceSpaces(text, by string) string {
 	var b strings.Builder
 	for {
@@ -124,8 +122,8 @@ func replaceSpaces(text, by string) string {
 	}
 }
 
-// cleanRune is what the normalizer Nmt makes of a character: control characters go, and what is white or invisible
-// becomes a space.
+// cleanRune maps a character like the normalizer Nmt: it removes control characters, and replaces white and
+// invisible characters with a space.
 func cleanRune(r rune) rune {
 	switch {
 	case r >= 0x01 && r <= 0x08, r == 0x0B, r >= 0x0E && r <= 0x1F, r == 0x7F, r == 0x8F, r == 0x9F:
@@ -137,9 +135,8 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// metaspace checks that a pre-tokenizer puts ▁ before each word and nothing else, and reports whether all white space
-// ends a word, rather than spaces only. Newer versions of the library write prepend_scheme, older ones
-// add_prefix_space.
+// metaspace validates that a pre-tokenizer only puts ▁ before each word, and reports whether any white space ends a
+// word, rather than only spaces. Newer versions of the library write prepend_scheme, older ones add_prefix_space.
 func (s *step) metaspace() (words bool, err error) {
 	var steps []*step
 	if s != nil {
@@ -154,8 +151,7 @@ func (s *step) metaspace() (words bool, err error) {
 	if len(steps) != 1 || steps[0] == nil || steps[0].Type != "Metaspace" {
 		return false, errors.New("its pre_tokenizer is another one than Metaspace, with or without WhitespaceSplit")
 	}
-	// All of these are the defaults, and have to be as they are: a tokenizer without ▁ before the first word finds
-	// other pieces for it.
+	// These defaults are required: a tokenizer without ▁ before the first word selects other pieces for it.
 	m := steps[0]
 	is := func(value *bool) bool { return value == nil || *value }
 	if m.Space != space || !is(m.PrefixSpace) || !is(m.Split) || m.Prepend != "" && m.Prepend != "always" {

@@ -16,26 +16,26 @@ import (
 	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
-// mostWindows is how many windows of a passage are scored: passages are made shorter than two.
+// mostWindows is the maximum number of windows of a passage that are scored: passages are shorter than two.
 const mostWindows = 4
 
-// leastPair is how many tokens the window of a reranker has at least: those around two texts, and some of each.
+// leastPair is the minimum context window of a reranker in tokens: special tokens and some of each text.
 const leastPair = 12
 
-// Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM): a model that
-// reads a query together with a passage and says how well the passage answers. Like Embedder it is in memory only while
-// it is used. It is safe for concurrent use. Scores are not comparable between models.
+// Reranker is a cross-encoder of the BERT family (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM), which scores
+// a passage against a query. Like Embedder it is loaded only while in use. It is safe for concurrent use. Scores
+// are not comparable between models.
 type Reranker struct {
 	lazyModel
-	slots chan struct{} // holds what scores a passage now
+	slots chan struct{} // semaphore of the passages being scored
 }
 
-// pairHead is the layer behind the network of a cross-encoder with one label: a score from the first token.
+// pairHead is the classification head of a cross-encoder with one label: a score from the first token.
 type pairHead struct{ pooler, classifier linear }
 
-// OpenReranker checks the settings in a model's folder and that its weights are there, those of one label's classifier
-// among them. It reads only what is small. With floats it runs in floats instead of 8 bits. A bert model must tell two
-// kinds of text apart, which the query and the passage are.
+// OpenReranker validates the settings in a model's folder and checks that its weights exist, including those of a
+// classifier with one label. It reads only small files. With floats it computes in float32 instead of 8 bits. A
+// bert model must have two token types, for query and passage.
 func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	f, err := readFolder(dir)
 	if err != nil {
@@ -63,8 +63,8 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	}, nil
 }
 
-// newPairHead finds the tensors of a classifier with one label. The names differ: BERT's pooler is part of the network,
-// RoBERTa's classifier has two layers of its own.
+// newPairHead loads the tensors of a classifier with one label. BERT's pooler is part of the network; RoBERTa's
+// classifier has two layers of its own.
 func newPairHead(c config, w *weights) (h pairHead, err error) {
 	pooler, classifier := w.prefixOf(c.Type)+"pooler.dense", "classifier"
 	if c.Type != "bert" {
@@ -88,9 +88,9 @@ func newPairHead(c config, w *weights) (h pairHead, err error) {
 	return h, err
 }
 
-// Scores says how well each passage answers a query, 0–1: the logistic function of the model's logit. Of a passage that
-// does not fit into the model's window with the query, the best of its parts counts. A long query is cut to half of the
-// window. Passages are scored side by side, as many as there are processors. It fails with the first error.
+// Scores returns how well each passage answers a query, 0–1: the logistic function of the model's logit. A passage
+// that exceeds the context window with the query gets the score of its best window. A query is truncated to half of
+// the context window. Passages are scored concurrently, one per processor. It returns the first error.
 func (r *Reranker) Scores(ctx context.Context, query string, passages []string) ([]float64, error) {
 	m, release, err := r.useModel()
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 		return nil, err
 	}
 	form := m.tokenizer.pair
-	if r.folder.Type == "mpnet" { // it tells no kinds of text apart, whatever the tokenizer's file says
+	if r.folder.Type == "mpnet" { // it has no token types, regardless of the tokenizer's file
 		form.kind = 0
 	}
 	if form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
@@ -129,8 +129,8 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	return out, nil
 }
 
-// pairScore is the score of a query with a passage. The query keeps its end, and RoBERTa has a second one between the
-// texts; the passage's windows bring their own.
+// pairScore returns the logit of a query and a passage. The query keeps its end token, and RoBERTa has a second one
+// between the texts; the passage's windows have their own.
 func (m *model) pairScore(
 	h pairHead, form pairForm, query, passage string, window int, turn func() error,
 ) (score float64, err error) {
@@ -163,7 +163,7 @@ func (m *model) pairScore(
 	return 1 / (1 + math.Exp(-best)), err
 }
 
-// logit is what the classifier says of the first token. Both heads are tanh of a dense layer, then one output.
+// logit returns the classifier's output for the first token. Both heads are tanh of a dense layer, then one output.
 func (h pairHead) logit(first []float32) float64 {
 	pooled := make([]float32, len(first))
 	kernel.Multiply(pooled, first, h.pooler.weights, h.pooler.bias, new(kernel.Scratch))

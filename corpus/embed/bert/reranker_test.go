@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// openSmall opens the cross-encoder of testdata.
+// openSmall opens the cross-encoder in testdata.
 func openSmall(t testing.TB) *Reranker {
 	t.Helper()
 	r, err := OpenReranker("testdata/reranker", true)
@@ -27,7 +27,7 @@ func openSmall(t testing.TB) *Reranker {
 	return r
 }
 
-// The reference is testdata/reranker.py, an implementation of its own.
+// The reference is testdata/reranker.py, an independent implementation.
 func TestScoresOfPairsAreTheReferences(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/reranker.json")

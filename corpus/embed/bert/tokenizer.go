@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// tokenizer cuts texts into the tokens that a model knows. It is safe for concurrent use.
+// tokenizer splits texts into the tokens of a model's vocabulary. It is safe for concurrent use.
 type tokenizer struct {
 	encoder
-	start  int32 // before each text
-	end    int32 // behind it
-	tokens int   // ids go from 0 to tokens-1
+	start  int32 // special token before each text
+	end    int32 // special token after it
+	tokens int   // IDs range from 0 to tokens-1
 	pair   pairForm
 }
 
-// pairForm says how two texts are put together: a start, the first text, ends, the second text, an end. BERT's is [CLS]
-// a [SEP] b [SEP], RoBERTa's <s> a </s></s> b </s>.
+// pairForm is the encoding of a text pair: a start token, the first text, end tokens, the second text, an end
+// token. BERT uses [CLS] a [SEP] b [SEP], RoBERTa <s> a </s></s> b </s>.
 type pairForm struct {
-	ends int // between the texts; 0: the model's tokenizer has another form
-	kind int // of the second text: 1, or 0 as that of the first
+	ends int // end tokens between the texts; 0: the model's tokenizer has an unsupported form
+	kind int // token type of the second text: 1, or 0 as that of the first
 }
 
 var (
@@ -32,21 +32,19 @@ var (
 	pairOfRoBERTa = pairForm{ends: 2, kind: 0}
 )
 
-// encoder returns the tokens of a text, without those before and behind it.
+// encoder encodes a text as tokens, without special tokens around it.
 type encoder interface {
 	encodeText(text string) []token
 }
 
-// A token is a piece of a word.
+// token is a piece of a word.
 type token struct {
 	id   int32
 	head bool // it begins a word
 }
 
-// tokenizerFile is what tokenizer.json says, as far as it can be used. It is written by Hugging Face's library
-// tokenizers.
-// What other fields say, such as truncation and padding, is for programs that make batches: the window is cut
-// elsewhere.
+// tokenizerFile is the supported part of tokenizer.json, the format of Hugging Face's library tokenizers.
+// Truncation and padding are ignored: they are for batches, and the context window is truncated elsewhere.
 type tokenizerFile struct {
 	Added []struct {
 		ID      int32  `json:"id"`
@@ -66,7 +64,7 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// around says which tokens are put around a text. The library calls it a post-processor.
+// around is the post-processor: the special tokens around a text.
 type around struct {
 	Type   string         `json:"type"`
 	Start  named          `json:"cls"` // of BertProcessing and RobertaProcessing, as End
@@ -75,7 +73,7 @@ type around struct {
 	Pair   []templateItem `json:"pair"`
 }
 
-// templateItem is the text or a token around it.
+// templateItem is the text or a special token around it.
 type templateItem struct {
 	Text *struct {
 		Kind int `json:"type_id"`
@@ -85,16 +83,16 @@ type templateItem struct {
 	} `json:"SpecialToken"`
 }
 
-// named is the name of a token, which stands before its id.
+// named is the name of a token in a pair of name and ID.
 type named string
 
-// UnmarshalJSON reads the pair ["[CLS]", 101]. The id is found again by the name, so that it is only passed over.
+// UnmarshalJSON decodes the pair ["[CLS]", 101]. It ignores the ID, which is looked up by name later.
 func (n *named) UnmarshalJSON(raw []byte) error {
 	var id json.Number
 	return json.Unmarshal(raw, &[]any{(*string)(n), &id})
 }
 
-// readTokenizer reads tokenizer.json, or vocab.txt where there is none. What it can't do exactly it refuses.
+// readTokenizer parses tokenizer.json, or vocab.txt as the fallback. It returns an error for unsupported features.
 func readTokenizer(dir string) (t *tokenizer, err error) {
 	var file tokenizerFile
 	if err := readJSON(dir, "tokenizer.json", &file); err != nil {
@@ -103,7 +101,7 @@ func readTokenizer(dir string) (t *tokenizer, err error) {
 		}
 		return nil, err
 	}
-	// A file without a type is taken for WordPiece, which then has to have all that one needs.
+	// A file without a type is parsed as WordPiece, whose validation then applies.
 	switch kind := cmp.Or(file.Model.Type, "WordPiece"); kind {
 	case "WordPiece":
 		t, err = file.wordPiece()
@@ -118,13 +116,13 @@ func readTokenizer(dir string) (t *tokenizer, err error) {
 	return t, nil
 }
 
-// marks are the names of the tokens before and behind a text, and how two texts are put together.
+// marks are the names of the special tokens around a text, and the form of a text pair.
 type marks struct {
 	start, end string
 	pair       pairForm
 }
 
-// marks returns what the file says of the tokens around texts; what is given if it says nothing.
+// marks returns the special tokens that the file defines, or otherwise if it defines none.
 func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	if f.Around == nil {
 		return otherwise, nil
@@ -135,8 +133,7 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	case "RobertaProcessing":
 		return marks{string(a.Start), string(a.End), pairOfRoBERTa}, nil
 	case "TemplateProcessing":
-		// A template may put anything anywhere; the models that are read here have one token before the text and one
-		// behind it.
+		// Only the template of the supported models is accepted: one token before the text and one after it.
 		if s := a.Single; len(s) == 3 && s[0].Token != nil && s[1].Text != nil && s[2].Token != nil {
 			m := marks{start: s[0].Token.Name, end: s[2].Token.Name}
 			m.pair = m.pairOf(a.Pair)
@@ -147,13 +144,13 @@ func (f *tokenizerFile) marks(otherwise marks) (marks, error) {
 	return marks{}, fmt.Errorf("its post_processor is %q, which can't be used", f.Around.Type)
 }
 
-// pairOf reads the template of a pair. It has the first text at place 1 and the second one before the last. The zero
-// form says that it is another one, which only rerankers must have.
+// pairOf parses the template of a pair, with the first text at index 1 and the second one before the last. It
+// returns the zero form for unsupported templates, which only rerankers reject.
 func (m marks) pairOf(template []templateItem) pairForm {
 	last := len(template) - 1
 	// [CLS] A [SEP] B [SEP] has five items, and <s> A </s> </s> B </s> six: last is 4 or 5.
 	if last < 4 || last > 5 || template[1].Text == nil || template[last-1].Text == nil ||
-		template[last-1].Text.Kind > 1 { // as the first text of the two is 0
+		template[last-1].Text.Kind > 1 { // that of the first text is 0
 		return pairForm{}
 	}
 	for i, item := range template {
@@ -171,11 +168,11 @@ func (m marks) pairOf(template []templateItem) pairForm {
 	return pairForm{ends: last - 3, kind: template[last-1].Text.Kind}
 }
 
-// wordPiece makes BERT's tokenizer. Accents are removed if the file says so, and else where letters become small.
+// wordPiece returns BERT's tokenizer. It strips accents if the file says so; the default is the value of lowercase.
 func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	n := f.Normalizer
-	// Another prefix than "##" or another way to part words would give other tokens for the same text, and vectors that
-	// look right and are wrong.
+	// Another prefix than "##" or another pre-tokenizer would produce other tokens for the same text, and plausible
+	// but wrong vectors.
 	if n == nil || n.Type != "BertNormalizer" || f.Splits == nil || f.Splits.Type != "BertPreTokenizer" ||
 		cmp.Or(f.Model.Prefix, "##") != "##" {
 		return nil, errors.New("its WordPiece is another one than BERT's")
@@ -188,7 +185,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A strip_accents of null means "as lowercase", as BERT's first tokenizer had only the one switch.
+	// strip_accents null means the value of lowercase, since BERT's first tokenizer had only one option.
 	accents := n.Lower
 	if n.Accents != nil {
 		accents = *n.Accents
@@ -197,7 +194,7 @@ func (f *tokenizerFile) wordPiece() (*tokenizer, error) {
 		cmp.Or(f.Model.Unknown, "[UNK]"), around)
 }
 
-// unigram makes SentencePiece's tokenizer. Special tokens come from the list of added ones, or are pieces of the
+// unigram returns SentencePiece's tokenizer. Special tokens are in the list of added tokens, or pieces of the
 // vocabulary.
 func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if f.Model.ByteFallback {
@@ -207,7 +204,7 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its vocabulary: %w", err)
 	}
-	// Unigram needs a piece for what it has no other for; without one a text might have no tokens at all.
+	// Unigram needs an unknown token for text outside the vocabulary; without one a text might have no tokens.
 	if f.Model.UnknownID == nil || *f.Model.UnknownID < 0 || *f.Model.UnknownID >= len(list) {
 		return nil, errors.New("its model has no unk_id of the vocabulary")
 	}
@@ -218,15 +215,15 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	if u.words, err = f.Splits.metaspace(); err != nil {
 		return nil, err
 	}
-	// tokens counts the ids that may come, those of special tokens behind the vocabulary's end among them.
+	// tokens is the number of possible IDs, including special tokens after the end of the vocabulary.
 	t := &tokenizer{encoder: u, tokens: len(list)}
 	around, err := f.marks(marks{"<s>", "</s>", pairOfRoBERTa})
 	if err != nil {
 		return nil, err
 	}
 	t.pair = around.pair
-	// A text that contains "</s>" must not end early: these pieces are kept out of the ones for texts.
-	ids := make(map[string]int32, len(f.Added)+2) // of pieces that stand for no text
+	// Special tokens are not pieces for text: a text that contains "</s>" must not end early.
+	ids := make(map[string]int32, len(f.Added)+2) // of special pieces
 	for _, a := range f.Added {
 		if a.Special {
 			ids[a.Text] = a.ID
@@ -240,7 +237,7 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	for _, mark := range []struct {
 		name string
 		id   *int32
-	}{{around.start, &t.start}, {around.end, &t.end}} { // which may be one
+	}{{around.start, &t.start}, {around.end, &t.end}} { // may be the same
 		known, ok := ids[mark.name]
 		if !ok || known < 0 {
 			return nil, fmt.Errorf("the vocabulary has no %q", mark.name)
@@ -250,8 +247,8 @@ func (f *tokenizerFile) unigram() (*tokenizer, error) {
 	return t, u.setPieces(list, ids)
 }
 
-// readVocabulary reads a vocabulary with a piece in each line, whose number is its id, and what tokenizer_config.json
-// says beside it: the form that BERT's first models have.
+// readVocabulary parses vocab.txt, with a piece in each line whose number is its ID, and tokenizer_config.json: the
+// format of BERT's first models.
 func readVocabulary(dir string) (*tokenizer, error) {
 	raw, err := readFile(dir, "vocab.txt")
 	if err != nil {
@@ -262,7 +259,7 @@ func readVocabulary(dir string) (*tokenizer, error) {
 		if len(vocabulary) == maxVocabulary {
 			return nil, fmt.Errorf("%s has over %d lines", filepath.Join(dir, "vocab.txt"), maxVocabulary)
 		}
-		// A piece may begin or end with white space of other kinds, so that only the line's end goes.
+		// A piece may begin or end with other white space, so trim only the line break.
 		vocabulary[strings.TrimRight(string(line), "\r\n")] = int32(len(vocabulary))
 	}
 	said := struct {
@@ -289,10 +286,10 @@ func readVocabulary(dir string) (*tokenizer, error) {
 	}, string(said.Unknown), marks{string(said.Start), string(said.End), pairOfBERT})
 }
 
-// tokenName is the name of a token, alone or with what else is said of it.
+// tokenName is the name of a special token, as a string or in an object.
 type tokenName string
 
-// UnmarshalJSON reads "[CLS]", or {"content": "[CLS]", ...} as older versions of transformers wrote it.
+// UnmarshalJSON decodes "[CLS]", or {"content": "[CLS]", ...} as written by older versions of transformers.
 func (n *tokenName) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '{' {
 		return json.Unmarshal(raw, (*string)(n))

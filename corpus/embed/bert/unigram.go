@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// Both are SentencePiece's: the sign U+2581, and its constant kUnkPenalty.
+	// Both are SentencePiece's: the character U+2581, and its constant kUnkPenalty.
 	space          = "▁" // begins each word
-	unknownPenalty = 10  // by which the score of an unknown character is below the least one
+	unknownPenalty = 10  // subtracted from the minimum score for unknown characters
 )
 
-// unigram cuts texts into the most probable pieces, as SentencePiece does for a model of the type Unigram. It gives
-// what the library tokenizers of Hugging Face gives for such a model behind a Metaspace, with one difference: the names
-// of special tokens are text ("</s>" in a document ends nothing). It is safe for concurrent use. The model is that of
-// Kudo 2018, "Subword Regularization": pieces are independent of each other, so that the probability of a text is the
-// product of its pieces'.
+// unigram tokenises texts into the most probable pieces, like SentencePiece for a model of the type Unigram. It is
+// equivalent to Hugging Face's library tokenizers for such a model after a Metaspace, with one difference. Names of
+// special tokens are text: "</s>" in a document ends nothing. It is safe for concurrent use. The model is that of
+// Kudo 2018, "Subword Regularization": pieces are independent, so the probability of a text is the product of its
+// pieces'.
 type unigram struct {
-	folds  []func(string) string // what normalizes a text
-	words  bool                  // all white space ends a word, rather than spaces only
+	folds  []func(string) string // normalisation steps
+	words  bool                  // any white space ends a word, rather than only spaces
 	pieces pieceTree
-	scores []float64 // by id
+	scores []float64 // by ID
 	unk    int32
-	least  float64 // the score of an unknown character
+	least  float64 // score of an unknown character
 }
 
-// setPieces gives the pieces of a vocabulary, of which special ones stand for no text.
+// setPieces sets the pieces of a vocabulary; special ones never match text.
 func (u *unigram) setPieces(list []piece, special map[string]int32) (err error) {
 	u.scores = make([]float64, len(list))
 	ids := make([]int32, 0, len(list))
@@ -48,8 +48,8 @@ func (u *unigram) setPieces(list []piece, special map[string]int32) (err error) 
 	return err
 }
 
-// encodeText normalizes a text, puts ▁ before each word and cuts each word by itself: a piece never reaches over a ▁,
-// but for those that begin with one. Bytes that are no UTF-8 count as U+FFFD.
+// encodeText normalises a text, puts ▁ before each word and tokenises each word separately: a piece never contains
+// a ▁ except at its beginning. Invalid UTF-8 is decoded as U+FFFD.
 func (u *unigram) encodeText(text string) []token {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	most := maxGrowth * len(text)
@@ -81,17 +81,17 @@ func (u *unigram) encodeText(text string) []token {
 	return tokens
 }
 
-// ending is the best way to cut a word up to one of its bytes.
+// ending is the best segmentation of a word up to a byte offset.
 type ending struct {
-	score float64 // sum of its pieces' scores
-	from  int     // where its last piece begins
-	id    int32   // of that
-	known bool    // there is such a way
+	score float64 // total score of its pieces
+	from  int     // start of its last piece
+	id    int32   // of the last piece
+	known bool    // a segmentation exists
 }
 
-// appendPieces appends the pieces with the highest sum of scores that a word is made of. Unknown characters side by
-// side are one token. It is Viterbi's algorithm: the best way to each byte is known before it is used, since pieces
-// only lead forward. Then the pieces are read from the end back.
+// appendPieces appends the pieces of a word with the highest total score. Consecutive unknown characters are one
+// token. It is Viterbi's algorithm: the best segmentation of each prefix is known before it is used, since pieces
+// only lead forward. The pieces are then read backwards.
 func (u *unigram) appendPieces(tokens []token, word string, memory *[]ending) []token {
 	ends := slices.Grow((*memory)[:0], len(word)+1)[:len(word)+1]
 	clear(ends)
@@ -102,7 +102,7 @@ func (u *unigram) appendPieces(tokens []token, word string, memory *[]ending) []
 				ends[end] = ending{score, at, id, true}
 			}
 		}
-		offer(at+utf8.RuneLen(r), u.unk, u.least) // known ones are better
+		offer(at+utf8.RuneLen(r), u.unk, u.least) // known pieces score higher
 		node, ok := int32(0), true
 		for end := at; end < len(word); {
 			if node, ok = u.pieces.child(node, word[end]); !ok {
@@ -127,7 +127,7 @@ func (u *unigram) appendPieces(tokens []token, word string, memory *[]ending) []
 	return tokens
 }
 
-// beginsWord reports whether a word may begin where a text does: behind a space, or in a script that has none.
+// beginsWord reports whether a word may begin at the start of text: after a space, or in a script without spaces.
 func beginsWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return strings.HasPrefix(text, space) || r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana,
@@ -139,14 +139,14 @@ const (
 	maxNodes     = 1 << 24 // XLM-R's 250,000 pieces have 780,000
 )
 
-// A piece is a part of a word, with the logarithm of how probable it is.
+// piece is an entry of the vocabulary with its log probability.
 type piece struct {
 	text  string
 	score float64
 }
 
-// readPieces reads a vocabulary as a Unigram model has it: a list of texts with their scores. It reads pair by pair,
-// since a list of 250,000 pairs of any takes many times their size.
+// readPieces decodes the vocabulary of a Unigram model: a list of texts with their scores. It streams the pairs,
+// since decoding 250,000 pairs of any takes many times their size.
 func readPieces(raw json.RawMessage) ([]piece, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
@@ -171,23 +171,23 @@ func readPieces(raw json.RawMessage) ([]piece, error) {
 	return list, nil
 }
 
-// pieceTree finds the pieces that a text begins with. It is a tree of bytes, level by level in three arrays: the
-// 250,000 pieces of XLM-R take 7 MB.
+// pieceTree is a byte trie for the pieces at the beginning of a text, level by level in three arrays: the 250,000
+// pieces of XLM-R take 7 MB.
 type pieceTree struct {
-	bytes []byte  // that lead to each node
-	first []int32 // the children of node n are first[n] to first[n+1]-1, in the order of their bytes
-	ids   []int32 // of the piece that ends at each node; -1: none
+	bytes []byte  // label of each node
+	first []int32 // the children of node n are first[n] to first[n+1]-1, in byte order
+	ids   []int32 // ID of the piece that ends at each node; -1: none
 }
 
-// newPieceTree makes a tree of the pieces whose ids are given. Of equal ones the last counts. The pieces are sorted, so
-// that those below a node are neighbours. It goes down one byte at a time, over all nodes of a level: that gives the
-// children of each node one after another.
+// newPieceTree builds a trie of the pieces with the given ids. Among duplicates the last counts. The pieces are
+// sorted, so that those below a node are adjacent. It builds one level at a time, which stores the children of each
+// node contiguously.
 func newPieceTree(list []piece, ids []int32) (t pieceTree, err error) {
 	slices.SortFunc(ids, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(list[a].text, list[b].text), cmp.Compare(a, b))
 	})
 	t.bytes = make([]byte, 1, 4*len(ids)) // node 0 is the root
-	type span struct{ from, to int }      // of ids: the pieces below a node
+	type span struct{ from, to int }      // range of ids: the pieces below a node
 	level := []span{{0, len(ids)}}
 	for depth := 0; len(level) > 0; depth++ {
 		var next []span
@@ -213,8 +213,8 @@ func newPieceTree(list []piece, ids []int32) (t pieceTree, err error) {
 	return t, nil
 }
 
-// child is the node that a byte leads to from another, if there is one. Node 0 is the root. Most nodes have few
-// children, among which looking one by one is fastest.
+// child returns the child of a node for a byte, if there is one. Node 0 is the root. Most nodes have few children,
+// for which a linear search is fastest.
 func (t *pieceTree) child(node int32, b byte) (int32, bool) {
 	from, to := t.first[node], t.first[node+1]
 	at := bytes.IndexByte(t.bytes[from:to], b)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// unzipTestdata returns what a compressed file of testdata holds.
+// unzipTestdata returns the content of a compressed file in testdata.
 func unzipTestdata(t testing.TB, name string) []byte {
 	t.Helper()
 	file, err := os.Open("testdata/" + name)
@@ -30,7 +30,7 @@ func unzipTestdata(t testing.TB, name string) []byte {
 	return raw
 }
 
-// unigramFile is the tokenizer.json of testdata, in the form of XLM-R's.
+// unigramFile decodes the tokenizer.json in testdata, which has the form of XLM-R's.
 func unigramFile(t testing.TB) (file map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(unzipTestdata(t, "unigram/tokenizer.json.gz"), &file); err != nil {
@@ -39,7 +39,7 @@ func unigramFile(t testing.TB) (file map[string]any) {
 	return file
 }
 
-// readTokenizerOf reads a tokenizer.json.
+// readTokenizerOf parses a tokenizer.json.
 func readTokenizerOf(t testing.TB, file any) (*tokenizer, error) {
 	t.Helper()
 	raw, err := json.Marshal(file)
@@ -53,7 +53,7 @@ func readTokenizerOf(t testing.TB, file any) (*tokenizer, error) {
 	return readTokenizer(dir)
 }
 
-// testdata/unigram.py writes the reference: texts drawn by lot, for each form of file.
+// testdata/unigram.py writes the reference: random texts, for each form of file.
 func TestPiecesOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
 	lines := json.NewDecoder(bytes.NewReader(unzipTestdata(t, "unigram/tokens.jsonl.gz")))
@@ -105,7 +105,7 @@ func TestPiecesOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// fillTable puts the table of characters where the reference leaves it out.
+// fillTable inserts the character table where the reference omits it.
 func fillTable(part map[string]any, table any) {
 	if part["type"] == "Precompiled" {
 		part["precompiled_charsmap"] = table
@@ -154,7 +154,7 @@ func TestPiecesKnowWhereWordsBegin(t *testing.T) {
 	}
 }
 
-// An unknown character costs 10 more than the least piece.
+// The score of an unknown character is 10 below the minimum.
 func TestUnknownCharactersAreTheLast(t *testing.T) {
 	t.Parallel()
 	for score, want := range map[float64][]token{

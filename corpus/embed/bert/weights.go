@@ -16,26 +16,25 @@ const (
 	maxDimensions = 4
 )
 
-// A tensor is what a safetensors file says of one of its arrays. Offsets are the first byte and the one behind the
-// last.
+// tensor is an entry of a safetensors header. Offsets are half-open.
 type tensor struct {
 	Type    string  `json:"dtype"`
 	Shape   []int64 `json:"shape"`
 	Offsets []int64 `json:"data_offsets"` // in the file's data
 }
 
-// weights are the arrays of a safetensors file that is mapped into memory: what is not read takes none, and the system
-// may take back what was read. The file has the length of its header in 8 bytes, little-endian, the header as JSON, and
-// then the data of all tensors.
+// weights is a memory-mapped safetensors file: unread pages use no memory, and the system may evict others. The
+// file has the length of its header in 8 bytes, little-endian, the header as JSON, and then the data of all
+// tensors.
 type weights struct {
 	file    []byte
-	data    []byte // the part of file behind its header
+	data    []byte // the part of file after its header
 	tensors map[string]tensor
 	unmap   func() error
 }
 
-// openWeights maps a safetensors file and checks all that its header says. It must be a regular file, as a pipe can't
-// be mapped. The caller closes the result.
+// openWeights maps a safetensors file and validates its header. It must be a regular file, since a pipe can't be
+// mapped. The caller closes the result.
 func openWeights(path string) (_ *weights, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +63,7 @@ func openWeights(path string) (_ *weights, err error) {
 
 func (w *weights) close() error { return w.unmap() }
 
-// readHeader reads where each tensor lies. Shapes are compared with the model's when tensors are asked for.
+// readHeader parses the offsets of the tensors. Shapes are validated later, when tensors are loaded.
 func (w *weights) readHeader() error {
 	size := binary.LittleEndian.Uint64(w.file)
 	if size > maxHeader || size > uint64(len(w.file)-8) {
@@ -90,8 +89,8 @@ func (w *weights) readHeader() error {
 	return nil
 }
 
-// prefixOf is what the names of the network's tensors begin with in a file that has more than the network. Files of
-// classifiers name the network "bert." or "roberta.", those of encoders alone don't.
+// prefixOf returns the name prefix of the network's tensors. Files of classifiers have the prefix "bert." or
+// "roberta.", those of encoders none.
 func (w *weights) prefixOf(modelType string) string {
 	prefix := strings.TrimPrefix(modelType, "xlm-") + "."
 	if _, ok := w.tensors[prefix+"embeddings.word_embeddings.weight"]; ok {
@@ -100,9 +99,8 @@ func (w *weights) prefixOf(modelType string) string {
 	return ""
 }
 
-// tensorFloats returns the tensor of a name, whose shape must be as given. It shares the file's memory where the
-// machine can read numbers from there. Where the bytes are in another order or not at a multiple of four, they are
-// copied.
+// tensorFloats returns the tensor with a name and validates its shape. It shares the mapped memory if possible.
+// With another byte order or alignment the bytes are copied.
 func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 	t, ok := w.tensors[name]
 	if !ok {
@@ -132,5 +130,5 @@ func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 	return values, nil
 }
 
-// littleEndian says that the machine stores numbers as the file does.
+// littleEndian reports whether the machine's byte order is that of the file.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

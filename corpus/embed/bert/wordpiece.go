@@ -9,28 +9,28 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestWord is how many characters a word may have that is looked up; longer ones are unknown.
+// longestWord is the maximum length of a known word in characters; longer ones are unknown tokens.
 const longestWord = 100
 
-// wordPiece cuts texts into the pieces of words that a model knows. It gives what the library tokenizers of Hugging
-// Face gives for a BertNormalizer, a BertPreTokenizer and a WordPiece model, with two differences: the names of special
-// tokens are text ("[SEP]" in a document ends nothing), and punctuation and marks that are younger than that library's
-// tables are such. It is safe for concurrent use.
+// wordPiece tokenises texts into the pieces of a vocabulary. It is equivalent to Hugging Face's library tokenizers
+// with a BertNormalizer, a BertPreTokenizer and a WordPiece model, with two differences. Names of special tokens
+// are text: "[SEP]" in a document is no separator. Punctuation and marks newer than that library's tables are
+// recognised. It is safe for concurrent use.
 type wordPiece struct {
-	first map[string]int32 // pieces that begin a word
-	later map[string]int32 // pieces that go on with one, without the ## of the vocabulary
+	first map[string]int32 // pieces at the beginning of a word
+	later map[string]int32 // continuation pieces, without the ## of the vocabulary
 	most  int              // bytes of the longest piece
 	folds folding
 	unk   int32
 }
 
-// folding says what a tokenizer does to a text before it looks words up. The order is the reference's: clean, spaces
-// around ideographs, accents, small letters.
+// folding is the normalisation before the lookup of words. Its order is the reference's: clean, spaces around
+// ideographs, accents, lower case.
 type folding struct {
-	clean, cjk, accents, lower bool // accents: they are removed
+	clean, cjk, accents, lower bool // accents: strip them
 }
 
-// newTokenizer makes the tokenizer of a vocabulary, in which the unknown token and those around a text must be.
+// newTokenizer returns the tokenizer of a vocabulary, which must have the unknown token and the special tokens.
 func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around marks) (*tokenizer, error) {
 	w := &wordPiece{first: make(map[string]int32, len(vocabulary)), later: make(map[string]int32), folds: folds}
 	t := &tokenizer{encoder: w, tokens: len(vocabulary), pair: around.pair}
@@ -48,7 +48,7 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around
 	for _, mark := range []struct {
 		name string
 		id   *int32
-	}{{unk, &w.unk}, {around.start, &t.start}, {around.end, &t.end}} { // of which some may be one
+	}{{unk, &w.unk}, {around.start, &t.start}, {around.end, &t.end}} { // some may be the same
 		known, ok := vocabulary[mark.name]
 		if !ok {
 			return nil, fmt.Errorf("the vocabulary has no %q", mark.name)
@@ -58,12 +58,11 @@ func newTokenizer(vocabulary map[string]int32, folds folding, unk string, around
 	return t, nil
 }
 
-// encodeText returns the tokens of a text, without those before and behind it. Punctuation characters are words of
-// their own.
+// encodeText returns the tokens of a text, without special tokens. Each punctuation character is a word.
 func (w *wordPiece) encodeText(text string) []token {
 	text = w.foldText(text)
 	tokens := make([]token, 0, len(text)/4+1)
-	word := -1 // where the present one starts
+	word := -1 // start of the current word
 	finish := func(at int) {
 		if word >= 0 {
 			tokens = w.appendPieces(tokens, text[word:at])
@@ -85,7 +84,7 @@ func (w *wordPiece) encodeText(text string) []token {
 	return tokens
 }
 
-// foldText brings a text to the form that the vocabulary has. Accents are the marks of category Mn after canonical
+// foldText normalises a text to the form of the vocabulary. Accents are the marks of category Mn after canonical
 // decomposition.
 func (w *wordPiece) foldText(text string) string {
 	var b strings.Builder
@@ -122,9 +121,8 @@ func (w *wordPiece) foldText(text string) string {
 	}, text)
 }
 
-// appendPieces appends the longest pieces that a word is made of, from its start on; the unknown token if it is not.
-// That is greedy, the longest piece first, as in the reference: it is not the best way to cut a word, but the one that
-// the model was trained with.
+// appendPieces appends the pieces of a word, or the unknown token. It is greedy, the longest piece first, as in the
+// reference: that is not the best way to split a word, but the one that the model was trained with.
 func (w *wordPiece) appendPieces(tokens []token, word string) []token {
 	if utf8.RuneCountInString(word) > longestWord {
 		return append(tokens, token{w.unk, true})
@@ -150,7 +148,7 @@ func (w *wordPiece) appendPieces(tokens []token, word string) []token {
 	return tokens
 }
 
-// isPunctuation reports what stands alone: all signs of ASCII, as BERT has it, and Unicode's punctuation.
+// isPunctuation reports whether r is a separate word: all ASCII symbols, as in BERT, and Unicode's punctuation.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -158,12 +156,12 @@ func isPunctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// isControl reports what the reference removes as control characters.
+// isControl reports whether the reference removes r as a control character.
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
 }
 
-// isIdeograph reports the characters that stand alone as words: the blocks of CJK ideographs in BERT's own tokenizer.
+// isIdeograph reports whether r is a separate word as a CJK ideograph, by the blocks of BERT's own tokenizer.
 func isIdeograph(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0xF900 && r <= 0xFAFF ||
 		r >= 0x20000 && r <= 0x2A6DF || r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F ||

@@ -41,7 +41,7 @@ func TestTokensAreThoseOfTheReference(t *testing.T) {
 	if len(reference) < 130 {
 		t.Fatalf("got %d texts in the reference, want at least 130", len(reference))
 	}
-	open(t, Config{}) // so that a model that is missing is said
+	open(t, Config{}) // reports a missing model
 	fromJSON, err := readTokenizer(fetched)
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +63,10 @@ func TestTokensAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// testdata/tokens.py writes the reference: texts drawn by lot from twenty scripts.
+// testdata/tokens.py writes the reference: random texts from twenty scripts.
 func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
-	open(t, Config{}) // so that a model that is missing is said
+	open(t, Config{}) // reports a missing model
 	tokenizer, err := readTokenizer(fetched)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// A folder of older libraries has vocab.txt alone, and names the tokens around texts beside it.
+// A folder of older libraries has only vocab.txt, and names the special tokens in another file.
 func TestAVocabularyOfLinesNamesItsMarks(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string][]int32{
@@ -131,10 +131,10 @@ func TestAVocabularyOfLinesNamesItsMarks(t *testing.T) {
 	}
 }
 
-// fetched is where make puts the sentence model.
+// fetched is the directory of the sentence model that make downloads.
 const fetched = "../../../.cache/embedding/all-MiniLM-L6-v2"
 
-// open opens the model that was fetched for the tests; in CI it must be there.
+// open opens the model for the tests; in CI it must exist.
 func open(t testing.TB, cfg Config) *Embedder {
 	t.Helper()
 	if cfg.Dir == "" {
@@ -220,7 +220,7 @@ func cosine(t *testing.T, a, b []float32) float64 {
 	return sum
 }
 
-// testdata/encoders.py writes the reference, an implementation of its own.
+// testdata/encoders.py writes the reference with an independent implementation.
 func TestVectorsOfOtherEncodersAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
 	var reference []struct {
@@ -323,7 +323,7 @@ func TestPositionsOfXLMRBeginBehindPadding(t *testing.T) {
 	}
 }
 
-// The kinds are those of MPNet: floor(8 + 8·log(d/8)/log(16)) from 8 on.
+// The buckets are those of MPNet: floor(8 + 8·log(d/8)/log(16)) from 8 on.
 func TestDistancesOfMPNetHaveTheirKinds(t *testing.T) {
 	t.Parallel()
 	for distance, want := range map[int]int{
@@ -336,13 +336,13 @@ func TestDistancesOfMPNetHaveTheirKinds(t *testing.T) {
 	}
 }
 
-// The network of testdata/xlm-roberta tells no kinds of texts apart.
+// The network of testdata/xlm-roberta has one token type.
 func TestARerankerNeedsAPairThatItsNetworkReads(t *testing.T) {
 	t.Parallel()
 	const right = `"type": "RobertaProcessing"`
 	for other, refused := range map[string]bool{
 		right:                      false,
-		`"type": "BertProcessing"`: true, // the second text has a kind of its own
+		`"type": "BertProcessing"`: true, // the second text has another token type
 		`"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {}},
 			{"SpecialToken": {"id": "</s>"}}], "pair": []`: true,
 	} {
@@ -549,7 +549,7 @@ func TestAnEndedContextEndsTheWork(t *testing.T) {
 	}
 }
 
-// A file that is cut while it is mapped would end the program with a bus error.
+// A mapped file that is truncated would crash the program with a bus error.
 func TestWeightsThatAreCutEndTheTextOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -568,8 +568,8 @@ func TestWeightsThatAreCutEndTheTextOnly(t *testing.T) {
 	}
 }
 
-// The English model doubts queries in scripts that it does not know, knows English, and lies between in languages that
-// share words with it. docs/quality.md has the effect on whole sets.
+// Doubt is high for scripts that the English model does not know, low for English, and in between for languages
+// that share words with it. docs/quality.md has the effect on whole sets.
 func TestTheModelDoubtsWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})

@@ -4,5 +4,5 @@ package bert
 
 import "errors"
 
-// yieldThread fails: threads that give way are made on Linux only.
+// yieldThread returns an error: low-priority threads are supported only on Linux.
 func yieldThread() error { return errors.ErrUnsupported }

@@ -1,5 +1,5 @@
-// Package embedtest has a deterministic embedder for tests and benchmarks. It needs no model: texts that share words
-// and parts of words are near each other.
+// Package embedtest provides a deterministic embedder for tests and benchmarks. It needs no model: texts that share
+// words and parts of words are similar.
 package embedtest
 
 import (
@@ -10,14 +10,13 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Hashing embeds texts by hashing their words and the trigrams of these into dimensions. The zero value has 384
-// dimensions. It is safe for concurrent use. Tests of search need vectors whose nearness can be foreseen, the same on
-// each machine; meaning is for models.
+// Hashing embeds texts by feature hashing of their words and trigrams. The zero value has 384 dimensions. It is
+// safe for concurrent use. Its vectors are predictable and the same on each machine, as search tests require.
 type Hashing struct {
 	Dimensions int
 }
 
-// Model names the embedder.
+// Model returns the name of the embedder.
 func (h Hashing) Model() string { return "hashing" }
 
 // Embed returns a unit vector for each text.
@@ -32,13 +31,13 @@ func (h Hashing) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-// EmbedQuery returns the unit vector of a query, which is that of a passage with the same text.
+// EmbedQuery returns the unit vector of a query, which equals that of a passage with the same text.
 func (h Hashing) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	return h.vector(query), ctx.Err()
 }
 
-// vector sums the features of a text. Stop words count a tenth, and trigrams half of their word, "^" and "$" being its
-// ends.
+// vector sums the features of a text. The weight of stop words is a tenth, and that of trigrams half of their word,
+// with "^" and "$" as its ends.
 func (h Hashing) vector(s string) []float32 {
 	n := h.Dimensions
 	if n == 0 {
@@ -70,7 +69,7 @@ func (h Hashing) vector(s string) []float32 {
 	return v
 }
 
-// add adds a feature with a sign that its hash says, so that features which fall on one place cancel out on average.
+// add adds a feature with a sign from its hash, so that colliding features cancel out on average.
 func add(v []float32, feature string, weight float32) {
 	h := fnv.New64a()
 	h.Write([]byte(feature))

@@ -7,8 +7,7 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 )
 
-// Seal has the server write everything that it holds in memory, and waits until its index of vectors knows all of it.
-// It returns how long that took.
+// Seal flushes the server's memory and waits until its vector index includes all data. It returns the time taken.
 func (s *Server) Seal(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	c, err := client.NewClient(ctx, client.Config{Address: s.Address})

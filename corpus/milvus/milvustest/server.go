@@ -1,5 +1,5 @@
-// Package milvustest gives tests real Milvus servers: those that the environment names, or own ones, started from the
-// Python packages that "make milvus" installs, and stopped again.
+// Package milvustest provides real Milvus servers for tests: those named in the environment, or local ones, which
+// it starts from the Python packages that "make milvus" installs, and stops.
 package milvustest
 
 import (
@@ -25,46 +25,45 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 )
 
-// A Kind is one of the servers that tests use.
+// Kind is a type of Milvus server for tests.
 type Kind string
 
-// Standalone is Milvus 2.3, the oldest one that is supported. Lite is a small server with the interface of Milvus from
-// 2.4 on.
+// Standalone is Milvus 2.3, the oldest supported version. Lite is a small server with the API of Milvus 2.4 and
+// later.
 const (
 	Standalone Kind = "Milvus 2.3"
 	Lite       Kind = "Milvus Lite"
 )
 
-// addressEnv names the servers to use instead of own ones, which must be empty or kept for tests.
+// addressEnv names the variables for external servers, which must be empty or reserved for tests.
 var addressEnv = map[Kind]string{Standalone: "FOOTNOTE_TEST_MILVUS_ADDRESS", Lite: "FOOTNOTE_TEST_MILVUS_LITE_ADDRESS"}
 
-// AddressEnv is the name of the setting that says where a server is.
+// AddressEnv returns the environment variable with the address of a server.
 func AddressEnv(kind Kind) string { return addressEnv[kind] }
 
-// dirEnv names where the Python packages are, if not in .cache/milvus of this repository.
+// dirEnv names the variable for the directory of the Python packages, by default .cache/milvus of this repository.
 const dirEnv = "FOOTNOTE_TEST_MILVUS_DIR"
 
-// ErrMissing tells how to get the servers.
+// ErrMissing means that the servers are not installed.
 var ErrMissing = errors.New("the Milvus servers for tests are not here: run make milvus, which needs python3 with venv")
 
 //go:embed standalone.py
 var standalone string
 
-// A Server is a running Milvus.
+// Server is a running Milvus.
 type Server struct {
 	Kind    Kind
 	Address string
 
-	dir   string // what an own server keeps
+	dir   string // data directory
 	port  int
-	stdin io.WriteCloser // it runs until this is closed, or until this process ends
+	stdin io.WriteCloser // the server runs until this is closed, or until this process ends
 	shell *exec.Cmd
 	pid   int
-	most  int64 // bytes of memory
+	most  int64 // peak memory in bytes
 }
 
-// Start returns a running server of one's own. The caller closes it. Without the Python packages it fails with
-// ErrMissing.
+// Start starts a local server, which the caller closes. It returns ErrMissing without the Python packages.
 func Start(ctx context.Context, kind Kind) (*Server, error) {
 	home := home()
 	if home == "" {
@@ -85,7 +84,7 @@ func Start(ctx context.Context, kind Kind) (*Server, error) {
 	return s, nil
 }
 
-// home is the directory that "make milvus" fills; empty if it did not.
+// home returns the directory installed by "make milvus"; empty if it is missing.
 func home() string {
 	dir := os.Getenv(dirEnv)
 	for up := "."; dir == "" && len(up) < 40; up = filepath.Join(up, "..") {
@@ -103,7 +102,7 @@ func home() string {
 	return dir
 }
 
-// freePort is a port that nobody listens on at the moment.
+// freePort returns an unused TCP port.
 func freePort(ctx context.Context) (int, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,8 +111,8 @@ func freePort(ctx context.Context) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// Run starts the server, with what it kept if it ran before, and returns once it answers. A shell stands between this
-// process and the server, see below.
+// Run starts the server, with its existing data, and returns once it responds. A shell is the parent process of the
+// server, see below.
 func (s *Server) Run(ctx context.Context) (err error) {
 	home := home()
 	python := filepath.Join(home, "venv", "bin", "python")
@@ -130,8 +129,8 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer log.Close()
-	// The shell ends the server when its input closes: so it can't outlive this process, however that ends. A signal
-	// to the whole group, like Ctrl-C, does not end the shell before the server. Only Kill has its files kept.
+	// The shell kills the server when its input closes, so the server can't outlive this process. The shell ignores
+	// signals to the process group, like Ctrl-C. Only Kill keeps the files.
 	script := `trap "" HUP INT QUIT TERM; dir=$1; shift; "$@" </dev/null >&2 & echo $!; read -r keep; kill -KILL $!; ` +
 		`wait $!; [ -n "$keep" ] || rm -rf "$dir"`
 	s.shell = exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh",
@@ -157,7 +156,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	return s.wait(ctx)
 }
 
-// wait returns once the server does what it is asked.
+// wait returns once the server responds to requests.
 func (s *Server) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -177,8 +176,8 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
-// answers asks for a port, then for a connection, then for the list of collections: each comes up later than the one
-// before.
+// answers checks the port, then a connection, then the list of collections: each becomes available after the
+// previous one.
 func (s *Server) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -198,13 +197,13 @@ func (s *Server) answers(ctx context.Context) error {
 	return errors.Join(err, c.Close())
 }
 
-// Pause stops the server where it is: connections stay, and nothing is answered. Resume lets it go on. Tests see in
-// this way what a server that hangs does to them. It returns when all threads have stopped.
+// Pause suspends the server: connections stay open without responses, like a server that hangs. Resume continues
+// it. Pause returns when all threads are stopped.
 func (s *Server) Pause() error {
 	if err := syscall.Kill(s.pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	// the signal reaches one thread after another
+	// the signal is delivered to one thread after another
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() {
 		if stopped(s.pid) {
 			return nil
@@ -213,7 +212,7 @@ func (s *Server) Pause() error {
 	return fmt.Errorf("process %d does not stop", s.pid)
 }
 
-// stopped reports whether every thread of a process is stopped. Only Linux says.
+// stopped reports whether every thread of a process is stopped. Only Linux reports this.
 func stopped(pid int) bool {
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(stats) == 0 {
@@ -228,10 +227,10 @@ func stopped(pid int) bool {
 	return true
 }
 
-// Resume is the end of Pause.
+// Resume continues a paused server.
 func (s *Server) Resume() error { return syscall.Kill(s.pid, syscall.SIGCONT) }
 
-// Kill ends the server as a power cut would. It can Run again.
+// Kill kills the server like a power cut. It can Run again.
 func (s *Server) Kill() error {
 	if s.stdin == nil {
 		return nil
@@ -245,7 +244,7 @@ func (s *Server) Kill() error {
 		}
 	}
 	if s.shell.ProcessState != nil {
-		// of the server too: the shell waited for it
+		// includes the server, which the shell has waited for
 		if usage, known := s.shell.ProcessState.SysUsage().(*syscall.Rusage); known {
 			s.most = max(s.most, usage.Maxrss<<10)
 		}
@@ -253,16 +252,16 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// Pid is the process of a running server.
+// Pid returns the process ID of a running server.
 func (s *Server) Pid() int { return s.pid }
 
-// Dir is where a server keeps everything.
+// Dir returns the data directory.
 func (s *Server) Dir() string { return s.dir }
 
-// Memory is the most that a server used before it was killed, in bytes.
+// Memory returns the server's peak memory before it was killed, in bytes.
 func (s *Server) Memory() int64 { return s.most }
 
-// Empty removes all that a killed server kept.
+// Empty deletes all data of a killed server.
 func (s *Server) Empty() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
@@ -270,13 +269,13 @@ func (s *Server) Empty() error {
 	return os.Mkdir(s.dir, 0o700)
 }
 
-// Close ends the server and removes all it kept.
+// Close kills the server and deletes its data.
 func (s *Server) Close() error { return errors.Join(s.Kill(), os.RemoveAll(s.dir)) }
 
 var made atomic.Int64
 
-// Collection returns a name of which no other test's collections are, and drops what was made under it when the test
-// ends. Servers are shared, and tests may run at the same time.
+// Collection returns a collection name unique to the test, and drops its collections when the test ends. Servers
+// are shared by concurrent tests.
 func Collection(t testing.TB, address string) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), made.Add(1))
@@ -290,7 +289,7 @@ func Collection(t testing.TB, address string) string {
 	return name
 }
 
-// drop removes the alias and the collections whose names begin with it.
+// drop deletes the alias and the collections with the prefix.
 func drop(ctx context.Context, address, prefix string) error {
 	c, err := client.NewClient(ctx, client.Config{Address: address})
 	if err != nil {

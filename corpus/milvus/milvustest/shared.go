@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// shared are the servers that the tests of this process use together.
+// shared holds the servers that the tests of this process share.
 var shared struct {
 	sync.Mutex
 	servers map[Kind]*Server
 	errs    map[Kind]error
 }
 
-// Main runs a package's tests, ends the servers that they shared, and returns the exit code.
+// Main runs a package's tests, stops the shared servers, and returns the exit code.
 func Main(m interface{ Run() int }) int {
 	code := m.Run()
 	if err := CloseShared(); err != nil {
@@ -26,7 +26,7 @@ func Main(m interface{ Run() int }) int {
 	return code
 }
 
-// CloseShared ends the servers that tests shared. It is for a TestMain.
+// CloseShared stops the shared servers. It is for a TestMain.
 func CloseShared() error {
 	shared.Lock()
 	defer shared.Unlock()
@@ -38,8 +38,8 @@ func CloseShared() error {
 	return errors.Join(errs...)
 }
 
-// Shared returns the address of a server that tests share; each makes collections of its own. Without the servers the
-// test is skipped; in CI it fails. An error to start one is kept, so that it is tried once.
+// Shared returns the address of a shared server; each test creates its own collections. If the servers are not
+// installed, the test is skipped, or fails in CI. A startup error is cached, so that it is not retried.
 func Shared(t testing.TB, kind Kind) string {
 	t.Helper()
 	if address := os.Getenv(AddressEnv(kind)); address != "" {
@@ -62,7 +62,7 @@ func Shared(t testing.TB, kind Kind) string {
 	return shared.servers[kind].Address
 }
 
-// ForTest is a server for one test, which may stop it; it ends with that test.
+// ForTest starts a server for one test, which may stop it; it ends with that test.
 func ForTest(t testing.TB, kind Kind) *Server {
 	t.Helper()
 	s, err := Start(t.Context(), kind)
@@ -75,7 +75,7 @@ func ForTest(t testing.TB, kind Kind) *Server {
 	return s
 }
 
-// need ends the test without a server: it is skipped where nobody installed one, except in CI.
+// need skips the test if the servers are not installed, except in CI, and fails it on other errors.
 func need(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, ErrMissing) && os.Getenv("CI") == "" {

@@ -1,4 +1,4 @@
-// Package s3test gives tests a working S3 server on loopback, which they may have fail.
+// Package s3test provides an S3 server on loopback for tests, with fault injection.
 package s3test
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// Storage is an S3 server with an empty bucket. It ends with its test. Its objects are in memory. Tests break it with
-// Fail to see what a storage does to Footnote that is slow, full or away.
+// Storage is an in-memory S3 server with an empty bucket, which ends with its test. Fail injects faults to simulate
+// a storage that is slow, full or down.
 type Storage struct {
-	URL   string // of a folder of the bucket, as FOOTNOTE_BLOBS has it
+	URL   string // of a folder in the bucket, for FOOTNOTE_BLOBS
 	fault atomic.Pointer[http.HandlerFunc]
 	calls atomic.Int64
 }
 
-// New starts a server. It takes any key, see Env.
+// New starts a server. It accepts any credentials, see Env.
 func New(t testing.TB) *Storage {
 	t.Helper()
 	backend := s3mem.New()
@@ -41,21 +41,21 @@ func New(t testing.TB) *Storage {
 	return s
 }
 
-// Env are settings that any key fits: the server asks for one and does not look at it.
+// Env returns credentials as environment variables: the server requires them but does not check them.
 func Env() []string {
 	return []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true"}
 }
 
-// Fail has handler answer instead, until Heal.
+// Fail makes handler respond to all requests, until Heal.
 func (s *Storage) Fail(handler http.HandlerFunc) { s.fault.Store(&handler) }
 
-// Heal is the end of Fail.
+// Heal ends Fail.
 func (s *Storage) Heal() { s.fault.Store(nil) }
 
-// Calls is how many requests came so far.
+// Calls returns the number of requests so far.
 func (s *Storage) Calls() int64 { return s.calls.Load() }
 
-// HangUp breaks the connection without an answer: it is a handler for Fail.
+// HangUp is a handler for Fail that closes the connection without a response.
 func HangUp(w http.ResponseWriter, _ *http.Request) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = conn.Close() // it was to break

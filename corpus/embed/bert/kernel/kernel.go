@@ -1,7 +1,6 @@
-// Package kernel is the arithmetic of a transformer: layers with weights of 8 bits or floats, attention, and the
-// activation between. It runs with AVX-512 and its products of bytes, with AVX2, with NEON and its products of bytes,
-// or in plain Go, whichever the processor has. All give the same whole numbers; floats differ in their last digits.
-// Rows lie behind each other without gaps.
+// Package kernel implements the arithmetic of a transformer: linear layers with 8-bit or float weights, attention,
+// and the activation function. It uses AVX-512 VNNI, AVX2, NEON with dot products, or plain Go, depending on the
+// processor. All give the same integers; floats differ in their last digits. Rows are contiguous.
 package kernel
 
 import (
@@ -14,17 +13,17 @@ import (
 
 const (
 	unrolled = 4  // steps of the innermost loop of a tile of codes
-	block    = 32 // floats that every kind of register has a part of: padded rows have a multiple of it
-	mostRows = 12 // of a tile of any kind
+	block    = 32 // floats; a multiple of every vector register. Padded rows have a multiple of it
+	mostRows = 12 // maximum rows of a tile
 )
 
-// set is the routines for a kind of processor. There is one for each kind of processor, see routines_amd64.go and its
-// neighbours; best is the one of this machine, and tests run all that it can.
+// set holds the routines for a processor type, see routines_amd64.go and its counterparts. best is the set for this
+// machine; tests run all supported ones.
 type set struct {
 	name    string
 	outputs int // of a tile
-	depth   int // inputs whose products are summed in one place of a register
-	code    int // bytes of a code of an input
+	depth   int // inputs whose products are summed in one lane of a register
+	code    int // bytes per input code
 	floats  int // of a block
 
 	tiles    []tileRoutine  // of 1, 2, … rows
@@ -34,27 +33,27 @@ type set struct {
 	quantise func(q *byte, x *float32, blocks uintptr, scales *float32)
 }
 
-// A tileRoutine stores rows of as many outputs as a tile has: step·scale·sum + low·total + bias, where the sum is that
-// of the products of codes and weights, the row has its step and low in scales, and the outputs have their scales,
-// totals and biases in columns. Strides are in bytes; steps is how often the innermost loop is run.
+// tileRoutine computes a tile: step·scale·sum + low·total + bias for each row and output. sum is the dot product of
+// codes and weights. scales holds step and low of each row, columns the scales, totals and biases of the outputs.
+// Strides are in bytes; steps is the number of iterations of the innermost loop.
 type tileRoutine func(
 	y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, scales, columns *float32,
 )
 
-// A fusedRoutine stores rows of as many columns as a tile has: c = a·b. Strides are in bytes.
+// fusedRoutine computes a tile of c = a·b. Strides are in bytes.
 type fusedRoutine func(c *float32, cStride uintptr, a *float32, aStride uintptr, b *float32, bStride, depth uintptr)
 
-// Name says which routines run here.
+// Name returns the name of the instruction set in use.
 func Name() string { return best.name }
 
-// Scratch is memory that is used again. It serves one caller at a time.
+// Scratch holds reusable buffers. It is not safe for concurrent use.
 type Scratch struct {
 	row, columns, values, scores []float32
 	tile                         [mostRows * block]float32
 }
 
-// groups yields the rows that go through a tile at once, from and to: in as few groups as there can be, of about one
-// size, since a group of a few rows takes hardly less time.
+// groups yields the row ranges that are processed as one tile: as few groups as possible, of similar size, since a
+// group of few rows takes hardly less time.
 func (k *set) groups(count int) iter.Seq2[int, int] {
 	groups := (count + len(k.tiles) - 1) / len(k.tiles)
 	return func(yield func(int, int) bool) {
@@ -66,9 +65,8 @@ func (k *set) groups(count int) iter.Seq2[int, int] {
 	}
 }
 
-// store has tile write rows of a tile at column from of y, whose rows have size floats: into y itself, or into memory
-// from which what belongs to y is copied. The stride is in bytes. Outputs that fill no tile are why memory is needed: a
-// tile always writes its whole width.
+// store lets tile write rows at column from of y, whose rows have size floats. A tile always writes its full width;
+// if that exceeds the row, it writes to a buffer from which store copies. The stride is in bytes.
 func (k *set) store(y []float32, from, size, rows int, s *Scratch, tile func(y *float32, stride uintptr)) {
 	if from+k.outputs <= size {
 		tile(&y[from], bytesOf(size))
@@ -80,13 +78,13 @@ func (k *set) store(y []float32, from, size, rows int, s *Scratch, tile func(y *
 	}
 }
 
-// bytesOf is how many bytes floats take.
+// bytesOf returns the size of floats in bytes.
 func bytesOf(floats int) uintptr { return uintptr(4 * floats) }
 
-// padded is the next multiple of a block, so that loops need no rest.
+// padded rounds up to a multiple of block, so that loops have no remainder.
 func padded(n int) int { return (n + block - 1) / block * block }
 
-// resize returns n elements, of arbitrary content.
+// resize returns a slice of n elements with arbitrary content.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -94,8 +92,8 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// turn makes columns of rows: the first width floats of count rows, which are size floats apart. A column has room for
-// height floats; what is left of it is 0. Four columns are written at once, as each row is then read in runs of four.
+// turn transposes the first width floats of count rows, which are size floats apart. A column has room for height
+// floats; the remainder is 0. It writes four columns at once, so that each row is read in runs of four.
 func turn(columns, x []float32, count, height, size, width int) {
 	d := 0
 	for ; d+4 <= width; d += 4 {
@@ -116,10 +114,10 @@ func turn(columns, x []float32, count, height, size, width int) {
 	}
 }
 
-// Gelu puts x·½(1 + erf(x/√2)) in the place of each x.
+// Gelu replaces each x with x·½(1 + erf(x/√2)).
 func Gelu(x []float32) { best.geluAll(x) }
 
-// geluAll runs over whole blocks, and over a copy of the rest.
+// geluAll processes whole blocks, and a copy of the remainder.
 func (k *set) geluAll(x []float32) {
 	whole := len(x) / block * block
 	if whole > 0 {
@@ -133,16 +131,15 @@ func (k *set) geluAll(x []float32) {
 	}
 }
 
-// Mix sets out to the values of all tokens, mixed for each token by how well its query fits their keys: for each head
-// by itself, by the softmax of the products. All have size floats a token, of which each head has width. A bias that is
-// not nil is added to the products: of n tokens it has for each head 2n-1 floats, by how far the key's token is behind
-// the query's, from 1-n to n-1. Tokens go through in groups, as many as a tile has rows: scores of the group with all
-// keys, softmax, then their sum of values. So the scores of all pairs are never in memory at once.
+// Mix computes multi-head attention: it sets out to the values weighted by the softmax of the products of queries
+// and keys, for each head of width floats. Tokens have size floats. A bias, if not nil, is added to the products:
+// for n tokens it has 2n-1 floats for each head, by relative position of key and query, from 1-n to n-1. Tokens are
+// processed in groups of a tile's rows, so that the scores of all pairs are never in memory at once.
 func Mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
 	best.mix(out, query, key, value, bias, size, width, s)
 }
 
-// mix turns keys and values into the form that tiles read: keys as columns, values side by side, both padded.
+// mix arranges keys and values for the tiles: keys transposed, values in rows, both padded.
 func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Scratch) {
 	count := len(query) / size
 	height, wide := padded(count), padded(width)
@@ -150,7 +147,7 @@ func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Sc
 	s.scores = resize(s.scores, len(k.fused)*height)
 	for head := 0; head < size; head += width {
 		turn(s.columns, key[head:], count, height, size, width)
-		for t := range count { // side by side: they are read once for each group of tokens
+		for t := range count { // contiguous: they are read once for each group of tokens
 			copy(s.values[t*wide:], value[t*size+head:][:width])
 		}
 		for t, end := range k.groups(count) {
@@ -183,9 +180,9 @@ func (k *set) mix(out, query, key, value, bias []float32, size, width int, s *Sc
 	}
 }
 
-// softmax puts e to the power of each of count scores, less the greatest, in its place, 0 in those behind, and returns
-// the inverse of the sum. Taking off the greatest keeps the powers from overflowing. The sum is divided by later, over
-// fewer numbers.
+// softmax replaces each of count scores with e to the power of the score minus the maximum, sets the rest to 0, and
+// returns the inverse of the sum. Subtracting the maximum prevents overflow. The caller divides by the sum later,
+// over fewer numbers.
 func (k *set) softmax(scores []float32, count int) float32 {
 	for i := count; i < len(scores); i++ {
 		scores[i] = float32(math.Inf(-1))

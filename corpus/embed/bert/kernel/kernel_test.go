@@ -15,7 +15,7 @@ func random(r *rand.Rand, n int) []float32 {
 	return out
 }
 
-// far is the greatest difference of two slices.
+// far returns the maximum difference of two slices.
 func far(a, b []float32) (most float64) {
 	for i := range a {
 		most = max(most, math.Abs(float64(a[i]-b[i])))
@@ -23,7 +23,7 @@ func far(a, b []float32) (most float64) {
 	return most
 }
 
-// Where a processor is emulated, FOOTNOTE_TEST_KERNEL is the name of the routines that it must have.
+// FOOTNOTE_TEST_KERNEL is the name of the expected routines on an emulated processor.
 func TestTheProcessorHasItsRoutines(t *testing.T) {
 	t.Parallel()
 	t.Log(Name())
@@ -187,7 +187,7 @@ func benchmarkSets(b *testing.B, run func(b *testing.B, k *set)) {
 	}
 }
 
-// benchmarkLayer runs a benchmark of a layer with each set, and reports how many products it makes.
+// benchmarkLayer runs a benchmark of a layer with each set, and reports the products per second.
 func benchmarkLayer(b *testing.B, run func(b *testing.B, k *set, y, x, w, bias []float32, inputs int)) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const inputs, outputs, count = 384, 1536, 200

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Linear is a layer y = x·Wᵀ + b with weights of 8 bits, as the routines read them. It never changes. A weight is
-// code·scale of its output. An input is code·step + low of its row, so that an output is step·scale·Σ(codes) +
-// low·scale·Σ(weights' codes) + bias: the second sum is known when the layer is packed.
+// Linear is a layer y = x·Wᵀ + b with 8-bit weights, in the layout of the routines. It is immutable. A weight is
+// code·scale of its output. An input is code·step + low of its row. So an output is step·scale·Σ(codes) +
+// low·scale·Σ(weights' codes) + bias; the second sum is computed when the layer is packed.
 type Linear struct {
-	inputs, outputs int       // as given; codes and columns are of more where tiles are not full
-	codes           []byte    // of tiles: of each group of inputs, those of each output
-	columns         []float32 // of tiles: scale, sum of the weights, bias of each output
+	inputs, outputs int       // as given; codes and columns are padded to full tiles
+	codes           []byte    // by tile: for each group of inputs, the codes of each output
+	columns         []float32 // by tile: scale, sum of the weights, bias of each output
 }
 
-// Pack makes the 8-bit weights of a layer, a row for each output, each with a scale of its own: its greatest weight has
-// the code 127. Weights and biases must be finite.
+// Pack quantises the weights of a layer, a row for each output, each with its own scale: the largest weight has the
+// code 127. Weights and biases must be finite.
 func Pack(weights, bias []float32) (Linear, error) { return best.pack(weights, bias) }
 
 func (k *set) pack(weights, bias []float32) (Linear, error) {
@@ -56,15 +56,15 @@ var errNotFinite = errors.New("a weight is not a finite number")
 
 func finite(x float32) bool { return x-x == 0 }
 
-// Rows is rows of inputs as codes of 8 bits: steps of a 255th of the row's range from its lowest. Its memory is used
-// again.
+// Rows holds quantised input rows: 8-bit codes in steps of a 255th of the row's range from its minimum. Its buffers
+// are reusable.
 type Rows struct {
 	count  int
 	codes  []byte
-	scales []float32 // the step and the lowest of each row
+	scales []float32 // step and minimum of each row
 }
 
-// Set makes the codes of rows of inputs. Inputs are padded with a number of the row, lest its range grows.
+// Set quantises rows of inputs. Padding repeats a number of the row, so that it does not extend its range.
 func (r *Rows) Set(x []float32, inputs int, s *Scratch) { best.setRows(r, x, inputs, s) }
 
 func (k *set) setRows(r *Rows, x []float32, inputs int, s *Scratch) {
@@ -84,8 +84,8 @@ func (k *set) setRows(r *Rows, x []float32, inputs int, s *Scratch) {
 	}
 }
 
-// Apply sets y to what the layer makes of rows, a row of outputs for each. Tiles of outputs are the outer loop: their
-// codes stay in the processor's cache for all rows.
+// Apply sets y to the output of the layer for rows. Tiles of outputs are the outer loop, so that their codes stay
+// in the processor's cache for all rows.
 func (l *Linear) Apply(y []float32, x *Rows, s *Scratch) { best.apply(l, y, x, s) }
 
 func (k *set) apply(l *Linear, y []float32, x *Rows, s *Scratch) {
@@ -101,7 +101,8 @@ func (k *set) apply(l *Linear, y []float32, x *Rows, s *Scratch) {
 	}
 }
 
-// Multiply sets y to x·Wᵀ + b in floats, a row of outputs for each row of x. The weights have a row for each output.
+// Multiply sets y to x·Wᵀ + b in floats, a row of outputs for each row of x. The weights have a row for each
+// output.
 func Multiply(y, x, weights, bias []float32, s *Scratch) { best.multiply(y, x, weights, bias, s) }
 
 func (k *set) multiply(y, x, weights, bias []float32, s *Scratch) {

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// plain is the routines in plain Go, for any processor.
-// outputs and depth say how the weights are laid out for the tiles: 16 outputs side by side, each with 4 inputs in a
-// row.
+// plain holds the routines in plain Go, for any processor. outputs and depth define the layout of weights in tiles:
+// 16 adjacent outputs, each with 4 consecutive inputs.
 var plain = set{
 	name:    "plain Go",
 	outputs: 16,
@@ -24,17 +23,17 @@ var plain = set{
 	quantise: plainQuantise,
 }
 
-// plainTile is the tileRoutine for one row. The sums are the same whole numbers that the other sets compute.
+// plainTile is the tileRoutine for one row. Its integer sums equal those of the other sets.
 func plainTile(y *float32, _ uintptr, x *byte, _, groups uintptr, w *byte, scales, columns *float32) {
 	const outputs, depth = 16, 4
 	inputs := int(groups) * unrolled * depth
-	// The signature is the assembly's, which takes pointers and counts; here they become slices of these lengths.
+	// The signature is that of the assembly, with pointers and counts; convert them to slices.
 	codes, weights := unsafe.Slice(x, inputs), unsafe.Slice(w, inputs*outputs)
 	scale, by, out := unsafe.Slice(scales, 2), unsafe.Slice(columns, 3*outputs), unsafe.Slice(y, outputs)
 	var sums [outputs]int32
 	for at := 0; at < inputs; at += depth {
 		a, b, c, d := int32(codes[at]), int32(codes[at+1]), int32(codes[at+2]), int32(codes[at+3])
-		// Slices of a known length spare the compiler its checks of bounds in the loop below.
+		// Slices of a known length eliminate bounds checks in the loop below.
 		group := weights[at*outputs:][: depth*outputs : depth*outputs]
 		for o := range sums {
 			w := group[depth*o:][:depth:depth]
@@ -60,12 +59,12 @@ func plainFused(c *float32, _ uintptr, a *float32, _ uintptr, b *float32, bStrid
 	copy(out, sums[:])
 }
 
-// plainExp puts e to the power of each x, less the greatest, in its place, and returns their sum.
+// plainExp replaces each x with e to the power of x minus the maximum, and returns the sum.
 func plainExp(x *float32, blocks uintptr) (sum float32) {
 	values := unsafe.Slice(x, 16*blocks)
 	most := slices.Max(values)
 	for i, v := range values {
-		// Less the greatest, so that nothing overflows: the greatest power is e^0 = 1, and shares stay the same.
+		// Subtracting the maximum prevents overflow: the largest power is e^0 = 1, and shares stay the same.
 		e := float32(math.Exp(float64(v - most)))
 		values[i] = e
 		sum += e
@@ -73,7 +72,7 @@ func plainExp(x *float32, blocks uintptr) (sum float32) {
 	return sum
 }
 
-// plainGelu is exact where the other sets are within 1.5e-7: they compute erf by a formula of few terms.
+// plainGelu is exact; the other sets are accurate to 1.5e-7, since they approximate erf.
 func plainGelu(x *float32, blocks uintptr) {
 	values := unsafe.Slice(x, 16*blocks)
 	for i, v := range values {
@@ -81,7 +80,7 @@ func plainGelu(x *float32, blocks uintptr) {
 	}
 }
 
-// plainQuantise rounds half to even, as the processors' instructions do, so that all sets have the same codes.
+// plainQuantise rounds half to even, like the processors' instructions, so that all sets have the same codes.
 func plainQuantise(q *byte, x *float32, blocks uintptr, scales *float32) {
 	values := unsafe.Slice(x, 16*blocks)
 	codes, scale := unsafe.Slice(q, len(values)), unsafe.Slice(scales, 2)
@@ -89,8 +88,7 @@ func plainQuantise(q *byte, x *float32, blocks uintptr, scales *float32) {
 	for _, v := range values {
 		least, most = min(least, v), max(most, v)
 	}
-	// 255 steps lead from the least to the most value; where all values are equal there is no step, and all codes are
-	// 0.
+	// 255 steps span the range; if all values are equal there is no step, and all codes are 0.
 	step, per := (most-least)*(1.0/255), float32(0)
 	if step != 0 {
 		per = 1 / step

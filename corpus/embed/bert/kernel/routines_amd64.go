@@ -4,8 +4,8 @@ import "golang.org/x/sys/cpu"
 
 var best = choose()
 
-// choose picks the widest routines that the processor has. VNNI multiplies bytes and sums four products in one
-// instruction.
+// choose returns the set with the widest registers that the processor supports. VNNI multiplies bytes and sums four
+// products in one instruction.
 func choose() *set {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VNNI:

@@ -4,7 +4,8 @@ import "golang.org/x/sys/cpu"
 
 var best = choose()
 
-// choose wants the dot product of signed bytes (ARMv8.2's FEAT_DotProd); plain Go is the only other choice.
+// choose returns the NEON set if the processor has dot products of signed bytes (ARMv8.2's FEAT_DotProd), otherwise
+// plain Go.
 func choose() *set {
 	if cpu.ARM64.HasASIMDDP {
 		return &neon
@@ -12,7 +13,7 @@ func choose() *set {
 	return &plain
 }
 
-// Codes of inputs are signed bytes, 128 less than those of the other sets.
+// Input codes are signed bytes, offset by -128 from those of the other sets.
 var neon = set{
 	name: "NEON dot product", outputs: 16, depth: 4, code: 1, floats: 16,
 	exp: exp128, gelu: gelu128, quantise: quantise128,

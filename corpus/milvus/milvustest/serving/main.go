@@ -1,6 +1,6 @@
-// Command serving runs a command with both Milvus servers for tests beside it, so that the packages of one "go test"
-// share them. Those that the environment names are used as they are. They end with the command, or when this process
-// is killed. Without the servers it runs the command as it is: its tests say what is missing.
+// Command serving runs a command with both Milvus test servers, so that the packages of one "go test" share them.
+// Servers named in the environment are used instead. The servers end with the command, or when this process is
+// killed. If they are not installed, it only runs the command, whose tests report that.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the command's exit code. An interrupt is passed on to the command, which may end in its own way.
+// run returns the command's exit code. An interrupt is passed on to the command, which may shut down by itself.
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
 		return 2, errors.New("which command?")
@@ -53,7 +53,7 @@ func run(args []string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second // for a command that goes on all the same
+	cmd.WaitDelay = 10 * time.Second // for a command that ignores the signal
 	runErr := cmd.Run()
 	if exit, ended := errors.AsType[*exec.ExitError](runErr); ended {
 		return max(exit.ExitCode(), 1), nil

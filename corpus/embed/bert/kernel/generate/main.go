@@ -1,9 +1,9 @@
-// Command generate writes the assembly of package kernel: for amd64 with avo, or for arm64.
+// Command generate generates the assembly of package kernel: for amd64 with avo, or for arm64.
 //
-// A tile is a piece of a product of matrices whose sums stay in registers: rows of the left side by two registers of
-// columns of the right. There is a routine for each number of rows, because a loop over registers can't be written.
-// main.go and rows.go are for amd64, neon.go and its neighbours print the assembly for arm64, whose instructions Go's
-// assembler partly doesn't know.
+// A tile is a part of a matrix product whose sums stay in registers: rows of the left side by two registers of
+// columns of the right. There is a routine for each number of rows, because assembly can't loop over registers.
+// main.go and rows.go are for amd64; neon.go and neonrows.go print the assembly for arm64, with instructions that
+// Go's assembler partly does not support.
 package main
 
 import (
@@ -39,11 +39,11 @@ func main() {
 	Generate()
 }
 
-// vector is a width of registers: 16 floats with AVX-512, 8 with AVX2.
+// vector is a register width: 16 floats with AVX-512, 8 with AVX2.
 type vector struct {
 	name  string
 	bytes int
-	rows  int // of a tile, whose sums fill the registers
+	rows  int // maximum rows of a tile, whose sums fill the registers
 	new   func() VecVirtual
 }
 
@@ -60,14 +60,14 @@ func (v vector) several(n int) []VecVirtual {
 	return out
 }
 
-// constant is a register with the same float in each place.
+// constant returns a register with the float in each lane.
 func (v vector) constant(value float32) VecVirtual {
 	r := v.new()
 	VBROADCASTSS(float(value), r)
 	return r
 }
 
-// floats are the constants in memory, each once.
+// floats are the constants in memory, deduplicated.
 var floats = map[float32]Mem{}
 
 func float(value float32) Mem {
@@ -79,15 +79,15 @@ func float(value float32) Mem {
 	return m
 }
 
-// rowPointers gives the addresses of rows that lie stride bytes apart: every third one has a register of its own, which
+// rowPointers computes the addresses of rows that are stride bytes apart: every third row has a register, which
 // advance moves along the row.
 type rowPointers struct {
 	bases  []Register
 	stride Register
 }
 
-// newRowPointers makes them from the first row's address. An address may be a base with once or twice the stride, so
-// that one register serves three rows.
+// newRowPointers returns the pointers from the first row's address. An address may be a base plus once or twice the
+// stride, so one register serves three rows.
 func newRowPointers(first, stride Register, rows int) rowPointers {
 	p := rowPointers{[]Register{first}, stride}
 	for at := 3; at < rows; at += 3 {
@@ -118,7 +118,7 @@ const unrolled = 4 // steps of the innermost loop of an integer tile
 const tileSignature = "func(y *float32, yStride uintptr, x *byte, xStride, steps uintptr, w *byte, " +
 	"scales, columns *float32)"
 
-// vnniTile sums 8-bit products of rows with 32 outputs, four at a time, and stores the floats that they stand for.
+// vnniTile sums 8-bit products of rows with 32 outputs, four at a time, and stores the results as floats.
 func vnniTile(rows int) {
 	TEXT(fmt.Sprintf("vnni%d", rows), NOSPLIT, tileSignature)
 	Pragma("noescape")
@@ -127,7 +127,7 @@ func vnniTile(rows int) {
 }
 
 // pairTile is vnniTile for 16 outputs and rows of 16-bit numbers, two at a time, which AVX2 multiplies without
-// saturating.
+// saturation.
 func pairTile(rows int) {
 	TEXT(fmt.Sprintf("pair%d", rows), NOSPLIT, tileSignature)
 	Pragma("noescape")
@@ -138,17 +138,17 @@ func pairTile(rows int) {
 	tile{narrow, rows, 2, multiply, func(m Mem, w VecVirtual) { VPMOVSXBW(m, w) }}.emit()
 }
 
-// tile is what vnniTile and pairTile differ by: how weights are loaded and multiplied.
+// tile holds the differences of vnniTile and pairTile: how weights are loaded and multiplied.
 type tile struct {
 	vector
 	rows     int
-	depth    int // weights of an output in a step
+	depth    int // weights per output and step
 	multiply func(sum, x, w, spare VecVirtual)
 	load     func(Mem, VecVirtual)
 }
 
-// emit writes the routine: for each step the weights of two registers of outputs, and for each row one broadcast of its
-// codes, multiplied with both.
+// emit emits the routine: for each step it loads the weights of two registers of outputs, and for each row it
+// broadcasts the codes and multiplies both.
 func (t tile) emit() {
 	x := newRowPointers(Load(Param("x"), GP64()), Load(Param("xStride"), GP64()), t.rows)
 	w, steps := Load(Param("w"), GP64()), Load(Param("steps"), GP64())
@@ -181,7 +181,7 @@ func (t tile) emit() {
 }
 
 // finish stores step·scale·sum + low·total + bias: columns has the scales, totals and biases of the outputs, scales
-// the step and the low of each row.
+// the step and low of each row.
 func (t tile) finish(left, right []VecVirtual, spare, base VecVirtual) {
 	y := newRowPointers(Load(Param("y"), GP64()), Load(Param("yStride"), GP64()), t.rows)
 	columns, scales := Load(Param("columns"), GP64()), Load(Param("scales"), GP64())
@@ -203,7 +203,7 @@ func (t tile) finish(left, right []VecVirtual, spare, base VecVirtual) {
 	RET()
 }
 
-// zero sets a register to zero.
+// zero clears a register.
 func zero(r VecVirtual) {
 	if r.Size() == 64 {
 		VPXORD(r, r, r)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// neonRows is the rows of a tile whose sums leave registers for what is multiplied.
+// neonRows is the number of rows of a tile: their sums leave enough registers for the operands.
 const neonRows = 6
 
 // writeNEON writes the assembly for arm64 to standard output. Tiles are 16 outputs wide: four registers.
@@ -20,14 +20,14 @@ func writeNEON() {
 	neonQuantiseRow()
 }
 
-// registers is vector registers of four floats by their numbers. An instruction with several is written for each; one
-// beside several stands for as many.
+// registers are numbers of vector registers of four floats. An instruction with several registers is emitted for
+// each; a single operand is broadcast.
 type registers []int
 
-// at is register i, over again from the first where there are fewer.
+// at returns register i, modulo the number of registers.
 func (r registers) at(i int) int { return r[i%len(r)] }
 
-// list is how loads and stores have them: one behind the other.
+// list returns the register list syntax of loads and stores.
 func (r registers) list() string {
 	names := make([]string, len(r))
 	for i, n := range r {
@@ -36,11 +36,11 @@ func (r registers) list() string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// allocator gives registers that are not in use, from the first on.
+// allocator allocates unused registers in ascending order.
 type allocator int
 
-// several takes registers that nothing else has. A routine that needs more than the processor has is a mistake of the
-// generator, which stops it.
+// several allocates n registers. It panics beyond the 32 registers of the processor: that is a bug in the
+// generator.
 func (a *allocator) several(n int) registers {
 	out := make(registers, n)
 	for i := range out {
@@ -52,7 +52,7 @@ func (a *allocator) several(n int) registers {
 	return out
 }
 
-// constant is a register with the same float in each place.
+// constant returns a register with the float in each lane.
 func (a *allocator) constant(value float32) registers {
 	r := a.several(1)
 	line("FMOVS $(%s), F%d", decimal(value), r[0])
@@ -60,7 +60,7 @@ func (a *allocator) constant(value float32) registers {
 	return r
 }
 
-// decimal has a point, so that the assembler takes it for a float.
+// decimal formats a float with a point, so that the assembler parses it as a float.
 func decimal(value float32) string {
 	s := fmt.Sprint(value)
 	if !strings.Contains(s, ".") {
@@ -69,7 +69,7 @@ func decimal(value float32) string {
 	return s
 }
 
-// constants makes a register of each value.
+// constants returns a register for each value.
 func (a *allocator) constants(values []float32) (out []registers) {
 	for _, value := range values {
 		out = append(out, a.constant(value))
@@ -77,8 +77,8 @@ func (a *allocator) constants(values []float32) (out []registers) {
 	return out
 }
 
-// line writes an instruction, label a place that a loop goes back to, and text the head of a routine: its name, and how
-// many bytes its arguments and its result take.
+// line writes an instruction, label a jump target, and text the header of a routine: its name, and the bytes of its
+// arguments and result.
 func line(format string, args ...any) { fmt.Printf("\t"+format+"\n", args...) }
 
 func label(name string) { fmt.Printf("\n%s:\n", name) }
@@ -87,29 +87,30 @@ func text(name, signature string, bytes int) {
 	fmt.Printf("\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", name, signature, name, bytes)
 }
 
-// again ends a loop: count, a register, is how often it is still to be run.
+// again ends a loop; the register count holds the remaining iterations.
 func again(label, count string) {
 	line("SUB $1, %s", count)
 	line("CBNZ %s, %s", count, label)
 }
 
-// word writes an instruction that Go's assembler doesn't know: its encoding, and what ARM calls it.
+// word writes an instruction that Go's assembler does not support: its encoding, with ARM's mnemonic as a comment.
 func word(code int, format string, args ...any) {
 	line("WORD $%#08x // "+format, append([]any{code}, args...)...)
 }
 
-// three is an instruction with floats that has a result and two operands.
+// three returns an emitter for a float instruction with a result and two operands.
 func three(name string, code int) func(d, n, m registers) {
 	return func(d, n, m registers) {
 		for i := range d {
 			d, n, m := d.at(i), n.at(i), m.at(i)
-			// The registers' numbers stand at bits 16, 5 and 0, for all instructions of this form.
+			// The register numbers are at bits 16, 5 and 0 in all instructions of this form.
 			word(code|m<<16|n<<5|d, "%s v%d.4s, v%d.4s, v%d.4s", name, d, n, m)
 		}
 	}
 }
 
-// two is an instruction that has a result and an operand, which ARM's name of it has the arrangements of.
+// two returns an emitter for an instruction with a result and an operand; format is ARM's syntax with the
+// arrangements.
 func two(code int, format string) func(d, n registers) {
 	return func(d, n registers) {
 		for i := range d {
@@ -120,13 +121,14 @@ func two(code int, format string) func(d, n registers) {
 }
 
 var (
-	// The codes are those of the Arm Architecture Reference Manual for A-profile, for registers of four floats (4S).
+	// The opcodes are those of the Arm Architecture Reference Manual for A-profile, for registers of four floats
+	// (4S).
 	fadd  = three("fadd", 0x4e20d400)
 	faddp = three("faddp", 0x6e20d400)
 	fsub  = three("fsub", 0x4ea0d400)
 	fmul  = three("fmul", 0x6e20dc00)
 	fdiv  = three("fdiv", 0x6e20fc00)
-	fmax  = three("fmax", 0x4e20f400) // as fmin: of what is no number and another it makes what is no number
+	fmax  = three("fmax", 0x4e20f400) // like fmin, the result is NaN if an operand is NaN
 	fmin  = three("fmin", 0x4ea0f400)
 
 	fabs   = two(0x4ea0f800, "fabs v%d.4s, v%d.4s")
@@ -142,18 +144,19 @@ var (
 	upperBytes = two(0x4e214800, "sqxtn2 v%d.16b, v%d.8h")
 )
 
-// sdot adds, to each of four sums in d, the products of four signed bytes in n with those at place group of m.
+// sdot adds to each of four sums in d the dot product of four signed bytes in n with those of group group in m.
 func sdot(d, n, m, group int) {
 	word(0x4f80e000|group&1<<21|m<<16|group>>1<<11|n<<5|d, "sdot v%d.4s, v%d.16b, v%d.4b[%d]", d, n, m, group)
 }
 
-// known is an instruction of Go's assembler that has a result and operands of one arrangement.
+// known returns an emitter for an instruction that Go's assembler supports, with a result and operands of one
+// arrangement.
 func known(name, arrangement string) func(d registers, operands ...registers) {
 	return func(d registers, operands ...registers) {
 		for i := range d {
 			var all string
 			for _, o := range operands {
-				all = fmt.Sprintf("V%d.%s, ", o.at(i), arrangement) + all // the last one is the first there
+				all = fmt.Sprintf("V%d.%s, ", o.at(i), arrangement) + all // Go's assembler reverses the operands
 			}
 			line("%s %sV%d.%s", name, all, d.at(i), arrangement)
 		}
@@ -172,8 +175,8 @@ var (
 // clearAll sets all bits to 0.
 func clearAll(r registers) { eor(r, r, r) }
 
-// pointers has rows of the argument called name, at an offset, in R0, R1, …; its stride is the argument behind it. It
-// uses R6.
+// pointers loads the row addresses of the argument name, at an offset, into R0, R1, …; the next argument is the
+// stride. It uses R6.
 func pointers(name string, offset, rows int) {
 	line("MOVD %s+%d(FP), R0", name, offset)
 	if rows > 1 {
@@ -184,7 +187,7 @@ func pointers(name string, offset, rows int) {
 	}
 }
 
-// dotTile is vnniTile for 16 outputs and signed bytes. The codes are 128 less than what the row's low is for.
+// dotTile is vnniTile for 16 outputs and signed bytes. The codes are offset by -128.
 func dotTile(rows int) {
 	text(fmt.Sprintf("dot%d", rows), strings.TrimPrefix(tileSignature, "func"), 64)
 	pointers("x", 16, rows)
@@ -192,12 +195,12 @@ func dotTile(rows int) {
 	line("MOVD steps+32(FP), R8")
 	var a allocator
 	sums, x, w := a.several(4*neonRows), a.several(neonRows), a.several(2)
-	// The sums take the first registers, whatever the number of rows, so that what follows them always has the same
+	// The sums are in the first registers for any number of rows, so that the later ones always have the same
 	// numbers.
 	clearAll(sums[:4*rows])
 	label("sum")
 	for i := range rows {
-		// 16 codes of a row are four groups of four inputs: sdot takes the group that stands at a place.
+		// 16 codes of a row are four groups of four inputs; sdot selects a group by index.
 		line("VLD1.P 16(R%d), [V%d.B16]", i, x[i])
 	}
 	for at := 0; at < 4*unrolled; at += 2 { // registers of weights: four for each step
@@ -208,10 +211,10 @@ func dotTile(rows int) {
 		}
 	}
 	again("sum", "R8")
-	// R0 and on were the rows of codes, which are done with; now they are the rows of results.
+	// R0 and on were the rows of codes; from here on they are the rows of results.
 	pointers("y", 0, rows)
 	line("MOVD columns+56(FP), R7")
-	// The registers behind the sums are free again.
+	// Reuse the registers after the sums.
 	a = allocator(len(sums))
 	scale, total, bias, step, low, out := a.several(1), a.several(1), a.several(1), a.several(1), a.several(1),
 		a.several(1)

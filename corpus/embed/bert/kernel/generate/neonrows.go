@@ -1,7 +1,7 @@
 package main
 
-// horner makes coefficients[0]·xⁿ + … + coefficients[n], in one of two that it uses in turn.
-// FMLA adds to its first operand, which holds the next coefficient therefore; amd64 has a form that multiplies it.
+// horner emits coefficients[0]·xⁿ + … + coefficients[n], alternating between two result registers. FMLA adds to its
+// first operand, which therefore holds the next coefficient; amd64 has a form that multiplies it.
 func horner(x registers, coefficients []registers, one, other registers) registers {
 	before := coefficients[0]
 	for _, c := range coefficients[1:] {
@@ -12,14 +12,14 @@ func horner(x registers, coefficients []registers, one, other registers) registe
 	return before
 }
 
-// neonExponential is the code of e to the power of x ≤ 0.
+// neonExponential emits e to the power of x ≤ 0.
 type neonExponential struct {
 	least, log2e, high, low registers
 	powers                  []registers
 	one                     registers
 }
 
-// newNEONExponential takes registers for the constants: there are 32, which is enough for all.
+// newNEONExponential allocates registers for the constants. All of them fit into the 32 registers.
 func newNEONExponential(a *allocator) neonExponential {
 	e := neonExponential{least: a.constant(-87), log2e: a.constant(1.44269504), high: a.constant(0.693359375),
 		low: a.constant(-2.12194440e-4), powers: a.constants(powers[:len(powers)-1])}
@@ -28,7 +28,7 @@ func newNEONExponential(a *allocator) neonExponential {
 	return e
 }
 
-// emit returns where the result is: in one or other. It changes x and whole.
+// emit returns the result register: one or other. It overwrites x and whole.
 func (e neonExponential) emit(x, whole, one, other registers) registers {
 	fmax(x, x, e.least)
 	fmul(whole, x, e.log2e)
@@ -59,7 +59,7 @@ func neonExpRow() {
 	line("VLD1.P 64(R2), %s", x.list())
 	fmax(sum, sum, x)
 	again("greatest", "R3")
-	// sum serves for the greatest of the four registers' places here, and for the sum after that.
+	// sum is used for the maximum of the four registers here, and for the sum after that.
 	fmax(sum[:2], sum[:2], sum[2:])
 	fmax(most, sum[:1], sum[1:2])
 	fmaxv(most, most)
@@ -75,18 +75,18 @@ func neonExpRow() {
 	again("next", "R1")
 	fadd(sum[:2], sum[:2], sum[2:])
 	fadd(sum[:1], sum[:1], sum[1:2])
-	// Twice: of four places pairs are added, and of these the pair.
+	// Twice: the first adds pairs of four lanes, the second the results.
 	faddp(sum[:1], sum[:1], sum[:1])
 	faddp(sum[:1], sum[:1], sum[:1])
 	line("FMOVS F%d, ret+16(FP)", sum[0])
 	line("RET")
 }
 
-// neonGeluRow is geluRow for blocks of 16 floats, of which it does half at once.
+// neonGeluRow is geluRow for blocks of 16 floats, half a block at a time.
 func neonGeluRow() {
 	text("gelu128", "(x *float32, blocks uintptr)", 16)
 	var a allocator
-	// Half a block, since a whole one would take more than the 32 registers beside the constants.
+	// Half a block, since a whole one would need more than 32 registers with the constants.
 	in, z, t := a.several(2), a.several(2), a.several(2)
 	whole, one, other := a.several(2), a.several(2), a.several(2)
 	line("MOVD x+0(FP), R0")
@@ -104,11 +104,11 @@ func neonGeluRow() {
 	fmul(z, z, z)
 	fmul(z, z, half)
 	power := e.emit(z, whole, one, other)
-	// z and whole are free again, and hold the two that horner uses in turn.
+	// Reuse z and whole as horner's alternating registers.
 	h := horner(t, coefficients, z, whole)
 	fmul(h, h, t)
 	fmul(h, h, power) // ½(1 - erf(|x|/√2))
-	// For x > 0 it is 1 less that: x·h + max(x, 0)·(1 - 2h) is right for both, and keeps what is not a number.
+	// For x > 0 it is 1 minus that: x·h + max(x, 0)·(1 - 2h) is right for both signs and keeps NaN.
 	fmax(power, in, zero)
 	fadd(t, h, h)
 	fsub(t, e.one, t)
@@ -119,8 +119,8 @@ func neonGeluRow() {
 	line("RET")
 }
 
-// neonQuantiseRow stores each x as a whole number of steps from the lowest, less 128: a signed byte. The row's second
-// scale is what 0 stands for, 128 steps above the lowest.
+// neonQuantiseRow stores each x as an integer number of steps from the minimum, minus 128: a signed byte. The row's
+// second scale is the value of code 0, 128 steps above the minimum.
 func neonQuantiseRow() {
 	text("quantise128", "(q *byte, x *float32, blocks uintptr, scales *float32)", 32)
 	var a allocator
@@ -160,7 +160,7 @@ func neonQuantiseRow() {
 	label("flat")
 	line("VDUP V%d.S[0], V%d.S4", per[0], per[0])
 	line("VDUP V%d.S[0], V%d.S4", least[0], least[0])
-	// 128 as a whole number, which is taken off each code.
+	// 128 as an integer, subtracted from each code.
 	fcvtns(middle, middle)
 	label("next")
 	line("VLD1.P 64(R1), %s", x.list())
@@ -168,8 +168,7 @@ func neonQuantiseRow() {
 	fmul(x, x, per)
 	fcvtns(x, x)
 	sub(x, x, middle)
-	// Four registers of 32 bits become one of 16 bytes, in two steps; each cuts what does not fit to the nearest that
-	// does.
+	// Narrow four registers of 32 bits to one of 16 bytes, in two saturating steps.
 	shorts(x[:1], x[:1])
 	upperShort(x[:1], x[1:2])
 	shorts(x[2:3], x[2:3])

@@ -11,11 +11,11 @@ var powers = []float32{
 	1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1, 1,
 }
 
-const nearest = 8 // rounding to the nearest whole number, without a signal
+const nearest = 8 // round to the nearest integer, without an exception
 
-// exponential is the code of e to the power of x ≤ 0. It changes x. x is n·ln 2 + r with n whole and |r| at most half
-// of ln 2, where ln 2 is taken off in two parts, high and low, so that nothing is lost (Cody and Waite); then e^x is
-// 2^n·e^r. Below -87 the result is hardly a normal float any more, and -87 is taken.
+// exponential emits e to the power of x ≤ 0. It overwrites x. x is n·ln 2 + r with integer n and |r| at most half
+// of ln 2; then e^x is 2^n·e^r. ln 2 is subtracted in two parts, high and low, to keep the precision (Cody and
+// Waite). x is clamped at -87, below which the result is hardly a normal float.
 type exponential struct {
 	vector
 	least, log2e, high, low VecVirtual
@@ -23,12 +23,12 @@ type exponential struct {
 	bias                    VecVirtual
 }
 
-// newExponential loads the constants, which stay in registers over the whole row. 0.693359375 has so few bits that its
-// product with n is exact; low is the rest of ln 2.
+// newExponential loads the constants, which stay in registers for the whole row. 0.693359375 has so few bits that
+// its product with n is exact; low is the rest of ln 2.
 func (v vector) newExponential() exponential {
 	e := exponential{vector: v, least: v.constant(-87), log2e: v.constant(1.44269504), high: v.constant(0.693359375),
 		low: v.constant(-2.12194440e-4)}
-	if v.bytes == 32 { // it has half of the registers: the coefficients stay in memory
+	if v.bytes == 32 { // only half of the registers: coefficients stay in memory
 		return e
 	}
 	for _, p := range powers[:len(powers)-1] {
@@ -37,8 +37,8 @@ func (v vector) newExponential() exponential {
 	return e
 }
 
-// emit writes the code: e^r by its polynomial, then the exponent is put in, by an instruction with AVX-512 and by
-// adding to the bits with AVX2.
+// emit emits e^r by its polynomial, then adds the exponent: by an instruction with AVX-512, by integer addition
+// with AVX2.
 func (e exponential) emit(x, out, whole VecVirtual) {
 	VMAXPS(e.least, x, x)
 	VMULPS(e.log2e, x, whole)
@@ -47,7 +47,7 @@ func (e exponential) emit(x, out, whole VecVirtual) {
 	} else {
 		VROUNDPS(Imm(nearest), whole, whole)
 	}
-	// From here on x is r: first the exact part is taken off, then the small one.
+	// From here on x is r: subtract the exact part first, then the small one.
 	VFNMADD231PS(e.high, whole, x)
 	VFNMADD231PS(e.low, whole, x)
 	if e.bytes == 64 {
@@ -59,26 +59,26 @@ func (e exponential) emit(x, out, whole VecVirtual) {
 		VSCALEFPS(whole, out, out)
 		return
 	}
-	// With AVX2 each coefficient is read from memory when its turn comes.
+	// With AVX2 each coefficient is loaded from memory.
 	spare := e.new()
 	VBROADCASTSS(float(powers[0]), out)
 	for _, p := range powers[1:] {
 		VBROADCASTSS(float(p), spare)
 		VFMADD213PS(spare, x, out)
 	}
-	// 2^n by the bits of a float: its exponent begins at bit 23, so that n added there multiplies by 2^n.
+	// Multiply by 2^n: the exponent of a float begins at bit 23, where n is added.
 	VCVTPS2DQ(whole, whole)
 	VPSLLD(Imm(23), whole, whole)
 	VPADDD(whole, out, out) // out is between ½ and 2, whole at least -126
 }
 
-// expRow puts e to the power of each x, less the greatest, in its place, and returns their sum.
+// expRow replaces each x with e to the power of x minus the maximum, and returns their sum.
 func (v vector) expRow() {
 	TEXT("exp"+v.name, NOSPLIT, "func(x *float32, blocks uintptr) float32")
 	Pragma("noescape")
 	x, blocks := Load(Param("x"), GP64()), Load(Param("blocks"), GP64())
-	// The row is gone through twice: for the greatest, and then for the powers. A row of attention is short and stays
-	// in the cache.
+	// Two passes over the row: for the maximum, and for the powers. A row of attention is short and stays in the
+	// cache.
 	most, sum := v.new(), v.new()
 	at, left := GP64(), GP64()
 	MOVQ(x, at)
@@ -89,7 +89,7 @@ func (v vector) expRow() {
 	ADDQ(I32(v.bytes), at)
 	DECQ(left)
 	JNZ(LabelRef("greatest"))
-	// Only the first place has the greatest of all; it is copied to the others.
+	// Only the first lane has the maximum; broadcast it.
 	v.fold(most, func(a, b, to Op) { VMAXPS(a, b, to) })
 	VBROADCASTSS(most.AsX(), most)
 	zero(sum)
@@ -110,15 +110,15 @@ func (v vector) expRow() {
 	RET()
 }
 
-// fold brings what combine makes of all places of r to its first.
+// fold reduces all lanes of r with combine into the first.
 func (v vector) fold(r VecVirtual, combine func(a, b, to Op)) {
 	spare := v.new()
 	if v.bytes == 64 {
 		VEXTRACTF64X4(Imm(1), r.AsZ(), spare.AsY())
 		combine(spare.AsY(), r.AsY(), r.AsY())
 	}
-	// Halves are combined until one place is left: 16 or 8 floats, then 4, 2 and 1. The masks of VPERMILPS swap pairs,
-	// and then neighbours.
+	// Combine halves until one lane is left: 16 or 8 floats, then 4, 2 and 1. The masks of VPERMILPS swap pairs,
+	// then neighbours.
 	VEXTRACTF128(Imm(1), r.AsY(), spare.AsX())
 	combine(spare.AsX(), r.AsX(), r.AsX())
 	VPERMILPS(Imm(0b01001110), r.AsX(), spare.AsX())
@@ -127,10 +127,11 @@ func (v vector) fold(r VecVirtual, combine func(a, b, to Op)) {
 	combine(spare.AsX(), r.AsX(), r.AsX())
 }
 
-// Coefficients of erf: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, each halved; within 1.5e-7.
+// Coefficients of erf: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26, each halved; accurate to
+// 1.5e-7.
 var erf = []float32{1.061405429 / 2, -1.453152027 / 2, 1.421413741 / 2, -0.284496736 / 2, 0.254829592 / 2}
 
-// geluRow puts x·½(1 + erf(x/√2)) in the place of each x.
+// geluRow replaces each x with x·½(1 + erf(x/√2)).
 func (v vector) geluRow() {
 	TEXT("gelu"+v.name, NOSPLIT, "func(x *float32, blocks uintptr)")
 	Pragma("noescape")
@@ -140,7 +141,7 @@ func (v vector) geluRow() {
 	in, z, t, out, whole, spare := v.new(), v.new(), v.new(), v.new(), v.new(), v.new()
 	Label("next")
 	VMOVUPS(Mem{Base: x}, in)
-	// p of the formula, times 1/√2, as z is |x| here and x/√2 there. Shifting the sign's bit out makes |x|.
+	// p of the formula, times 1/√2, as z is |x| here and x/√2 there. Shifting out the sign bit gives |x|.
 	VBROADCASTSS(float(0.3275911*0.70710678), spare)
 	VPSLLD(Imm(1), in, z) // |x|
 	VPSRLD(Imm(1), z, z)
@@ -159,7 +160,7 @@ func (v vector) geluRow() {
 	}
 	VMULPS(t, whole, whole)
 	VMULPS(out, whole, whole) // ½(1 - erf(|x|/√2))
-	// For x > 0 it is 1 less that: x·h + max(x, 0)·(1 - 2h) is right for both, and keeps what is not a number.
+	// For x > 0 it is 1 minus that: x·h + max(x, 0)·(1 - 2h) is right for both signs and keeps NaN.
 	zero(spare)
 	VMAXPS(in, spare, spare)
 	VADDPS(whole, whole, z)
@@ -174,7 +175,7 @@ func (v vector) geluRow() {
 	RET()
 }
 
-// quantiseRow stores each x as a whole number of steps from the lowest: bytes with AVX-512, 16 bits with AVX2.
+// quantiseRow stores each x as an integer number of steps from the minimum: bytes with AVX-512, 16 bits with AVX2.
 func (v vector) quantiseRow() {
 	TEXT("quantise"+v.name, NOSPLIT, "func(q *byte, x *float32, blocks uintptr, scales *float32)")
 	Pragma("noescape")
@@ -201,7 +202,7 @@ func (v vector) quantiseRow() {
 	VMOVSS(step, Mem{Base: scales})
 	VMOVSS(least.AsX(), Mem{Base: scales, Disp: 4})
 	VPXOR(per.AsX(), per.AsX(), per.AsX())
-	// A row of equal values has no step, and one by it would be infinite: per stays 0 then, and so do all codes.
+	// A row of equal values has no step, and division by it would be infinite: then per and all codes are 0.
 	VUCOMISS(per.AsX(), step)
 	JE(LabelRef("flat"))
 	spare := XMM()
@@ -216,7 +217,7 @@ func (v vector) quantiseRow() {
 	VMULPS(per, in, in)
 	VCVTPS2DQ(in, in)
 	if v.bytes == 64 {
-		// It cuts what does not fit to the nearest code that does.
+		// It saturates.
 		VPMOVUSDB(in, Mem{Base: q})
 	} else {
 		VEXTRACTI128(Imm(1), in, most.AsX())
