@@ -19,7 +19,7 @@ const (
 	// Parsing a page takes many times its size in memory, and readability passes over each element several times.
 	maxHTML         = 8 << 20 // bytes; of longer pages only the text is kept
 	maxTags         = 300_000 // of pages with more only the text is kept
-	maxElements     = 50_000  // per article; readability gives up beyond
+	maxElements     = 50_000  // of a page; readability fails beyond
 	minArticle      = 400     // runes; the whole page is used for a shorter article
 	minArticleShare = 0.35    // of the whole page's text, likewise
 )

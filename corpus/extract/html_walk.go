@@ -37,7 +37,7 @@ var inlineTag = map[atom.Atom]bool{
 	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Math: true,
 }
 
-// markOf holds the kind of mark, as corpus.Mark has it, that an inline element becomes.
+// markOf maps an inline element to the kind of its corpus.Mark.
 var markOf = map[atom.Atom]string{
 	atom.Strong: "strong", atom.B: "strong", atom.Em: "em", atom.I: "em", atom.Cite: "em", atom.Dfn: "em",
 	atom.Code: "code", atom.Kbd: "code", atom.Samp: "code", atom.Tt: "code", atom.A: "link",
