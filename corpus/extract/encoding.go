@@ -22,10 +22,10 @@ import (
 // The sample bounds detection: decoding a file of 128 MB with thirteen candidate encodings would take long.
 const sampleSize = 64 << 10 // bytes that encoding detection reads
 
-// decodeText decodes a file to UTF-8 with line feeds. The encoding is that of the byte order mark, else the declared
-// one (an HTML page's meta element or an XML declaration), else a guess. A binary file fails. Bytes that are invalid
-// in the encoding become U+FFFD or are decoded as Windows-1252, so that one invalid byte never fails a file. Only an
-// error of the decoder fails it, as "broken".
+// decodeText decodes a file to UTF-8 with line feeds. It tries, in this order, the encoding of evidentEncoding,
+// valid UTF-8, the declared encoding and a guess. declared is that of an HTML meta element, an XML declaration or a
+// mail header. A binary file fails. Bytes that are invalid in the encoding become U+FFFD or are decoded as
+// Windows-1252, so that one invalid byte never fails a file. Only an error of the decoder fails it, as "broken".
 func decodeText(data []byte, declared string) (string, error) {
 	enc, data, marked := evidentEncoding(data)
 	if enc == nil {
