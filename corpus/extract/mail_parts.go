@@ -174,8 +174,8 @@ func transferDecoder(encoding string, body io.Reader) io.Reader {
 // ignores only line ends.
 type base64Letters struct{ r io.Reader }
 
-// Read implements io.Reader. It reads until it has kept a byte or has an error, because the decoder fails after
-// repeated empty reads.
+// Read implements io.Reader. It reads until it has kept a byte or has an error, since an io.Reader should not return 0
+// bytes without an error.
 func (b *base64Letters) Read(p []byte) (int, error) {
 	for {
 		n, err := b.r.Read(p)

@@ -31,7 +31,7 @@ type reading struct {
 // tesseract reads strokes as letters.
 func (r reading) doubtful() bool { return r.good*2 < r.words || r.words == 0 }
 
-// text is what was read, for telling its language.
+// text returns the recognised text, for language detection.
 func (r reading) text() string {
 	var b strings.Builder
 	for _, line := range r.page.Lines {
