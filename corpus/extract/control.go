@@ -17,8 +17,8 @@ const (
 	maxBinary = 512 // bytes; shorter sequences of binary lines are kept
 )
 
-// isControl reports whether a byte is a control character that a text doesn't need, including zero bytes. 0x1a ends
-// old DOS files. 0x1b begins the terminal sequences that showAsTerminal removes.
+// isControl reports whether a byte is a control character that a text doesn't need, including zero bytes. It allows
+// 0x1a, which ends old DOS files, and 0x1b, which begins the terminal sequences that showAsTerminal removes.
 func isControl(b byte) bool {
 	switch b {
 	case '\n', '\r', '\t', '\f', 0x1a, 0x1b:

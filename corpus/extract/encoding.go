@@ -55,7 +55,7 @@ func decodeText(data []byte, declared string) (string, error) {
 }
 
 // evidentEncoding returns the encoding that a byte order mark or byte patterns prove, and the bytes after the mark.
-// enc is nil for UTF-8 and if there is no proof.
+// For UTF-8 and without proof, enc is nil.
 func evidentEncoding(data []byte) (enc encoding.Encoding, rest []byte, marked bool) {
 	enc, skip := byMark(data)
 	if skip > 0 {

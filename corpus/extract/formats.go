@@ -11,8 +11,8 @@ import (
 )
 
 // Format describes a supported file format. A new one is an entry in Formats and a file beside this one. Its fields
-// hold everything that the rest of the program needs to know about it, so that no page and no tool checks for a
-// format by name.
+// hold everything that the rest of the program needs to know about it, so that no other code checks for a format by
+// name.
 type Format struct {
 	Name       string   // in URLs and filters; in capitals beside titles
 	Label      string   // display name

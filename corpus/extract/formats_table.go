@@ -170,8 +170,8 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readOutlook),
 	},
-	// An archive has no text: its document is the list of its files, each of which becomes a document. The entry
-	// follows all ZIP-based formats, which take precedence.
+	// An archive has no text. Its document lists its files, and each file becomes a document. The entry follows all
+	// ZIP-based formats, which take precedence.
 	{
 		Name: "zip", Label: "ZIP", Kind: "ZIP archives", Called: "a ZIP archive", MIME: "application/zip",
 		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},

@@ -322,9 +322,9 @@ func preText(n *html.Node) string {
 }
 
 // writeTable writes a data table. A layout table is written like any other element. Rows are collected first to
-// distinguish them. A table is for layout if its role is "presentation", if it has one column, or if a cell holds
-// other tables, code, headings or more than 3000 runes. A table inside a cell is written in that cell, since look
-// doesn't descend into cells.
+// distinguish them. A table is for layout if its role is "presentation" or if it has one column. It also is if a
+// cell holds other tables, code, headings or more than 3000 runes. A table inside a cell is written in that cell,
+// since look doesn't descend into cells.
 func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	var rows [][]*html.Node
 	columns, layout := 0, attribute(n, "role") == "presentation"

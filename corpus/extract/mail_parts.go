@@ -96,9 +96,10 @@ func decodedWords(s string) string {
 	return decoded([]byte(s), "")
 }
 
-// readPart parses a part by its header. A part is an attachment if its disposition says so, or if it has a name and
-// is no text. An attached mail is kept whole, as a file ".eml". Both text alternatives are kept; writeBody chooses.
-// Data that can't be decoded completely is used up to the error. A multipart without a boundary is read as text.
+// readPart parses a part by its header. A part is an attachment if its disposition is "attachment", or if it has a
+// name and is no text. An attached mail is kept whole, as a file ".eml". Both text alternatives are kept; writeBody
+// chooses. Data that can't be decoded completely is used up to the error. A multipart without a boundary is read as
+// text.
 func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth int) {
 	kind, parameters := mediaType(header.Get("Content-Type"))
 	if p.parts++; p.parts > maxMailParts || depth > maxMailDepth {

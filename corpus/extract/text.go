@@ -124,8 +124,8 @@ func listItem(line string) (ordinal int, mark, item string, ok bool) {
 }
 
 // beginsItem reports whether a line with a marker begins a list item. A dash or a bracket may also be where an
-// editor wrapped a sentence. A line begins an item if it is the first of its paragraph, has another indentation than
-// the line above, follows a colon, or follows a line that had room for its first word.
+// editor wrapped a sentence. A line begins an item if it is the first of its paragraph, or has another indentation
+// than the line above. It also does after a colon, or after a line that had room for its first word.
 func beginsItem(before []string, l string, width int) bool {
 	if len(before) == 0 {
 		return true

@@ -1,4 +1,4 @@
-// Package archive reads ZIP archives. The document is the list of the files inside, each of which becomes a separate
+// Package archive reads ZIP archives. The document is the list of the files inside; each becomes a separate
 // document.
 //
 // It reads only the directory and the files themselves. Nothing is unpacked in place, and no path of the archive is

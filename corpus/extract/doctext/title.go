@@ -29,8 +29,8 @@ const titleBody = 256 << 10
 
 // Title returns the title of a document. stated is the title in the file's properties, and seen the title at the
 // start of the text, which may be empty. It returns seen if stated is a placeholder: without letters, a file name,
-// or a known default of programs. stated is also a placeholder if seen is not empty and the start of body, the
-// document's text, contains none of its content words.
+// or a known default of programs. body is the document's text. If seen is not empty, stated is also a placeholder if
+// the start of body contains none of its content words.
 func Title(stated, seen, body string) string {
 	stated = strings.TrimPrefix(stated, "Microsoft Word - ")
 	words := strings.FieldsFunc(strings.ToLower(stated), func(r rune) bool { return !unicode.IsLetter(r) })

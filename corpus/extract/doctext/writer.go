@@ -376,8 +376,8 @@ func (w *Writer) Result() corpus.Extracted {
 	return corpus.Extracted{Text: w.text.String(), Blocks: w.blocks, Meta: map[string]any{}}
 }
 
-// Bounds of the structure of a document. Beyond them text keeps its words and loses structure: a long block is
-// split, many short ones are joined, the rest of a large table becomes lines of text, and inline marks are dropped.
+// Bounds of the structure of a document. Beyond them text keeps its words and loses structure. A long block is split
+// and many short ones are joined. The rest of a large table becomes lines of text, and inline marks are dropped.
 const (
 	MaxCells  = 200_000 // of all tables
 	MaxBlocks = 200_000

@@ -1,5 +1,5 @@
-// Package docx reads Word files (ECMA-376, WordprocessingML) as doctext: headings by their styles, lists with
-// displayed numbers, tables, text boxes, notes, and the text with all tracked changes accepted.
+// Package docx reads Word files (ECMA-376, WordprocessingML) as doctext. It reads headings by their styles, lists
+// with displayed numbers, tables, text boxes and notes. All tracked changes count as accepted.
 //
 // Each paragraph and table is handled in two steps: parse.go, paragraph.go and field.go parse XML into nodes, and
 // write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are

@@ -194,7 +194,7 @@ func (r *reader) writeBoxes(p *paragraph) {
 	}
 }
 
-// writeRuns writes text with its formatting. Adjacent runs of equal formatting are merged: Word splits runs at every
+// writeRuns writes text with its formatting. Adjacent runs of equal formatting are merged. Word splits runs at every
 // change of a spelling checker or an editor, and a mark for each would be noise. In a heading, which is one line,
 // only links are kept. Marks are closed in reverse order.
 func (r *reader) writeRuns(runs []run, flat bool) {

@@ -27,7 +27,7 @@ const (
 	Most    = 2000
 	maxOne  = 256 << 20
 	maxAll  = 1 << 30
-	maxDeep = 2 // nesting depth from which files are skipped
+	maxDeep = 2 // files at this nesting depth are skipped
 	ratio   = 200
 	enough  = 64 << 20 // bytes that any file may unpack to
 )

@@ -17,8 +17,8 @@ const (
 )
 
 // ChartLines returns the words of an embedded chart, line by line: its titles, its axes' titles and its series. href
-// is the reference in the object's element. It returns nil for a missing object and for objects other than charts.
-// values includes the values of the series, which a spreadsheet already has in its cells.
+// is the reference in the object's element. It returns nil for a missing object and for other objects. values
+// includes the values of the series, which a spreadsheet already has in its cells.
 func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	c := chart{}
 	err := p.Decode(path.Join(href, "content.xml"), func(d *ooxml.Decoder) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// reader assembles the characters of a page into words and lines. runs buffers the runes of the current word. glue
-// means that the next word follows without a space.
+// reader assembles the characters of a page into words and lines. runs buffers the runes of the current word. glue:
+// the next word follows without a space.
 type reader struct {
 	m     *module
 	tp    uint64

@@ -8,10 +8,10 @@ import (
 )
 
 // joinContinued joins paragraphs that continue in the next column or on the next page, so that no sentence is cut
-// there. Footnotes between the two parts are moved before the paragraph, so that a block on several pages is
-// followed by one on a later page, as readers of blocks expect. starts holds the parts that begin a section and
-// continue nothing. Joined parts have no lines afterwards. A paragraph is continued only by a later part, at most
-// one page after its last line.
+// there. Footnotes between the two parts are moved before the paragraph. A block on several pages is thus followed
+// by one on a later page, as readers of blocks expect. starts holds the parts that begin a section and continue
+// nothing. Joined parts have no lines afterwards. A paragraph is continued only by a later part, at most one page
+// after its last line.
 func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float32, starts map[place]bool) {
 	var open *part // the last paragraph that may continue, and its place
 	var at place

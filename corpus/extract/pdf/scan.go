@@ -23,8 +23,9 @@ func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 	return assembleText(sheets, nil)
 }
 
-// PageOf returns the page size in points of a picture in pixels, at 300 pixels per inch. A smaller picture is scaled
-// up by at most three, because one of at most 2000 pixels comes from a screen or a camera and not from a scanner.
+// PageOf returns the page size in points of a picture in pixels, at 300 pixels per inch. A picture with a longer
+// side below 2000 pixels comes from a screen or a camera and not from a scanner. It is scaled up by two, and below
+// 1000 pixels by three.
 func PageOf(width, height int) (w, h float64) {
 	const full = 2000
 	points := 72. / 300 * float64(min(max((full-1)/max(width, height, 1)+1, 1), 3))

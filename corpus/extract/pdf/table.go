@@ -30,8 +30,8 @@ func (l *line) hasWideGap() bool {
 
 // findTable returns the table that begins with lines[0]; ok is false without one. A table has at least two rows and
 // two columns, and at least two rows with a wide gap. Lines are added while gaps remain that run through all of
-// them, the number of columns doesn't fall, and rows follow at a plausible distance in letters of similar size.
-// Entries of a table of contents and prose in columns are not tables.
+// them, and the number of columns doesn't fall. Rows must also follow at a plausible distance in letters of similar
+// size. Entries of a table of contents and prose in columns are not tables.
 func findTable(lines []line) (t table, ok bool) {
 	if !lines[0].hasWideGap() && (len(lines) < 2 || !lines[1].hasWideGap() || len(lines[0].words) < 2) {
 		return t, false

@@ -1,5 +1,5 @@
-// Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext: a slide is a page, with its title as a
-// heading, its text in reading order, tables, the words of charts and diagrams, and the notes below it.
+// Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext. A slide is a page, with its title as a
+// heading and its text in reading order. Tables, the words of charts and diagrams, and the notes follow.
 //
 // read.go iterates over the slides, slide.go writes one, shape.go and graphic.go parse its shapes, text.go parses
 // text. Section names in this package are those of ECMA-376 part 1. Pictures are not read, macros and comments are

@@ -2,8 +2,8 @@
 // encoding of the file's fonts and code pages. Pictures and objects are dropped.
 //
 // read.go parses the bytes and keeps the state of groups, control.go handles control words, write.go writes blocks.
-// An RTF file is text in groups of braces, with control words such as \par, control symbols such as \~, and bytes in
-// the encoding of the current font. A group inherits the state of its parent and restores it at its end, so that
+// An RTF file is text in groups of braces, with control words such as \par and control symbols such as \~. Bytes are
+// in the encoding of the current font. A group inherits the state of its parent and restores it at its end, so that
 // formatting and destinations need no closing words.
 //
 // Unknown control words are ignored, as the specification requires. A damaged file is read as far as possible. Names

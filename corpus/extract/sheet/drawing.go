@@ -9,8 +9,8 @@ import (
 )
 
 // drawn returns the text in a sheet's drawings, in file order: the paragraphs of its text boxes, and the words of
-// charts and diagrams without values, which are in cells. Fallback elements are skipped, as they repeat the content
-// for older programs. It reads at most about maxDrawn lines.
+// charts and diagrams. Values are not included, since they are in cells. Fallback elements are skipped, as they
+// repeat the content for older programs. It reads at most about maxDrawn lines.
 func (w *workbookParts) drawn(sheet string) (lines []string, err error) {
 	own, err := w.Relations(w.sheets[sheet])
 	if err != nil {

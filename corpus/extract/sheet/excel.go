@@ -3,8 +3,8 @@
 //
 // excel.go reads .xlsx with the library excelize, which implements Excel's number formats, and opendocument.go
 // parses .ods. Both pass rows to tables.go, which detects the bounds and columns of tables. excel.go also validates
-// input that the library doesn't handle safely, merges.go fills merged cells, package.go and drawing.go read the
-// parts besides the cells. No formula is calculated: its value is the cached one.
+// input that the library doesn't handle safely. merges.go fills merged cells, and package.go and drawing.go read the
+// other parts. No formula is calculated: its value is the cached one.
 package sheet
 
 import (

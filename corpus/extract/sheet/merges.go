@@ -5,9 +5,9 @@ import "slices"
 // merge is a range of merged cells, with inclusive bounds from 1. Its value is that of its first cell.
 type merge struct{ left, top, right, bottom int }
 
-// merger copies the value of a merged range to all its cells, row by row: a group's name to each of its rows, a
-// quarter to each of its months. A range that is alone in a row is a title and keeps one cell. Of overlapping ranges
-// the first is used. In the file all cells of a merged range but the first are empty.
+// merger copies the value of a merged range to all its cells, row by row. A group's name is copied to each of its
+// rows, a quarter to each of its months. A range that is alone in a row is a title and keeps one cell. Of
+// overlapping ranges the first is used. In the file all cells of a merged range but the first are empty.
 type merger struct {
 	begin map[int][]merge // by first row
 	open  []opened

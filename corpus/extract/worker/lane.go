@@ -47,7 +47,7 @@ func (l *lane) ready() *process {
 	return nil
 }
 
-// take returns an idle worker, preferably with what the request needs loaded, or starts a new one. It prefers the
+// take returns an idle worker, preferably with PDFium if the request needs it, or starts a new one. It prefers the
 // most recently used one, which is warm, so that the others become idle and end. It starts a process under the lock,
 // which takes milliseconds.
 func (l *lane) take(ctx context.Context, req Request) (*process, error) {

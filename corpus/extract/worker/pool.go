@@ -2,7 +2,7 @@
 // process handles one file at a time, has 512 MiB of memory and no environment of the server, and is killed after a
 // timeout. Pool is the server's side, Serve the process's.
 //
-// On the server's side, pool.go handles requests and the deaths of workers, lane.go limits concurrency and keeps
+// On the server's side, pool.go handles requests and the deaths of workers. lane.go limits concurrency and keeps
 // idle workers, process.go starts, calls and ends one. serve.go is the worker's side, protocol.go the messages,
 // bounds.go and memory.go the limits. A worker decodes requests from standard input and encodes replies to standard
 // output, both in gob. Its standard error is kept for the log.
@@ -263,8 +263,8 @@ func (d *died) failure() error {
 // were read by then. The exit distinguishes a killed worker from one that can't start. It was killed if a typical
 // signal ended it that is not ours, and if the kernel's out-of-memory killer was not active. That counts like any
 // death of a reader, since the cause may recur with this file. A worker that can't start exits by itself (a missing
-// library, too little address space), by a fault (the wrong processor), by the kernel (no memory), or at the
-// timeout. That would happen with any file, so that no file fails for it.
+// library, too little address space) or by a fault (the wrong processor). Or the kernel (no memory) or the timeout
+// ends it. That would happen with any file, so that no file fails for it.
 func (d *died) beforeStart() error {
 	if d.killed {
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
