@@ -12,17 +12,17 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// property is a line of a calendar or an address book: "DTSTART;TZID=Europe/Berlin:20260304T101500". The form is that
-// of a content line in RFC 5545 §3.1 and RFC 6350 §3.3.
+// property is a content line of a calendar or an address book, such as "DTSTART;TZID=Europe/Berlin:20260304T101500".
+// The syntax is that of RFC 5545 §3.1 and RFC 6350 §3.3.
 type property struct {
 	name, value string
-	parameters  string // in capitals
+	parameters  string // upper case
 }
 
-// readCards reads a calendar (RFC 5545) or an address book (RFC 6350): each entry is a heading with a list of what is
-// said of it. Only what is right inside an entry counts. depth doubles with each component that begins inside and
-// halves with its end, so that it is 1 for the entry itself, and stays 0 outside of entries: what stands there is for
-// programs. A text without any entry is read as plain text.
+// readCards parses a calendar (RFC 5545) or an address book (RFC 6350). Each entry becomes a heading with a list of
+// its properties. Only properties directly in an entry are read. depth is 1 directly in an entry and 0 outside of
+// entries, whose properties are metadata for programs. It doubles with each nested component that begins and halves
+// when one ends. A file without entries falls back to plain text.
 func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
 	var entry []property
@@ -53,14 +53,14 @@ func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted
 	return x, nil
 }
 
-// isEntry reports whether a component is one that people would call an entry: an event, a task, a note, a contact.
+// isEntry reports whether a component is an event, a task, a note or a contact.
 func isEntry(kind string) bool {
 	return kind == "VEVENT" || kind == "VTODO" || kind == "VJOURNAL" || kind == "VCARD"
 }
 
-// unfolded splits a text into properties. A line that begins with white space goes on from the one before. vCard 2.1
-// breaks quoted-printable values by a "=" at the end of a line instead, and groups properties by a prefix, which later
-// versions kept. A value whose quoted-printable is broken stays as it is.
+// unfolded parses a text into properties. A line that begins with white space continues the one before. vCard 2.1
+// instead breaks quoted-printable values by a "=" at the end of a line. It also groups properties by a prefix, which
+// later versions kept. A value with invalid quoted-printable encoding is kept as it is.
 func unfolded(src string) (all []property) {
 	src = strings.NewReplacer("\n ", "", "\n\t", "", "=\n", "").Replace(src)
 	for line := range strings.Lines(src) {
@@ -83,7 +83,7 @@ func unfolded(src string) (all []property) {
 	return all
 }
 
-// cardWords are the names of properties as people say them; the others are for programs.
+// cardWords maps property names to the labels shown to readers. Properties without a label are skipped.
 var cardWords = map[string]string{
 	"DTSTART":     "Start",
 	"DTEND":       "End",
@@ -112,8 +112,8 @@ var cardWords = map[string]string{
 	"ANNIVERSARY": "Anniversary",
 }
 
-// writeEntry writes the properties that have a word. The title is the summary of an event, or the name of a contact: FN
-// is the name as it is shown, N the same in parts, and ORG stands for a company that has neither.
+// writeEntry writes the properties that have a label. The title is the summary of an event or the name of a contact.
+// FN is the display name, N the same name in parts, and ORG the fallback for a company without either.
 func writeEntry(w *doctext.Writer, entry []property) {
 	title := ""
 	for _, name := range []string{"SUMMARY", "FN", "N", "ORG"} {
@@ -137,8 +137,8 @@ func writeEntry(w *doctext.Writer, entry []property) {
 	w.End()
 }
 
-// cardText is a property's value as people read it. Parts of addresses and names are separated by semicolons, of which
-// many are empty. The escapes are those of RFC 5545 §3.3.11.
+// cardText returns a property's display value. Parts of addresses and names are separated by semicolons, and many
+// parts are empty. The escapes are those of RFC 5545 §3.3.11.
 func cardText(p property) string {
 	value := p.value
 	switch p.name {
@@ -153,8 +153,8 @@ func cardText(p property) string {
 	return doctext.Line(strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(value))
 }
 
-// cardTime is a time such as 20260304T101500Z as "2026-03-04 10:15 UTC"; what is none stays as it is. A time without Z
-// is local, or in a zone that a parameter names; it is written as it stands, which is what its owner sees.
+// cardTime formats a time such as 20260304T101500Z as "2026-03-04 10:15 UTC". A value that doesn't parse is returned
+// on one line. A time without Z is local, or in the time zone of a parameter; it is not converted.
 func cardTime(value string) string {
 	for _, layout := range [][2]string{
 		{"20060102T150405Z", "2006-01-02 15:04 UTC"}, {"20060102T150405", "2006-01-02 15:04"},

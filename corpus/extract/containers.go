@@ -13,12 +13,11 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// zipped returns the Magic of a format whose files are ZIP archives with a part of that name, such as "word/" or
-// "mimetypeapplication/epub+zip". Where the part's name is not among the first bytes, the file's name decides, unless
-// those bytes name a part of another format. Packages of OpenDocument and EPUB begin with an uncompressed member
-// "mimetype" for this purpose, whose name and text follow each other in the file (OpenDocument 1.3 part 2, §3.3).
-// ECMA-376 asks for no order of the parts, and some programs write long ones ahead: that is where the name of the file
-// has to decide.
+// zipped returns the Magic of a format whose files are ZIP archives with a member of that name, such as "word/" or
+// "mimetypeapplication/epub+zip". If the first bytes hold no member name of any format, the file extension decides.
+// Packages of OpenDocument and EPUB begin with an uncompressed member "mimetype" for format detection. Its name and
+// text are adjacent in the file (OpenDocument 1.3 part 2, §3.3). ECMA-376 defines no order of the members, and some
+// programs write long ones first, hence the fallback to the extension.
 func zipped(part string, extensions ...string) func(head []byte, name string) bool {
 	return func(head []byte, name string) bool {
 		if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
@@ -32,26 +31,25 @@ func zipped(part string, extensions ...string) func(head []byte, name string) bo
 	}
 }
 
-// zipParts are the names by which the formats among ZIP archives are told from each other.
+// zipParts holds the member names that distinguish the ZIP-based formats.
 var zipParts = []string{"word/", "xl/", "ppt/", "mimetypeapplication/"}
 
-// isZIP recognises a ZIP archive that is called one, or has no name that says another kind. Other names may say a
-// format that is a ZIP archive too and that is not known here, such as ".jar": unpacking that would add files which
-// nobody thinks of as documents.
+// isZIP recognises a ZIP archive with the extension ".zip" or none. Other extensions may be ZIP-based formats that
+// are unknown here, such as ".jar", whose files are not documents to their users.
 func isZIP(head []byte, name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && (ext == ".zip" || ext == "") &&
 		!slices.ContainsFunc(zipParts, func(p string) bool { return bytes.Contains(head, []byte(p)) })
 }
 
-// extensionIs reports whether a file's name ends with one of these extensions, in any case of letters.
+// extensionIs reports whether a file name has one of these extensions. It ignores case.
 func extensionIs(name string, extensions ...string) bool {
 	return slices.Contains(extensions, strings.ToLower(path.Ext(name)))
 }
 
-// compound returns the Magic of a format whose files are OLE compound files: only names tell them apart. The signature
-// is that of [MS-CFB] §2.2, of which four bytes are enough. Old Word, Excel and PowerPoint files begin with it as well;
-// what is inside would be known only after the directory, which may stand anywhere in the file.
+// compound returns the Magic of a format whose files are OLE compound files. Only the extension distinguishes them.
+// The signature is that of [MS-CFB] §2.2; its first four bytes are enough. Old Word, Excel and PowerPoint files
+// begin with it as well. Their content is known only from the directory, which may be anywhere in the file.
 func compound(extensions ...string) func(head []byte, name string) bool {
 	return func(head []byte, name string) bool {
 		return bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) &&
@@ -59,9 +57,9 @@ func compound(extensions ...string) func(head []byte, name string) bool {
 	}
 }
 
-// wholeFile makes a fileReader of a reader that takes no pages and no PDFium. A panic in it fails only this file, as
-// does one that finds no text. Readers below this package are therefore free to index into what they read, and to leave
-// the empty text to this place.
+// wholeFile adapts a reader without pages and without PDFium to a fileReader. It recovers a panic and fails only
+// this file. It also fails a file without text. Readers below this package may therefore index without bounds checks
+// and return an empty text.
 func wholeFile(read func(ctx context.Context, f corpus.File) (corpus.Extracted, error)) fileReader {
 	return func(
 		ctx context.Context, _ *Extractor, f corpus.File, report func(done, total int),

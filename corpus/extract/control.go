@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// textRun is in bytes: so many characters in a row are text. Numbers and compressed data hardly have as many.
-	textRun = 8 // bytes: characters in a row that are text; numbers and compressed data hardly have as many
-	// maxKinds and maxBinary keep what programs write between fields, such as 0x1f or 0x02, and the odd broken line of
-	// a log.
-	maxKinds  = 3   // of control characters, beside zero bytes, that separate the fields of a text
-	maxBinary = 512 // bytes of lines without text in a row that stay in a text
+	// textRun is the minimum length in bytes of a run of text. Numbers and compressed data hardly have such runs.
+	textRun = 8 // bytes
+	// maxKinds and maxBinary keep control characters that programs write between fields, such as 0x1f or 0x02, and a
+	// few broken lines of a log.
+	maxKinds  = 3   // different control characters, besides zero bytes, that separate the fields of a text
+	maxBinary = 512 // bytes; shorter sequences of binary lines are kept
 )
 
-// isControl reports whether a byte is a control character that texts do not need, a zero byte among them. 0x1a ends old
-// DOS files, and 0x1b begins what terminals understand, which showAsTerminal takes out.
+// isControl reports whether a byte is a control character that a text doesn't need, including zero bytes. It allows
+// 0x1a, which ends old DOS files, and 0x1b, which begins the terminal sequences that showAsTerminal removes.
 func isControl(b byte) bool {
 	switch b {
 	case '\n', '\r', '\t', '\f', 0x1a, 0x1b:
@@ -27,8 +27,8 @@ func isControl(b byte) bool {
 	return b < 0x20 || b == 0x7F
 }
 
-// textOnly returns the text among bytes in an encoding that leaves ASCII as it is: what a terminal shows of them,
-// without zero bytes and without stretches of binary data. ok is false if most of it is no text.
+// textOnly returns the text of data in an ASCII-compatible encoding, as a terminal displays it. It removes zero
+// bytes and sequences of binary lines. ok is false if most of the data is binary.
 func textOnly(data []byte) (text []byte, ok bool) {
 	data = showAsTerminal(data)
 	if !slices.ContainsFunc(data, isControl) {
@@ -42,17 +42,18 @@ func textOnly(data []byte) (text []byte, ok bool) {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == 0 }), true
 }
 
-// tally counts what the bytes of a file are, for encodings that leave ASCII as it is.
+// tally counts the kinds of bytes of a file in an ASCII-compatible encoding.
 type tally struct {
 	size     int    // without zero bytes
-	zeros    int    // zero bytes, those in a row as one: programs write rows of them ahead of the text that follows
+	zeros    int    // runs of zero bytes; programs write padding ahead of the text that follows
 	control  int    // other control characters
-	kinds    uint32 // the set of these, by their number
+	kinds    uint32 // bit set of these, by b%32
 	readable int    // bytes in runs of valid UTF-8 without control characters
 }
 
-// tallyBytes counts bytes in one pass. Bytes above ASCII that are no UTF-8 end a run without being control characters:
-// they are letters of another encoding, or binary data, and the control characters around them tell which.
+// tallyBytes counts bytes in one pass. Bytes above ASCII that are invalid UTF-8 end a run without counting as
+// control characters. They are letters of another encoding or binary data, and the control characters around them
+// decide.
 func tallyBytes(data []byte) (c tally) {
 	run := 0
 	endRun := func() {
@@ -95,9 +96,9 @@ func tallyBytes(data []byte) (c tally) {
 	return c
 }
 
-// isBinary reports whether the bytes can't be text: control characters are more than a few, and what can be read
-// between them is not most, or, where they are of many kinds, as they are among numbers, not nearly all. "Most" is half
-// of the bytes and "nearly all" is 95 %.
+// isBinary reports whether the data is binary. It has more control characters than hasControl allows, and its
+// readable share is too small. The minimum share is half of the bytes, or 95 % with more than maxKinds kinds of
+// control characters, as among numbers.
 func (c tally) isBinary() bool {
 	if bits.OnesCount32(c.kinds) > maxKinds {
 		return c.hasControl() && c.readable*20 < c.size*19
@@ -105,15 +106,15 @@ func (c tally) isBinary() bool {
 	return c.hasControl() && c.readable*2 < c.size
 }
 
-// hasControl allows two control characters, or one in a hundred bytes.
+// hasControl reports whether there are more control characters than allowed: two, or one in a hundred bytes.
 func (c tally) hasControl() bool { return c.control+c.zeros > max(2, c.size/100) }
 
-// withoutBinary leaves out stretches of lines that are no text, such as the end of a log that a crash wrote. Zero bytes
-// don't count here, because textOnly drops them anyway. Stretches of less than maxBinary bytes stay: between lines of
-// text, a short line that looks wrong is more likely a field in another encoding than data.
+// withoutBinary removes sequences of binary lines, such as the end of a log that a crash wrote. Zero bytes are
+// ignored here, because textOnly drops them anyway. Sequences shorter than maxBinary bytes are kept: between lines
+// of text, they are more likely fields in another encoding than data.
 func withoutBinary(data []byte) []byte {
 	out := make([]byte, 0, len(data))
-	from, to := 0, 0 // of the lines in a row that are no text
+	from, to := 0, 0 // offsets of the current sequence of binary lines
 	for line := range bytes.Lines(data) {
 		c := tallyBytes(line)
 		if c.zeros = 0; c.hasControl() && c.readable*2 < c.size {
@@ -133,13 +134,14 @@ func withoutBinary(data []byte) []byte {
 	return out
 }
 
-// sequence matches what programs send to a terminal beside text: colours, moves of the cursor, window titles. These are
-// the control sequences, operating system commands and escape sequences of ECMA-48, which end with the bytes that the
-// classes name. An operating system command also ends at a line's end here, lest a lone ESC swallows a file.
+// sequence matches terminal escape sequences: colours, cursor movements, window titles. These are the control
+// sequences, operating system commands and escape sequences of ECMA-48, with the final bytes that the classes list.
+// An operating system command also ends at a line feed here, so that a stray ESC doesn't swallow the file.
 var sequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
-// showAsTerminal returns what a terminal shows of a program's output: without sequences, and with one letter where a
-// manual page prints two over each other, the same one for bold words and a line for underlined ones.
+// showAsTerminal returns a program's output as a terminal displays it: without escape sequences, and with
+// overstrikes of manual pages resolved to one letter. Overstrikes are a repeated letter for bold and an underscore
+// for underlined words.
 func showAsTerminal(data []byte) []byte {
 	if bytes.IndexByte(data, 0x1b) >= 0 {
 		data = sequence.ReplaceAll(data, nil)

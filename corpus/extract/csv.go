@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// Twenty records are enough to tell a delimiter from a sign that the texts of some fields have too. Programs that
-	// write tables have a few hundred columns at most, so that a thousand is beyond any table that people look at.
-	csvSample  = 20   // records by which the delimiter is chosen
-	csvColumns = 1000 // in a record; what has more is text
+	// Twenty records are enough to distinguish a delimiter from a character that also occurs in some fields.
+	// Programs that write tables have a few hundred columns at most, so that a thousand is a safe limit.
+	csvSample  = 20   // records sampled for choosing the delimiter
+	csvColumns = 1000 // per record; a file with more is read as plain text
 )
 
-// readCSV reads a table whose fields are separated by a comma, a semicolon, a tab or a bar, as RFC 4180 says, or less
-// strictly: quotes may stand in a field, and records may have different numbers of fields. The first record is the
-// header. A text without such a delimiter is text, and so is what goes beyond doctext.MaxCells. The reader's place in
-// the text at that point tells where the rest begins, so that nothing is lost.
+// readCSV parses a table with commas, semicolons, tabs or bars as delimiters (RFC 4180). The parser is lenient:
+// quotes may be inside a field, and records may differ in length. The first record is the header. A text without
+// such a delimiter falls back to plain text. The rest beyond doctext.MaxCells is written as plain text too, from the
+// parser's input offset, so that nothing is lost.
 func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	delimiter, ok := csvDelimiter(src)
 	if !ok {
@@ -54,9 +54,9 @@ func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, 
 	return w.Result(), nil
 }
 
-// csvDelimiter returns the delimiter that the first records have the same number of, at least one; of several the one
-// they have most of. Four signs are tried, and each has to split every sampled record into the same number of fields.
-// That number tells commas from decimal commas: a table of numbers with semicolons has more semicolons, or an unequal
+// csvDelimiter returns the delimiter that splits all sampled records into the same number of fields, at least two.
+// Of several delimiters it chooses the one with the most fields. Four are tried. The equal number of fields
+// distinguishes commas from decimal commas: a table of numbers with semicolons has more semicolons, or an unequal
 // number of commas.
 func csvDelimiter(src string) (delimiter rune, ok bool) {
 	most := 1
@@ -81,8 +81,9 @@ func csvDelimiter(src string) (delimiter rune, ok bool) {
 	return delimiter, ok
 }
 
-// csvReader reads leniently: FieldsPerRecord -1 lets records differ in length, LazyQuotes lets quotes stand anywhere,
-// and ReuseRecord saves an allocation for each record, for which reason no record may be kept after the next Read.
+// csvReader returns a lenient parser. FieldsPerRecord -1 allows records of different lengths, and LazyQuotes allows
+// quotes inside a field. ReuseRecord saves an allocation for each record, so a record is valid only until the next
+// Read.
 func csvReader(src string, delimiter rune) *csv.Reader {
 	records := csv.NewReader(strings.NewReader(src))
 	records.Comma, records.FieldsPerRecord, records.LazyQuotes, records.ReuseRecord = delimiter, -1, true, true

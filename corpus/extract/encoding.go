@@ -19,13 +19,13 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// The encoding of a text shows early, and decoding thirteen candidates of a file of 128 MB would take long.
-const sampleSize = 64 << 10 // bytes that guessing looks at
+// The sample bounds detection: decoding a file of 128 MB with thirteen candidate encodings would take long.
+const sampleSize = 64 << 10 // bytes that encoding detection reads
 
-// decodeText returns the text of a file as UTF-8 with line feeds. A byte order mark counts most, then what the file
-// declares about itself (an HTML page's meta element, passed as declared), then a guess. A binary file is refused.
-// Bytes that fit the encoding nowhere become U+FFFD or are read as Windows-1252, so that one wrong byte never costs a
-// text. Only a decoder that stops altogether fails, as "broken".
+// decodeText decodes a file to UTF-8 with line feeds. It tries, in this order, the encoding of evidentEncoding,
+// valid UTF-8, the declared encoding and a guess. declared is that of an HTML meta element, an XML declaration or a
+// mail header. A binary file fails. Bytes that are invalid in the encoding become U+FFFD or are decoded as
+// Windows-1252, so that one invalid byte never fails a file. Only an error of the decoder fails it, as "broken".
 func decodeText(data []byte, declared string) (string, error) {
 	enc, data, marked := evidentEncoding(data)
 	if enc == nil {
@@ -54,8 +54,8 @@ func decodeText(data []byte, declared string) (string, error) {
 	return normaliseNewlines(string(out)), nil
 }
 
-// evidentEncoding returns the encoding that the bytes themselves tell, and the bytes behind its mark if they are
-// marked. nil: none does, or a mark tells UTF-8.
+// evidentEncoding returns the encoding that a byte order mark or byte patterns prove, and the bytes after the mark.
+// For UTF-8 and without proof, enc is nil.
 func evidentEncoding(data []byte) (enc encoding.Encoding, rest []byte, marked bool) {
 	enc, skip := byMark(data)
 	if skip > 0 {
@@ -67,16 +67,16 @@ func evidentEncoding(data []byte) (enc encoding.Encoding, rest []byte, marked bo
 	return enc, data, false
 }
 
-// normaliseNewlines leaves line feeds alone as line ends, for all readers to rely on, and drops zero bytes, which
-// PostgreSQL's text type can't store.
+// normaliseNewlines converts all line ends to line feeds and drops zero bytes, which PostgreSQL's text type can't
+// store.
 func normaliseNewlines(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
 	return strings.ReplaceAll(s, "\x00", "")
 }
 
-// byMark returns the encoding a byte order mark stands for, nil for UTF-8, and the mark's length. The marks of UTF-32
-// are asked for before those of UTF-16, because UTF-32LE's begins with UTF-16LE's.
+// byMark returns the encoding of a byte order mark, nil for UTF-8, and the mark's length. The marks of UTF-32 are
+// checked before those of UTF-16, because UTF-32LE's mark begins with UTF-16LE's.
 func byMark(data []byte) (encoding.Encoding, int) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xEF, 0xBB, 0xBF}):
@@ -93,10 +93,10 @@ func byMark(data []byte) (encoding.Encoding, int) {
 	return nil, 0
 }
 
-// guessUTF16 recognises UTF-16 without a mark by where its zero bytes and line feeds are. Western text in UTF-16 has a
-// zero byte in every unit, always on the same side. If at least 40 % of the units have one, that is proof enough. Other
-// scripts have zeros only at spaces and line feeds; there half a percent of the units must have one, and the decoded
-// sample must read like a text, because a binary file has zeros as well.
+// guessUTF16 detects UTF-16 without a mark by the positions of zero bytes and line feeds. Western text in UTF-16 has
+// a zero byte in every unit, always on the same side. At least 40 % of the units with one are enough. Other scripts
+// have zeros only at spaces and line feeds. For them half a percent of the units must have one, and the decoded
+// sample must pass isPlausible, because a binary file has zeros as well.
 func guessUTF16(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)&^1]
 	if len(head) < 4 || len(data)%2 != 0 {
@@ -134,8 +134,8 @@ func guessUTF16(data []byte) encoding.Encoding {
 	return nil
 }
 
-// isPlausible reports whether a decoded text reads like one: at least half of its runes are letters, and at most one in
-// a hundred is a replacement character, private use or a control character.
+// isPlausible reports whether a decoded text reads like one. At least half of its runes are letters, and at most one
+// in a hundred is a replacement character, private use or a control character.
 func isPlausible(s string) bool {
 	letters, bad, n := 0, 0, 0
 	for _, r := range s {
@@ -150,7 +150,7 @@ func isPlausible(s string) bool {
 	return n > 0 && bad*100 <= n && letters*2 >= n
 }
 
-// guessISO2022 recognises ISO-2022-JP by its escape sequences. ESC $ B and ESC $ @ switch to JIS X 0208 (RFC 1468), and
+// guessISO2022 detects ISO-2022-JP by its escape sequences. ESC $ B and ESC $ @ switch to JIS X 0208 (RFC 1468), and
 // all bytes have seven bits.
 func guessISO2022(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)]
@@ -165,8 +165,9 @@ func guessISO2022(data []byte) encoding.Encoding {
 	return nil
 }
 
-// patchBytes keeps valid UTF-8 and reads each stray byte as Windows-1252. Such bytes come from texts that were pasted
-// together out of two encodings. The second one is Windows-1252 in nearly all of them, as it is for browsers.
+// patchBytes keeps valid UTF-8 and decodes each invalid byte as Windows-1252. Such bytes come from text in two
+// encodings that was pasted together. The second one is nearly always Windows-1252, which is also the fallback of
+// browsers.
 func patchBytes(data []byte) string {
 	if utf8.Valid(data) {
 		return string(data)
@@ -185,17 +186,18 @@ func patchBytes(data []byte) string {
 	return b.String()
 }
 
-// declaredEncoding returns what the file says of itself, if it can be true. Declarations are often wrong, because an
-// editor saved the page in another encoding than its template says. A sample is decoded, and more than one bad rune in
-// fifty of those above ASCII refutes it. "iso-8859-1" means Windows-1252, as the WHATWG's Encoding Standard has it: the
-// real one has control characters where people put quotation marks.
+// declaredEncoding returns the encoding that the file declares, nil if the bytes contradict it. Declarations are
+// often wrong, because an editor saved the page in another encoding than its template declares. A sample is decoded,
+// and the declaration is refuted by more than one bad rune in fifty of those above ASCII. "iso-8859-1" means
+// Windows-1252, as in the WHATWG's Encoding Standard: the real one has control characters in the place of quotation
+// marks.
 func declaredEncoding(data []byte, declared string) encoding.Encoding {
 	if declared == "" {
 		return nil
 	}
 	enc, name := charset.Lookup(declared)
 	if enc == nil || name == "utf-8" || strings.HasPrefix(name, "utf-16") || name == "replacement" {
-		return nil // UTF-16 was ruled out, and UTF-8 it is not
+		return nil // UTF-16 was ruled out before, and the data is invalid UTF-8
 	}
 	if name == "iso-8859-1" {
 		enc = charmap.Windows1252
@@ -206,18 +208,17 @@ func declaredEncoding(data []byte, declared string) encoding.Encoding {
 	return enc
 }
 
-// candidate is an encoding and how well a text reads in it. multi says that characters take several bytes, so that a
-// decoding with wrong bytes can be ruled out at once. In an encoding of single bytes hardly any byte is wrong, and only
-// the score tells.
+// candidate is an encoding with its scoring function. multi marks multi-byte encodings, which invalid bytes rule out
+// at once. In a single-byte encoding hardly any byte is invalid, and only the score decides.
 type candidate struct {
 	enc   encoding.Encoding
 	score func(*census) float64
 	multi bool
 }
 
-// guessEncoding returns the encoding in which the bytes above ASCII read best, nil for UTF-8 with a few wrong bytes. Of
-// equal scores the earlier candidate wins, and Windows-1252 if none can be decoded: it is the most common one, and
-// English with a few curly quotes has next to nothing to tell the others by.
+// guessEncoding returns the encoding with the best score for the runes above ASCII, nil for UTF-8 with a few invalid
+// bytes. Of equal scores the earlier candidate wins, and Windows-1252 is the fallback. It is the most common
+// encoding, and English text with a few curly quotes hardly distinguishes the others.
 func guessEncoding(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)]
 	if mostlyUTF8(head) {
@@ -251,9 +252,8 @@ func guessEncoding(data []byte) encoding.Encoding {
 	return best
 }
 
-// mostlyUTF8 reports whether multi-byte sequences are far more than stray bytes. Text of another encoding hardly ever
-// forms a valid sequence by chance, so that four to one is far from both. A sequence that the sample's end cuts counts
-// as neither.
+// mostlyUTF8 reports whether multi-byte sequences outnumber invalid bytes by more than four to one. Text of another
+// encoding hardly ever forms a valid sequence by chance. A sequence that is cut by the sample's end is not counted.
 func mostlyUTF8(data []byte) bool {
 	good, bad := 0, 0
 	for len(data) > 0 {

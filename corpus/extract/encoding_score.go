@@ -7,14 +7,15 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// census counts what a text reads like in one encoding. Counts are of runes above ASCII unless said. A guess reads the
-// same bytes in every candidate encoding and compares the censuses by their scores. The share of common letters or
-// syllables tells more than that of the script: wrong bytes fall on any letter, real texts on the usual ones.
+// census counts classes of runes in a text decoded with one encoding. Counts are of runes above ASCII unless noted.
+// Detection decodes the same bytes with every candidate encoding and compares the scores of their censuses. The
+// share of common letters or syllables is a better signal than that of the script: wrongly decoded bytes become any
+// letter, real text the common ones.
 type census struct {
 	high       int
 	bad        int // not decodable, private use, C1 controls
 	kana       int
-	halfKana   int // half-width katakana, what most wrong bytes read like in Shift-JIS
+	halfKana   int // half-width katakana, which wrong bytes mostly decode to in Shift-JIS
 	hangul     int
 	commonHang int
 	han        int
@@ -24,23 +25,23 @@ type census struct {
 	cyrillic   int
 	vowels     int // Cyrillic
 	upperCyr   int
-	signs      int // quotes, dashes and the like, where they belong
+	signs      int // quotes, dashes and other punctuation in plausible positions
 	greek      int
 	hebrew     int
 	commonHebr int
 	arabic     int
 	western    int // letters of west European languages
 	central    int // letters that only central European languages have
-	symbols    int // signs that rarely stand inside words
-	caseBreaks int // an upper-case letter right behind a lower-case one, outside ASCII
-	inWord     int // letters above ASCII beside an ASCII letter
+	symbols    int // symbols that are rare inside words
+	caseBreaks int // an upper-case letter right after a lower-case one, outside ASCII
+	inWord     int // letters above ASCII next to an ASCII letter
 	wide       int // full-width forms and CJK punctuation
 	rareHan    int
 }
 
-// tryDecode takes the census of data in enc; ok is false if too much of it is not valid. An encoding of several bytes
-// is ruled out by more than one bad rune in a hundred; one of single bytes never is, its score falls instead. Data
-// without any byte above ASCII is never ok, since there is nothing to tell.
+// tryDecode decodes data with enc and returns its census. ok is false if too much of it is invalid. More than one
+// bad rune in a hundred rules out a multi-byte encoding. It never rules out a single-byte encoding, whose score
+// falls instead. Data without bytes above ASCII is never ok, since it has no evidence.
 func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 	var c census
 	out, err := enc.NewDecoder().Bytes(data)
@@ -69,8 +70,8 @@ func tryDecode(enc encoding.Encoding, data []byte, multi bool) (census, bool) {
 
 func asciiLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// countRune files one rune above ASCII under the first class that it fits. Half-width katakana and bad runes are asked
-// for first, since they are also of a larger class.
+// countRune counts a rune above ASCII in the first class that matches. Half-width katakana and bad runes are checked
+// first, since they also match a larger class.
 func (c *census) countRune(r, prev rune) {
 	switch {
 	case r == utf8.RuneError || r < 0xA0 || unicode.Is(unicode.Co, r):
@@ -123,8 +124,8 @@ func (c *census) countRune(r, prev rune) {
 	}
 }
 
-// countHan says how usual a Chinese character is. U+4E00 to U+9FA5 are the 20,902 characters that Unicode 1.1 had;
-// ordinary text hardly has others, and text that was decoded wrongly does.
+// countHan counts a Chinese character by its frequency and spelling. U+4E00 to U+9FA5 are the 20,902 characters of
+// Unicode 1.1. Ordinary text hardly has others, and wrongly decoded text does.
 func (c *census) countHan(r rune) {
 	switch {
 	case simplifiedHan[r]:
@@ -149,12 +150,12 @@ func runeSet(s string) map[rune]bool {
 }
 
 var (
-	// Each set has the letters or syllables that are the most frequent in running text of its kind, no more: a rune
-	// that is missing only makes a guess weaker.
+	// Each set holds only the letters or syllables that are the most frequent in running text. A missing rune only
+	// makes the guess weaker.
 	westernLetters = runeSet("äöüßÄÖÜéèêëáàâãåæçíìîïñóòôõøœúùûÿýÉÈÊÀÂÁÅÆÇÍÎÑÓÔØŒÚÛ")
 	centralLetters = runeSet("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůžČĎĚŇŘŠŤŮŽőűŐŰșțăȘȚĂşţŞŢđĐľĺŕ")
 	quotes         = runeSet("“”‘’„‚«»–—…•·€£§°¿¡\u00a0©®™№")
-	midWord        = runeSet("¿¡£§°©®") // wrong inside a word
+	midWord        = runeSet("¿¡£§°©®") // implausible inside a word
 	cyrillicVowels = runeSet("аеиоуыэюяёіїє")
 	commonHebrew   = runeSet("יוהלאת")
 	commonHangul   = runeSet("이다는을를의에가하고지은로도사어시기자서나한대정인일스수있아그리전부제여보주장라원해상습니합었되했과와으므만들며것등")
@@ -165,13 +166,13 @@ var (
 	)
 )
 
-// shareOf is n as a share of the runes above ASCII. All scores are sums of such shares, with weights: positive for what
-// is likely in a text of that encoding, negative for what is not. Only the order of scores matters, not their values.
-// TestTextInAnyEncodingIsDecoded has the texts that the weights must tell apart.
+// shareOf returns n as a share of the runes above ASCII. All scores are weighted sums of such shares: weights are
+// positive for runes that are likely in a text of that encoding, and negative for unlikely ones. Only the order of
+// scores matters, not their values. TestTextInAnyEncodingIsDecoded has the texts that the weights must distinguish.
 func (c *census) shareOf(n int) float64 { return float64(n) / float64(max(c.high, 1)) }
 
-// scoreKana is for both Japanese encodings: kana are most of a Japanese text, and half-width katakana are what
-// Shift-JIS makes of other encodings' bytes.
+// scoreKana scores both Japanese encodings. Kana are most of a Japanese text. Half-width katakana result from
+// decoding other encodings as Shift-JIS.
 func scoreKana(c *census) float64 {
 	return c.shareOf(c.kana)*1.6 + c.shareOf(c.wide)*0.8 + c.shareOf(c.commonHan)*0.9 +
 		c.shareOf(c.han-c.commonHan)*0.35 -
@@ -181,7 +182,8 @@ func scoreKana(c *census) float64 {
 	)*0.3
 }
 
-// scoreHan is what both Chinese encodings have in common. The two below it take off what is of the other's spelling.
+// scoreHan is the common part of both Chinese scores. hanSimplified and hanTraditional subtract the share of the
+// other spelling.
 func scoreHan(c *census) float64 {
 	return c.shareOf(c.commonHan)*1.3 + c.shareOf(c.wide)*0.8 +
 		c.shareOf(c.han-c.commonHan)*0.35 - c.shareOf(c.kana)*0.3 -
@@ -191,14 +193,14 @@ func scoreHan(c *census) float64 {
 func hanSimplified(c *census) float64  { return scoreHan(c) - c.shareOf(c.tradition)*0.8 }
 func hanTraditional(c *census) float64 { return scoreHan(c) - c.shareOf(c.simplified)*0.8 }
 
-// scoreHangul wants common syllables: the bytes of EUC-KR and GB18030 fall in the same range, and a Chinese text read
-// as Korean has rare ones.
+// scoreHangul prefers common syllables. The bytes of EUC-KR and GB18030 have the same range, and a Chinese text
+// decoded as Korean has rare syllables.
 func scoreHangul(c *census) float64 {
 	return c.shareOf(c.hangul)*0.6 + c.shareOf(c.commonHang)*1.5 + c.shareOf(c.wide)*0.5 + c.shareOf(c.han)*0.1 -
 		c.shareOf(c.kana+c.rareHan+c.symbols)*1.5 - c.shareOf(c.bad)*3 - c.shareOf(c.inWord)*0.5
 }
 
-// scoreWestern wants its letters inside words of ASCII letters, as in "für". in is the share of letters that are.
+// scoreWestern prefers western letters inside words of ASCII letters, as in "für". in is the share of such letters.
 func scoreWestern(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
 	return c.shareOf(c.western)*(0.55+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(c.symbols)*0.6 - c.shareOf(
@@ -207,7 +209,7 @@ func scoreWestern(c *census) float64 {
 }
 
 // scoreCentral is close to scoreWestern, because Windows-1250 and 1252 share most letters. It starts a little lower,
-// and only letters that western languages don't have can lift it above.
+// and only letters that western languages don't have can raise it above.
 func scoreCentral(c *census) float64 {
 	in := float64(min(c.inWord, c.high)) / float64(max(c.high, 1))
 	return c.shareOf(c.western+c.central)*(0.5+0.35*in) + c.shareOf(c.signs)*0.4 + 0.4*in - c.shareOf(
@@ -216,8 +218,8 @@ func scoreCentral(c *census) float64 {
 		min(c.shareOf(c.central), 0.5)*0.05 - 0.06
 }
 
-// scoreCyrillic wants vowels, and small letters: of the three Cyrillic encodings a wrong one has capitals for small
-// letters and consonants for vowels.
+// scoreCyrillic prefers vowels and lower-case letters. Text decoded with the wrong one of the three Cyrillic
+// encodings has capitals in place of small letters and consonants in place of vowels.
 func scoreCyrillic(c *census) float64 {
 	return c.shareOf(c.cyrillic)*0.6 + min(c.shareOf(c.vowels), 0.5)*1.6 - c.shareOf(c.upperCyr)*0.35 - c.shareOf(
 		c.caseBreaks,

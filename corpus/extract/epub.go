@@ -18,11 +18,11 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// maxChapter is how many bytes of a chapter of a book are read as HTML; of a longer one only the text is kept. A
-// chapter is a file of its own in the archive, and most are far below a megabyte.
+// maxChapter is the maximum size in bytes of a chapter that is parsed as HTML. Of a longer one only the text is
+// kept. Each chapter is a file in the archive, and most are far below a megabyte.
 const maxChapter = maxHTML
 
-// book is an EPUB that is being read. Paths are those inside the archive, and are looked up without regard to case.
+// book is the state of parsing an EPUB. Paths are relative to the archive's root, and lookups ignore case.
 type book struct {
 	pack     *ooxml.Package
 	base     string            // directory of the package document
@@ -34,10 +34,10 @@ type book struct {
 	w        doctext.Writer
 }
 
-// readEPUB reads a book (EPUB 2 and 3) in the order of its spine. A chapter without a heading has its title from the
-// table of contents. An encryption.xml alone may only hide fonts, which matters to no reader of text; with a rights.xml
-// the chapters themselves are encrypted. What EPUB 3.3 asks of a file is not checked: a book is read as far as its
-// parts are there.
+// readEPUB parses a book (EPUB 2 and 3) in the order of its spine. A chapter without a heading gets its title from
+// the table of contents. An encryption.xml alone may only obfuscate fonts, which is harmless here. With a rights.xml
+// as well, the chapters are encrypted and the file fails. The book is not validated against EPUB 3.3: missing parts
+// are skipped.
 func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	pack, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -70,11 +70,11 @@ func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// readPackage reads which files the book has, in which order, and what it says about itself. META-INF/container.xml
-// names the package document, the first "rootfile" if there are several (EPUB 3.3, "Container file"). The package
-// document holds the metadata, the manifest, which lists files by id, and the spine, which lists ids in reading order
-// (EPUB 3.3, "Package document"). Of repeated metadata, such as several authors, the first one counts. The contents are
-// the manifest's item with the property "nav", or an NCX, which EPUB 2 has.
+// readPackage parses the manifest, the spine and the metadata. META-INF/container.xml names the package document,
+// the first "rootfile" of several (EPUB 3.3, "Container file"). The package document holds the metadata, the
+// manifest, which lists files by id, and the spine, which lists ids in reading order (EPUB 3.3, "Package document").
+// Of repeated metadata, such as several authors, the first value is used. The contents are the manifest's item with
+// the property "nav", or the NCX of EPUB 2.
 func (b *book) readPackage() error {
 	document := ""
 	err := b.pack.Decode("META-INF/container.xml", func(d *ooxml.Decoder) error {
@@ -124,8 +124,8 @@ func (b *book) readPackage() error {
 	})
 }
 
-// resolve returns the file that a reference in a directory leads to. References are relative to the file that they
-// stand in, and percent-encoded; fragments name a place inside the target.
+// resolve returns the path that a reference in a directory points to. References are relative to the file that
+// contains them, and percent-encoded. The fragment is dropped.
 func (b *book) resolve(dir, href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	if plain, err := url.PathUnescape(href); err == nil {
@@ -134,8 +134,8 @@ func (b *book) resolve(dir, href string) string {
 	return path.Join(dir, href)
 }
 
-// readContents reads the titles of the table of contents. An NCX has a text and then a content element for each entry,
-// a navigation document has links. One walk reads both.
+// readContents parses the titles of the table of contents. Each entry of an NCX is a text followed by a content
+// element; a navigation document has links. One walk handles both.
 func (b *book) readContents() error {
 	file := b.files[b.contents]
 	if !b.pack.Has(file) {
@@ -147,7 +147,7 @@ func (b *book) readContents() error {
 		walk = func() error {
 			return d.Children(func(e xml.StartElement) error {
 				switch e.Name.Local {
-				case "text": // NCX: the label stands before the target
+				case "text": // NCX: the label precedes the target
 					text, err := d.Text()
 					title = doctext.Line(text)
 					return err
@@ -166,13 +166,13 @@ func (b *book) readContents() error {
 	})
 }
 
-// nameChapter keeps the first title of a file: the entries below it name sections inside.
+// nameChapter stores the first title of a file. Later entries for the same file name sections inside it.
 func (b *book) nameChapter(file, title string) {
 	b.titles[file] = cmp.Or(b.titles[file], title)
 }
 
-// readChapter writes one file of the spine. A file that is missing is passed over: a book is worth reading without it.
-// A chapter that brings no heading gets its title from the contents, so that its passages say where they are from.
+// readChapter writes one file of the spine. A missing file is skipped, so that the rest of the book is still read. A
+// chapter without a heading gets its title from the table of contents, as context for its passages.
 func (b *book) readChapter(file string) error {
 	if !b.pack.Has(file) {
 		return nil
@@ -208,7 +208,7 @@ func (b *book) readChapter(file string) error {
 	return nil
 }
 
-// hasHeading reports whether a heading stands below n, outside of navigation.
+// hasHeading reports whether n has a descendant heading outside of navigation.
 func hasHeading(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if headingLevel(c) > 0 || c.DataAtom != atom.Nav && hasHeading(c) {
@@ -218,8 +218,8 @@ func hasHeading(n *html.Node) bool {
 	return false
 }
 
-// walkXML calls visit for each element of a part, from the outside in. It reads to the end of the part. visit must not
-// read from the decoder itself.
+// walkXML calls visit for each element of a part in document order, parents first. It reads to the end of the part.
+// visit must not read from the decoder.
 func walkXML(d *ooxml.Decoder, visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()

@@ -1,23 +1,23 @@
-// Package extract reads files: Formats is the table of all formats, with how to recognise one and which reader takes
-// it. Text formats are read here; PDFs by package pdf, inside processes of package worker, because parsers are other
-// people's code on other people's files. Whatever is read becomes one canonical text with blocks by doctext, whose
-// promises corpus relies on.
+// Package extract reads files: Formats is the registry of all formats, with their detection and their readers. Text
+// formats are parsed here. PDFs are parsed by package pdf in processes of package worker, because parsers are
+// third-party code on untrusted input. Each reader returns one canonical text with blocks, written by doctext, whose
+// guarantees corpus relies on.
 //
-// What comes in is a corpus.File: a path on disk, the name that its owner gave it and the MIME type it was sent with.
-// What goes out is a corpus.Extracted: the text, its blocks, what the file says about itself, and the files inside it.
+// The input is a corpus.File: a path on disk, the user's file name and the MIME type of the upload. The output is a
+// corpus.Extracted: the text, its blocks, the file's metadata and the files inside it.
 //
-// formats.go says what a format is and formats_table.go lists them. sniff.go, containers.go and pdf_magic.go decide
-// what a file is by its bytes, and control.go whether it is text at all; encoding.go turns its bytes into UTF-8. Then
-// there is a file for each format that is text (markdown.go, html.go, csv.go, lines.go, cards.go, text.go) and for the
-// containers made of texts (epub.go, mail.go). Office formats have a package each, below this one.
+// formats.go defines a format, and formats_table.go lists them. sniff.go, containers.go and pdf_magic.go detect the
+// format from the first bytes. control.go distinguishes text from binary data, and encoding.go decodes text to
+// UTF-8. Each text format has a file (markdown.go, html.go, csv.go, lines.go, cards.go, text.go), and so does each
+// container of texts (epub.go, mail.go). Office formats have a package each, below this one.
 //
-// Two rules hold for every reader. It trusts nothing that a file says of itself: sizes, depths and counts have a limit
-// here, and what is beyond it costs structure before it costs text. And it runs nothing and fetches nothing: no macro,
-// no script, no address that a document names.
+// Two rules apply to every reader. It trusts no size, depth or count in a file: each has a limit here, and input
+// beyond it loses structure before it loses text. And it executes and fetches nothing: no macro, no script, no URL
+// in a document.
 //
-// To add a format of files, add its row to corpus/extract/formats_table.go and write its reader, corpus/extract/*.go.
-// Uploads, “footnote ingest”, the kinds on the page, filters of tools and the API's description then have it. Its names
-// need a line in each file of the catalogue of package locale.
+// To add a format of files, add its row to corpus/extract/formats_table.go and write its reader,
+// corpus/extract/*.go. Uploads, “footnote ingest”, the kinds on the page, filters of tools and the API's description
+// then have it. Its names need a line in each file of the catalogue of package locale.
 package extract
 
 import (
@@ -34,43 +34,43 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// maxText is the most that a file of text may have. It is read as a whole, and then parsed into something larger, so
-// that this bounds what a reader of text allocates.
+// maxText is the maximum size of a text file. The whole file is read into memory and parsed into something larger,
+// so that this limit bounds a text reader's allocations.
 const maxText = 128 << 20 // bytes of a text file
 
-// pageReader reads and draws files with pages; pdf.Reader is one, picture.Reader another.
+// pageReader reads and renders files with pages. pdf.Reader and picture.Reader implement it.
 type pageReader interface {
 	corpus.Extractor
 	Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error)
 }
 
-// Extractor reads files, in this process, by their MIME type, their name and their first bytes. A server has a
-// worker.Pool instead. It holds no state of its own, and is safe for concurrent use if its two readers are.
+// Extractor reads files in this process. It detects the format by MIME type, name and first bytes. A server uses a
+// worker.Pool instead. It is stateless, and safe for concurrent use if its two readers are.
 type Extractor struct{ pdf, pictures pageReader }
 
-// New returns an Extractor that leaves PDFs to pdf, and pictures to pictures.
+// New returns an Extractor that delegates PDFs to pdf and pictures to pictures.
 func New(pdf, pictures pageReader) *Extractor { return &Extractor{pdf: pdf, pictures: pictures} }
 
-// Extract implements corpus.Extractor. A format without pages reports 1 of 1 when it is done. The errors that its owner
-// can do something about are a corpus.Failure with a sentence for them; every other error is the machine's, such as a
-// disk that can't be read. A file without any text fails with corpus.NoText.
+// Extract implements corpus.Extractor. A format without pages reports progress of 1 of 1 when it is done. Errors
+// that the file's owner can fix are a corpus.Failure with a message for them. Every other error is internal, such as
+// a disk that can't be read. A file without any text fails with corpus.NoText.
 func (e *Extractor) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
 	return e.extractFile(ctx, f, false, report)
 }
 
-// ExtractPlain is Extract without the markup of a text, whatever that looks like then: it takes little memory. Package
-// files calls it when a process has died of the same file's markup before.
+// ExtractPlain is Extract without parsing markup, which stays in the text, and with little memory. It is the
+// fallback of package files when parsing the same file's markup has ended a process before.
 func (e *Extractor) ExtractPlain(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
 	return e.extractFile(ctx, f, true, report)
 }
 
-// extractFile finds the format and runs its reader. A format that is not text reads its file from disk by itself and
-// reports its pages; a text is read into memory, decoded and then parsed. The context is looked at once more at the
-// end: a reader that was told to stop may have returned the part that it had.
+// extractFile detects the format and runs its reader. A reader of a binary format reads the file from disk and
+// reports its pages. A text is read into memory, decoded and then parsed. The context is checked again at the end,
+// because a cancelled reader may have returned a partial result.
 func (e *Extractor) extractFile(
 	ctx context.Context, f corpus.File, plain bool, report func(done, total int),
 ) (corpus.Extracted, error) {
@@ -102,10 +102,10 @@ func (e *Extractor) extractFile(
 	return x, ctx.Err()
 }
 
-// Every reader returns an empty text where it found none, so that this is said in one place.
+// noText is the failure of a file without text. Readers return an empty text instead.
 var noText = &corpus.Failure{Code: corpus.NoText, Detail: "This file holds no text. Add one that does."}
 
-// runGuarded runs a reader so that a panic in a parser, all of which are other people's code, fails only this file.
+// runGuarded runs a reader and recovers panics of third-party parsers, so that a panic fails only this file.
 func runGuarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -125,16 +125,16 @@ func (e *Extractor) Render(ctx context.Context, f corpus.File, n, width int) ([]
 	return e.pdf.Render(ctx, f, n, width)
 }
 
-// Expect implements corpus.Renderer. There is nothing to start.
+// Expect implements corpus.Renderer. It does nothing.
 func (e *Extractor) Expect() {}
 
-// FormatOf returns the format of a file on disk: what its first bytes and its name say. Among kinds of text its MIME
-// type counts more, unless that is "text/plain". It fails with a corpus.Failure for a file that is empty or of a format
-// that no reader takes.
+// FormatOf detects the format of a file on disk from its first bytes and its name. Among text formats its MIME type
+// takes precedence, unless that is "text/plain". It fails with a corpus.Failure for an empty file and an unsupported
+// format.
 //
-// The order matters: magic numbers can't be wrong, a name often is. Only among texts, which have no magic number, does
-// the MIME type tell more than the bytes. It may then only choose a format with markup, because servers send
-// "text/plain" for everything that they have no better word for.
+// The order matters: magic numbers are reliable, and names often are not. Only for text, which has no magic number,
+// is the MIME type better evidence than the bytes. It may only choose a format with markup, because servers send
+// "text/plain" for every unknown type.
 func FormatOf(f corpus.File) (Format, error) {
 	head, err := readHead(f.Path)
 	if err != nil {
@@ -150,8 +150,8 @@ func FormatOf(f corpus.File) (Format, error) {
 	return format, nil
 }
 
-// readHead returns the first corpus.SniffBytes of a file, or all of a shorter one. An empty file fails here, before any
-// reader sees it.
+// readHead returns the first corpus.SniffBytes of a file, or all of a shorter one. An empty file fails here, before
+// any reader runs.
 func readHead(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -169,7 +169,7 @@ func readHead(name string) ([]byte, error) {
 	return head[:n], nil
 }
 
-// readText reads a whole file and decodes it. The size is asked first, so that a file that is too large costs nothing.
+// readText reads a whole file and decodes it. The size is checked first, so that a file above the limit is not read.
 func readText(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -190,10 +190,10 @@ func readText(name string) (string, error) {
 	return decodeText(data, declaredCharset(data))
 }
 
-// declaredCharset returns the encoding that an HTML page's meta element or an XML declaration names. Only the beginning
-// is looked at: HTML asks for the declaration within the first 1024 bytes (HTML Standard, "Specifying the document's
-// character encoding"), and pages that put it later exist. A declaration behind <body> is text of the page. The name is
-// returned as it is written; declaredEncoding decides whether it can be true.
+// declaredCharset returns the encoding that an HTML page's meta element or an XML declaration declares. Only the
+// first corpus.SniffBytes are parsed. HTML requires the declaration within the first 1024 bytes (HTML Standard,
+// "Specifying the document's character encoding"), but some pages have it later. A declaration after <body> is text
+// of the page and ignored. The name is returned unchecked; declaredEncoding validates it.
 func declaredCharset(data []byte) string {
 	head := data[:min(len(data), corpus.SniffBytes)]
 	if bytes.HasPrefix(head, []byte("<?xml")) {
@@ -227,7 +227,7 @@ func declaredCharset(data []byte) string {
 	}
 }
 
-// tooLarge is the failure of a file whose text is longer than its reader takes. Both numbers are bytes; people read MB.
+// tooLarge returns the failure of a file above its reader's limit. Both arguments are bytes; the message is in MB.
 func tooLarge(bytes, limit int64) error {
 	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
 		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20,

@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// noPDF stands where no PDF is read.
+// noPDF is the reader of PDFs for tests that read none.
 type noPDF struct{}
 
 func (noPDF) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extracted, error) {
@@ -55,7 +55,7 @@ func mustExtract(t testing.TB, name, src string) corpus.Extracted {
 	return x
 }
 
-// describe lists the blocks: kind, level, ordinal, headings, text, marks and cells.
+// describe formats the blocks: kind, level, ordinal, headings, text, marks and cells.
 func describe(x corpus.Extracted) []string {
 	runes := []rune(x.Text)
 	cut := func(from, to int) string { return string(runes[from:to]) }
@@ -367,8 +367,8 @@ func TestAPlaceholderOfAPageIsNoTitle(t *testing.T) {
 	}
 }
 
-// What a browser shows is read wherever it stands in the file; what it does not show is read where there is no other
-// text.
+// Text that a browser displays is read wherever it is in the file. Hidden text is a fallback for a page without
+// other text.
 func TestHiddenPartsOfHTMLStandInForAPageWithoutText(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
@@ -439,7 +439,7 @@ func TestAPageWithoutTextSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// The reader that keeps only text finds the same parts.
+// The fallback reader without markup finds the same parts.
 func TestHiddenPartsStandInWithoutMarkupToo(t *testing.T) {
 	for src, want := range map[string]string{
 		"<frameset><frame src=a.html><noframes><h1>Roof</h1><p>It is <b>new</b>.</noframes></frameset>": "Roof\n\n" +
@@ -458,7 +458,7 @@ func TestHiddenPartsStandInWithoutMarkupToo(t *testing.T) {
 	}
 }
 
-// logOf is a log of so many lines.
+// logOf returns a log of that many lines.
 func logOf(lines int) string {
 	var b strings.Builder
 	for i := range lines {
@@ -467,7 +467,7 @@ func logOf(lines int) string {
 	return b.String()
 }
 
-// noise is what compressed data looks like.
+// noise returns random bytes, as in compressed data.
 func noise(n int) string {
 	random, b := rand.New(rand.NewPCG(1, 2)), make([]byte, n)
 	for i := range b {
@@ -476,7 +476,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-// numbers are n numbers of four bytes each.
+// numbers returns n numbers of four bytes each.
 func numbers(n int, value func(i int) uint32) string {
 	var b []byte
 	for i := range n {
@@ -494,7 +494,7 @@ func encoded(t *testing.T, enc interface{ String(string) (string, error) }, s st
 	return out
 }
 
-// A text is read although it has bytes that are none, whatever it is called, and without them.
+// A text with some binary bytes is read, with any file name.
 func TestWhatIsMostlyTextIsRead(t *testing.T) {
 	russian := strings.Repeat("Крыша дома была осмотрена, стены сухие.\n", 40)
 	for _, tt := range []struct{ name, file, data, want string }{
@@ -560,7 +560,7 @@ func TestWhatIsMostlyTextIsRead(t *testing.T) {
 	}
 }
 
-// holdsLines reports whether a text has the lines of another one, in their order, with at most some between them.
+// holdsLines reports whether a text contains the lines of another one in order, with at most some text in between.
 func holdsLines(text, lines string) bool {
 	for line := range strings.Lines(lines) {
 		_, after, ok := strings.Cut(text, line)
@@ -572,7 +572,7 @@ func holdsLines(text, lines string) bool {
 	return true
 }
 
-// What is mostly no text is refused in the same words when it comes in and when it is read.
+// Mostly binary data is rejected with the same message during an upload and when it is read.
 func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
 	const notText = "holds binary data, not text. Save it as PDF and add that."
 	for _, tt := range []struct{ name, file, data, says string }{

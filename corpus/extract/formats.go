@@ -10,59 +10,60 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Format is a kind of file that is read. A new one is an entry in Formats and a file beside this one. Everything that
-// the rest of the program must know about a kind of file stands in its fields, so that neither the pages nor the tools
-// ask for a format by its name.
+// Format describes a supported file format. A new one is an entry in Formats and a file beside this one. Its fields
+// hold everything that the rest of the program needs to know about it, so that no other code checks for a format by
+// name.
 type Format struct {
-	Name       string   // in addresses and filters; in capitals beside titles
-	Label      string   // for people
-	Called     string   // one file of it: "a Word file"; empty: "a" and the label
-	Kind       string   // in a list of what can be added, where several formats may be one: "web pages"; empty: Label
-	MIME       string   // what documents of it are stored with
-	Aliases    []string // MIME types that servers send for it, beside MIME
-	Extensions []string // lower case, with the dot; the usual one first
+	Name       string   // in URLs and filters; in capitals beside titles
+	Label      string   // display name
+	Called     string   // a noun phrase for one file: "a Word file"; empty: "a" and the label
+	Kind       string   // in the list of supported files, where several formats may share one: "web pages"; empty: Label
+	MIME       string   // the MIME type stored with its documents
+	Aliases    []string // other MIME types that servers send for it
+	Extensions []string // lower case, with the dot; the canonical one first
 	Words      []string // further names that people and models use for it, lower case
 
-	// Magic recognises a format that is not text, by its first bytes, and by its name where those are the same for
-	// several formats. nil: it is text.
+	// Magic detects a binary format by its first bytes, and by its file name where several formats share those. nil
+	// for text formats.
 	Magic func(head []byte, name string) bool
-	// Begins recognises text that is of this format whatever it is called, by how it begins: lower case, without
-	// white space. nil: the name alone tells.
+	// Begins detects a text format by the start of the text, in lower case and without white space. nil: only the
+	// file name identifies the format.
 	Begins func(start string) bool
 
-	Paged   bool // the viewer draws pictures of its pages; else it draws its blocks
-	Picture bool // its pages are pictures themselves
-	Office  bool // an office's programs print it: package office can make its pages
-	// PageWord stands before a page's number where that is not "p.": "slide".
+	Paged   bool // the viewer renders images of its pages; else it renders its blocks
+	Picture bool // its pages are images
+	Office  bool // package office can render its pages
+	// PageWord is the label of a page number where it is not "p.": "slide".
 	PageWord string
 	Holds    bool // files inside it become documents
-	Inert    bool // no browser runs anything of the original
+	Inert    bool // no browser executes anything in the original
 
-	// file reads a format that is not text, text one that is. bare reads text without its markup, in little memory;
-	// nil: text does.
+	// file reads a binary format, text a text format. bare reads a text format without parsing its markup, in little
+	// memory; nil: use text.
 	file fileReader
 	text textReader
 	bare textReader
 }
 
 type (
-	// fileReader reads a file from disk. report is called with pages done and in all.
+	// fileReader reads a file from disk. report is called with the number of finished pages and of all pages.
 	fileReader func(
 		ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
 	) (corpus.Extracted, error)
-	// textReader reads a text that is UTF-8 with line feeds by now.
+	// textReader parses a decoded text: UTF-8 with line feeds.
 	textReader func(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error)
 )
 
-// HasMarkup reports whether a text of this format can also be read without its markup, see Extractor.ExtractPlain.
+// HasMarkup reports whether a text of this format can also be read without parsing its markup, see
+// Extractor.ExtractPlain.
 func (f Format) HasMarkup() bool { return f.bare != nil }
 
-// Registry is a list of formats. It implements corpus.Formats. Its order counts: of several formats that fit, the first
-// one is taken. It is never changed after the program's start, so that any number of goroutines may read it.
+// Registry is an ordered list of formats. It implements corpus.Formats. If several formats match, the first one is
+// used. It is read-only after the program's start, and therefore safe for concurrent use.
 type Registry []Format
 
-// ByMIME returns the format of a MIME type, parameters apart. Case makes no difference, and neither do parameters such
-// as "; charset=utf-8" (RFC 9110 §8.3.1).
+// ByMIME returns the format of a MIME type. It ignores case and parameters such as "; charset=utf-8" (RFC 9110
+// §8.3.1).
 func (r Registry) ByMIME(mime string) (Format, bool) {
 	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
 	mime = strings.TrimSpace(mime)
@@ -75,12 +76,13 @@ func (r Registry) ByExtension(name string) (Format, bool) {
 	return r.findFormat(func(f Format) bool { return slices.Contains(f.Extensions, ext) })
 }
 
-// ByName returns the format of that name.
+// ByName returns the format with this Name.
 func (r Registry) ByName(name string) (Format, bool) {
 	return r.findFormat(func(f Format) bool { return f.Name == name })
 }
 
-// ByWord returns the format that a person or a model names: by its name, its label, an extension or another word.
+// ByWord returns the format that a person or a model refers to: by its name, its label, an extension or another
+// word.
 func (r Registry) ByWord(word string) (Format, bool) {
 	word = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(word), "."))
 	return r.findFormat(func(f Format) bool {
@@ -89,7 +91,7 @@ func (r Registry) ByWord(word string) (Format, bool) {
 	})
 }
 
-// findFormat returns the first format that fits, and false where none does.
+// findFormat returns the first format that matches, and false if no format does.
 func (r Registry) findFormat(fits func(Format) bool) (Format, bool) {
 	if i := slices.IndexFunc(r, fits); i >= 0 {
 		return r[i], true
@@ -97,7 +99,7 @@ func (r Registry) findFormat(fits func(Format) bool) (Format, bool) {
 	return Format{}, false
 }
 
-// IsPaged reports whether documents of a MIME type are shown as pictures of their pages.
+// IsPaged reports whether documents of a MIME type are rendered as images of their pages.
 func (r Registry) IsPaged(mime string) bool {
 	f, _ := r.ByMIME(mime)
 	return f.Paged
@@ -125,7 +127,7 @@ func (r Registry) Holds(mime string) bool {
 	return f.Holds
 }
 
-// PageWord implements corpus.Formats. A name tells the format where there is no MIME type.
+// PageWord implements corpus.Formats. Without a known MIME type, the file extension identifies the format.
 func (r Registry) PageWord(mime, name string) string {
 	f, known := r.ByMIME(mime)
 	if !known {
@@ -134,7 +136,7 @@ func (r Registry) PageWord(mime, name string) string {
 	return cmp.Or(f.PageWord, "p.")
 }
 
-// Extensions are those of all formats. A browser's file picker offers these.
+// Extensions returns the extensions of all formats, for a browser's file picker.
 func (r Registry) Extensions() []string {
 	var all []string
 	for _, f := range r {
@@ -143,12 +145,12 @@ func (r Registry) Extensions() []string {
 	return all
 }
 
-// Kinds says in words what can be added, each kind once: "PDF, web pages and text".
+// Kinds returns the supported kinds as an English list, each once: "PDF, web pages and text".
 func (r Registry) Kinds() string {
 	return r.kinds().listWords("and", func(f Format) string { return f.Kind })
 }
 
-// KindList are the kinds that Kinds names.
+// KindList returns the kinds that Kinds lists.
 func (r Registry) KindList() []string {
 	var list []string
 	for _, f := range r.kinds() {
@@ -157,7 +159,7 @@ func (r Registry) KindList() []string {
 	return list
 }
 
-// kinds are the formats of different kinds.
+// kinds returns the first format of each kind, with Kind set.
 func (r Registry) kinds() (once Registry) {
 	for _, f := range r {
 		f.Kind = cmp.Or(f.Kind, f.Label)
@@ -168,20 +170,20 @@ func (r Registry) kinds() (once Registry) {
 	return once
 }
 
-// Names are the names of all formats: "pdf, md or txt", with the conjunction
-// that is given, with none as a list.
+// Names returns the names of all formats as a list: "pdf, md or txt". The conjunction joins the last two names. If
+// it is empty, a comma does.
 func (r Registry) Names(conjunction string) string {
 	return r.listWords(conjunction, func(f Format) string { return f.Name })
 }
 
-// Labels are the labels of all formats: "PDF, Markdown and Text", with the conjunction
-// that is given, with none as a list.
+// Labels returns the labels of all formats as a list: "PDF, Markdown and Text". The conjunction joins the last two
+// labels. If it is empty, a comma does.
 func (r Registry) Labels(conjunction string) string {
 	return r.listWords(conjunction, func(f Format) string { return f.Label })
 }
 
-// listWords joins one word of each format with commas, and puts the conjunction before the last one. Lists for programs
-// have no conjunction, and a comma there instead.
+// listWords joins one word of each format with commas, and the last two with the conjunction. Lists for programs
+// pass no conjunction and get a comma there.
 func (r Registry) listWords(conjunction string, word func(Format) string) string {
 	var b strings.Builder
 	for i, f := range r {
@@ -197,10 +199,10 @@ func (r Registry) listWords(conjunction string, word func(Format) string) string
 	return b.String()
 }
 
-// Badge is the short word beside a document's title: its extension in capitals, of markup that of the format, or what
-// the MIME type says where there is none. A file of program code shows its own extension, "GO" or "TOML", although all
-// code is of one format. An extension longer than five letters is no badge: there is no room for it beside a title, and
-// it is most often a part of the name. It returns "" if nothing is known.
+// Badge returns the short label beside a document's title: the name of a binary or markup format, else the file
+// extension in capitals. The fallback is the name of the MIME type's format, and "" if that is unknown. A file of
+// program code has its own extension, "GO" or "TOML", although all code is one format. An extension longer than five
+// letters doesn't fit beside a title and is most often a part of the name.
 func (r Registry) Badge(filename, mime string) string {
 	ext := path.Ext(filename)
 	f, known := r.ByExtension(filename)

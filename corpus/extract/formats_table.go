@@ -14,14 +14,15 @@ import (
 	"github.com/footnote/footnote/corpus/extract/sheet"
 )
 
-// Formats are all kinds of file that are read. Text that no other format claims is of the last one. Two things depend
-// on the order: of two formats whose Magic fits, the first is taken, and lists for people name them as they stand here.
-// What no other takes is text, so that "txt" has to be the last.
+// Formats lists all supported file formats. Text that matches no other format is of the last one. The order matters
+// twice: of several formats whose Magic matches, the first one is used, and lists for people keep this order. "txt"
+// has to be last, as the fallback.
 //
-// To add a format, write its entry here and its reader, and TestEveryFormatIsWholeAndLikeNoOther says what is missing.
-// Paged formats need a drawing of their pages as well; a format that holds files fills corpus.Extracted.Members.
+// To add a format, write its entry here and its reader. TestEveryFormatIsWholeAndLikeNoOther then reports missing
+// fields. Paged formats need a renderer of their pages as well. A format that holds files fills
+// corpus.Extracted.Members.
 var Formats = Registry{
-	// ISO 32000. Its text, boxes and drawings come from PDFium, see package pdf.
+	// ISO 32000. PDFium extracts its text, boxes and drawings, see package pdf.
 	{
 		Name: "pdf", Label: "PDF", MIME: "application/pdf", Extensions: []string{".pdf"},
 		Magic: isPDF, Paged: true, Inert: true,
@@ -31,19 +32,20 @@ var Formats = Registry{
 			return e.pdf.Extract(ctx, f, report)
 		},
 	},
-	// CommonMark with tables. The name alone tells it from other text, since any text is Markdown as well.
+	// CommonMark with tables. Only the file extension distinguishes it from plain text, since any text is valid
+	// Markdown.
 	{
 		Name: "md", Label: "Markdown", MIME: "text/markdown", Aliases: []string{"text/x-markdown"},
 		Extensions: []string{".md", ".markdown", ".mdown", ".mkd"}, Inert: true, text: readMarkdown, bare: plainText,
 	},
-	// The only format that a browser would run something of, so that it is not Inert: the server hands the original out
-	// as bytes of no type, see inertType in package api.
+	// HTML is the only format that a browser could execute, hence not Inert. The server serves the original with a
+	// generic content type, see inertType in package api.
 	{
 		Name: "html", Label: "HTML", Kind: "web pages", MIME: "text/html", Aliases: []string{"application/xhtml+xml"},
 		Extensions: []string{".html", ".htm", ".xhtml"}, Words: []string{"web page"},
 		Begins: isHTML, text: readPage, bare: strippedPage,
 	},
-	// WordprocessingML, ECMA-376 part 1 §17. The aliases are files with macros, which are not read, and templates.
+	// WordprocessingML, ECMA-376 part 1 §17. The aliases are templates and files with macros, which are ignored.
 	{
 		Name: "docx", Label: "Word", Called: "a Word file",
 		MIME: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -69,13 +71,13 @@ var Formats = Registry{
 		Magic: zipped("ppt/", ".pptx", ".pptm", ".ppsx", ".potx"), Inert: true, Office: true, PageWord: "slide",
 		file: wholeFile(pptx.Read),
 	},
-	// RFC 4180, and what programs make of it.
+	// RFC 4180 and lenient variants of it.
 	{
 		Name: "csv", Label: "CSV", Kind: "CSV tables", MIME: "text/csv", Aliases: []string{"text/tab-separated-values"},
 		Extensions: []string{".csv", ".tsv"}, Words: []string{"spreadsheet", "table"}, Inert: true, text: readCSV,
 		bare: plainText,
 	},
-	// SpreadsheetML, ECMA-376 part 1 §18. Each sheet is read as a table, with the values that its formulas had last.
+	// SpreadsheetML, ECMA-376 part 1 §18. Each sheet becomes a table, with the cached values of its formulas.
 	{
 		Name: "xlsx", Label: "Excel", Called: "an Excel file",
 		MIME: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -86,7 +88,7 @@ var Formats = Registry{
 		Extensions: []string{".xlsx", ".xlsm", ".xltx"}, Words: []string{"workbook"},
 		Magic: zipped("xl/", ".xlsx", ".xlsm", ".xltx"), Inert: true, Office: true, file: wholeFile(sheet.ReadExcel),
 	},
-	// OpenDocument 1.3, whose files say their type in their first member; so do the two formats behind this one.
+	// OpenDocument 1.3. The first member of the file holds its type, as in the next two formats.
 	{
 		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
 		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
@@ -111,7 +113,7 @@ var Formats = Registry{
 		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true, Office: true,
 		file: wholeFile(odf.Read),
 	},
-	// Rich Text Format 1.9.1, whose files are text with control words, in 8-bit characters.
+	// Rich Text Format 1.9.1: text with control words, in 8-bit characters.
 	{
 		Name:       "rtf",
 		Label:      "rich text",
@@ -124,7 +126,7 @@ var Formats = Registry{
 		Office:     true,
 		file:       wholeFile(rtf.Read),
 	},
-	// EPUB 3.3, a ZIP archive with web pages in it; EPUB 2 is read by the same parts.
+	// EPUB 3.3, a ZIP archive of HTML pages. The same reader parses EPUB 2.
 	{
 		Name:       "epub",
 		Label:      "EPUB",
@@ -136,7 +138,7 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readEPUB),
 	},
-	// RFC 5322 with MIME, RFC 2045 to 2047. What is attached to it becomes documents of their own.
+	// RFC 5322 with MIME, RFC 2045 to 2047. Attachments become separate documents.
 	{
 		Name:       "eml",
 		Label:      "mail",
@@ -149,12 +151,12 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readMail),
 	},
-	// RFC 4155: mails one after another, each behind a line that begins with "From ".
+	// RFC 4155: concatenated mails, each after a line that begins with "From ".
 	{
 		Name: "mbox", Label: "mailbox", Kind: "mail", Called: "a mailbox", MIME: "application/mbox",
 		Extensions: []string{".mbox", ".mbx"}, Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
 	},
-	// A mail of Outlook, [MS-OXMSG], in an OLE compound file.
+	// An Outlook mail, [MS-OXMSG], in an OLE compound file.
 	{
 		Name:       "msg",
 		Label:      "Outlook message",
@@ -168,14 +170,14 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readOutlook),
 	},
-	// An archive has no text itself: it is read as the list of its files, each of which becomes a document. It stands
-	// behind all formats that are ZIP archives too.
+	// An archive has no text. Its document lists its files, and each file becomes a document. The entry follows all
+	// ZIP-based formats, which take precedence.
 	{
 		Name: "zip", Label: "ZIP", Kind: "ZIP archives", Called: "a ZIP archive", MIME: "application/zip",
 		Aliases: []string{"application/x-zip-compressed"}, Extensions: []string{".zip"}, Words: []string{"archive"},
 		Magic: isZIP, Holds: true, Inert: true, file: wholeFile(archive.Read),
 	},
-	// Pictures hold no text: it is recognised in them where OCR is installed, and each picture in a file is a page.
+	// Pictures hold no text. OCR recognises it where it is installed. Each picture in a file is a page.
 	{
 		Name: "png", Label: "PNG", Kind: "pictures", MIME: "image/png", Extensions: []string{".png"},
 		Words: []string{"picture", "image", "screenshot"}, Magic: begunWith("\x89PNG\r\n\x1a\n"),
@@ -194,12 +196,12 @@ var Formats = Registry{
 		Name: "webp", Label: "WebP", Kind: "pictures", MIME: "image/webp", Extensions: []string{".webp"},
 		Magic: isWebP, Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
-	// JSON as Jupyter writes it (nbformat 4). A cell is a page.
+	// The JSON of Jupyter (nbformat 4). Each cell is a page.
 	{
 		Name: "ipynb", Label: "notebook", Kind: "notebooks", Called: "a notebook", MIME: "application/x-ipynb+json",
 		Extensions: []string{".ipynb"}, Inert: true, PageWord: "cell", text: readNotebook, bare: readSource,
 	},
-	// RFC 5545 and, in the next entry, RFC 6350.
+	// RFC 5545, and RFC 6350 in the next entry.
 	{
 		Name:       "ics",
 		Label:      "calendar",
@@ -224,7 +226,7 @@ var Formats = Registry{
 		text:       readCards,
 		bare:       plainText,
 	},
-	// Everything whose lines count. The extension is all that tells it, and the language by which the page colours it.
+	// Text with line numbers. Only the extension identifies it and the language for syntax highlighting.
 	{
 		Name: "code", Label: "code and data", Called: "a file of lines", MIME: "text/x-source",
 		Aliases: []string{"application/json", "application/xml", "text/xml", "application/yaml", "application/toml"},
@@ -238,7 +240,7 @@ var Formats = Registry{
 		},
 		Words: []string{"source code", "json", "xml", "yaml"}, Inert: true, text: readSource, bare: readSource,
 	},
-	// The last one, which takes what is left.
+	// The fallback, which has to be last.
 	{
 		Name: "txt", Label: "Text", Kind: "text", MIME: "text/plain",
 		Extensions: []string{".txt", ".text", ".log"}, Words: []string{"plain text"},
@@ -246,38 +248,39 @@ var Formats = Registry{
 	},
 }
 
-// readPicture leaves a picture to the reader of pictures. Its pages are drawn and its text is recognised there, see
-// package picture.
+// readPicture delegates to the picture reader, which renders the pages and recognises their text, see package
+// picture.
 func readPicture(
 	ctx context.Context, e *Extractor, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
 	return e.pictures.Extract(ctx, f, report)
 }
 
-// isTIFF looks for the byte order, "II" or "MM", and the number 42 in that order (TIFF 6.0, section 2).
+// isTIFF checks for the byte order, "II" or "MM", and the number 42 in that order (TIFF 6.0, section 2).
 func isTIFF(head []byte, _ string) bool {
 	return bytes.HasPrefix(head, []byte("II*\x00")) || bytes.HasPrefix(head, []byte("MM\x00*"))
 }
 
-// isWebP looks for a RIFF file of the form WEBP (RFC 9649 §2.4). Bytes 4 to 7 are the file's size.
+// isWebP checks for a RIFF file of the form WEBP (RFC 9649 §2.4). Bytes 4 to 7 are the file's size.
 func isWebP(head []byte, _ string) bool {
 	return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 }
 
-// begunWith returns the Magic of a format whose files begin with certain bytes.
+// begunWith returns the Magic of a format with a fixed magic number.
 func begunWith(magic string) func(head []byte, _ string) bool {
 	return func(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-// isRTF leaves out the version that follows: all programs write 1, and readers take anything.
+// isRTF ignores the version after the prefix: all programs write 1, and readers accept any.
 func isRTF(head []byte, _ string) bool { return bytes.HasPrefix(head, []byte(`{\rtf`)) }
 
-// begins returns the Begins of a format whose texts start with a fixed line.
+// begins returns the Begins of a format whose texts start with a fixed prefix.
 func begins(with string) func(start string) bool {
 	return func(start string) bool { return strings.HasPrefix(start, with) }
 }
 
-// isHTML wants a document that says so. A text that begins with another tag may be Markdown, or a text about HTML.
+// isHTML requires a doctype or an html element. A text that begins with another tag may be Markdown, or a text about
+// HTML.
 func isHTML(start string) bool {
 	return strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html")
 }

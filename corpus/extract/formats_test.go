@@ -31,7 +31,7 @@ func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
 	}
 }
 
-// A PDF may have something ahead of its header, and a text may speak of headers or show a whole file.
+// A PDF may have data ahead of its header, and a text may mention headers or contain a whole file.
 func TestAHeaderOfAPDFIsOneInAPDFOnly(t *testing.T) {
 	const (
 		object = "1 0 obj\n<< /Type /Catalog >>\nendobj\n"

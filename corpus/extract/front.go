@@ -18,13 +18,13 @@ const (
 	maxMetaItems   = 100      // of a front matter's list or map
 )
 
-// front is what a document says about itself in YAML before its text. Static site generators and note-taking programs
-// write it: Jekyll, Hugo, Pandoc, Obsidian.
+// front is the YAML front matter of a document. Static site generators and note-taking programs write it: Jekyll,
+// Hugo, Pandoc, Obsidian.
 type front map[string]any
 
-// frontMatter splits YAML between two lines of "---" from the text behind it. What is not a YAML map stays in the text.
-// The end may be "---" or "...", the two document ends of YAML 1.2, and has to stand within maxFrontMatter bytes: a
-// text that begins with a line of dashes has no end there.
+// frontMatter splits the YAML front matter between two lines of "---" from the text after it. Front matter that is
+// not a YAML map stays in the text. The end may be "---" or "...", the two document ends of YAML 1.2. It has to be
+// within maxFrontMatter bytes, because a text that begins with a line of dashes has no end marker.
 func frontMatter(src string) (front, string) {
 	rest, ok := strings.CutPrefix(src, "---\n")
 	if !ok {
@@ -50,8 +50,8 @@ func frontMatter(src string) (front, string) {
 	return values, rest[body:]
 }
 
-// applyFields moves the title and the language to their fields and everything else to Meta. The keys are taken in
-// alphabetic order, so that the same file always keeps the same ones of more than maxMetaItems.
+// applyFields sets the title, the language and Meta from the front matter. It takes keys in alphabetic order, so
+// that the same file always keeps the same maxMetaItems.
 func (fm front) applyFields(x *corpus.Extracted) {
 	for _, key := range slices.Sorted(maps.Keys(fm)) {
 		if len(x.Meta) >= maxMetaItems {
@@ -72,9 +72,8 @@ func (fm front) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// plainValue makes a YAML value one that JSON can hold: dates become text, keys too. Lists and maps are cut at
-// maxMetaItems and at four levels. NaN and infinities become text as well, since encoding/json refuses them and the
-// whole document would fail with them.
+// plainValue converts a YAML value to one that JSON can encode: dates become strings. Lists and maps are cut at
+// maxMetaItems and at four levels. NaN and infinities become strings as well, since encoding/json fails on them.
 func plainValue(v any, depth int) any {
 	if depth > 4 {
 		return nil
@@ -114,9 +113,9 @@ func plainValue(v any, depth int) any {
 	return nil
 }
 
-// languageCode returns the ISO 639-1 part of a language tag, empty if there is none. "en-GB" and "en_GB" are both "en".
-// Three-letter codes and words such as "english" give "": a wrong language is worse than none, because it chooses the
-// stemmer.
+// languageCode returns the ISO 639-1 part of a language tag, empty without one. "en-GB" and "en_GB" both return
+// "en". Three-letter codes and words such as "english" return "". The language chooses the stemmer, so a wrong one
+// is worse than an unknown one.
 func languageCode(tag string) string {
 	code, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
 	code, _, _ = strings.Cut(code, "_")

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// Parsing a page takes many times its size, and readability several passes over each element.
+	// Parsing a page takes many times its size in memory, and readability passes over each element several times.
 	maxHTML         = 8 << 20 // bytes; of longer pages only the text is kept
 	maxTags         = 300_000 // of pages with more only the text is kept
-	maxElements     = 50_000  // more than that is no article
-	minArticle      = 400     // runes; less means that readability found little
-	minArticleShare = 0.35    // of the whole page's text
+	maxElements     = 50_000  // of a page; readability fails beyond
+	minArticle      = 400     // runes; the whole page is used for a shorter article
+	minArticleShare = 0.35    // of the whole page's text, likewise
 )
 
-// readPage reads HTML: the article if the page has one, else everything but its navigation. Nothing is fetched. The
-// steps depend on each other. Parts that a browser puts in place are put there first. Then the whole page is read, as
-// what the article is measured against, and because a page that shows nothing at all is read in another way. What the
-// page says of itself is collected before readability, which changes the tree that it is given.
+// readPage parses HTML. It returns the article if the page has one, else the whole page without its navigation. It
+// fetches nothing. The order of the steps matters. First shadow trees and embedded documents are put in place. Then
+// the whole page is read, to measure the article against it and to detect a page without visible text. Metadata is
+// collected before readability runs, because that changes the tree.
 func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var whole doctext.Writer
 	if len(src) > maxHTML || strings.Count(src, "<") > maxTags {
@@ -67,10 +67,10 @@ func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 	return x, nil
 }
 
-// strippedPage keeps the text of a page and nothing else. It is for pages that are too large or too nested to be
-// parsed, and for a second try with little memory. A tokenizer needs no tree.
+// strippedPage returns the text of a page without structure. It is the fallback for pages that are too large or too
+// nested to parse, and for a retry with little memory. A tokenizer needs no tree.
 func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
-	for _, hidden := range []map[string]bool{invisible, neverText} { // what is hidden stands in for a page without text
+	for _, hidden := range []map[string]bool{invisible, neverText} { // a page without visible text falls back to its hidden text
 		var w doctext.Writer
 		stripTags(&w, src, hidden, 0)
 		if x := w.Result(); x.Text != "" {
@@ -80,16 +80,16 @@ func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracte
 	return corpus.Extracted{}, noText
 }
 
-// longEnough reports whether an article is worth more than the whole page: readability at times finds only one column
-// or one comment. Both limits are in the constants above.
+// longEnough reports whether the article is used instead of the whole page. Readability at times finds only one
+// column or one comment. The limits are minArticle and minArticleShare.
 func longEnough(article, whole string) bool {
 	n := utf8.RuneCountInString(article)
 	return n >= minArticle && float64(n) >= minArticleShare*float64(utf8.RuneCountInString(whole))
 }
 
-// readArticle runs readability, which is other people's code on other people's pages: if it fails, there is no article.
-// It wants an address to complete relative links with. The page's own is not known here, and such links become no marks
-// anyway, because doctext takes absolute ones only if they lead to the web; localhost is never asked.
+// readArticle runs readability, which is third-party code on untrusted input: ok is false if it fails or panics. It
+// requires a base URL for relative links. The page's own URL is unknown here. Relative links become no marks anyway,
+// because doctext accepts only absolute URLs to the web, so localhost is never contacted.
 func readArticle(doc *html.Node) (art readability.Article, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -106,8 +106,8 @@ func readArticle(doc *html.Node) (art readability.Article, ok bool) {
 	return art, err == nil && art.Node != nil
 }
 
-// articleBlocks reads the article and puts back the page's main heading, which readability takes out. The heading
-// stands beside the article for readability, and would be lost as the title of the sections below it.
+// articleBlocks writes the article and restores the page's main heading, which readability removes. Without it, the
+// sections of the article would have no parent heading.
 func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
 	var w doctext.Writer
 	if mainHeading != "" && findText(n, mainHeading) == nil {
@@ -119,7 +119,7 @@ func articleBlocks(n *html.Node, mainHeading string) corpus.Extracted {
 	return w.Result()
 }
 
-// findText returns the heading of n that says what title says, nil if there is none.
+// findText returns the heading at or below n whose text equals title, nil without one.
 func findText(n *html.Node, title string) *html.Node {
 	if headingLevel(n) > 0 && doctext.Line(textOf(n)) == title {
 		return n
@@ -132,12 +132,10 @@ func findText(n *html.Node, title string) *html.Node {
 	return nil
 }
 
-// about is what a page says about itself. heading is its first heading of level 1 that is shown. Empty fields are
-// unknown.
+// about holds a page's metadata. heading is its first visible h1. Empty fields are unknown.
 type about struct{ title, heading, author, date, language, description string }
 
-// applyFields fills in the document's title, from its first heading if the page has none, its language and its
-// metadata.
+// applyFields sets the document's title, language and metadata. The fallback for the title is the first heading.
 func (a about) applyFields(x *corpus.Extracted) {
 	x.Title = doctext.Title(a.title, firstTitle(*x), x.Text)
 	x.Language = languageCode(a.language)
@@ -148,8 +146,8 @@ func (a about) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// aboutPage looks through the whole tree, since pages have meta elements outside of their head too. A title inside a
-// drawing is not the page's. The first one of each kind counts.
+// aboutPage collects the metadata from the whole tree, since pages have meta elements outside of their head too. It
+// ignores the title of an SVG drawing. The first value of each kind is used.
 func aboutPage(doc *html.Node) about {
 	var a about
 	var look func(*html.Node)
@@ -183,8 +181,8 @@ func aboutPage(doc *html.Node) about {
 	return a
 }
 
-// readMeta takes a meta element by its name or property: HTML's own names, Dublin Core's, and Open Graph's, where an
-// author may be the address of a profile instead of a name.
+// readMeta reads a meta element by its name or property. It knows HTML's own names, Dublin Core's and Open Graph's.
+// An author may be the URL of a profile, which is ignored.
 func (a *about) readMeta(name, content string) {
 	set := func(field *string) {
 		if *field == "" {
@@ -205,8 +203,8 @@ func (a *about) readMeta(name, content string) {
 	}
 }
 
-// attribute is the value of an element's attribute, "" without one. Those of SVG and MathML with a namespace don't
-// count.
+// attribute returns the value of an element's attribute, "" without one. It ignores namespaced attributes of SVG and
+// MathML.
 func attribute(n *html.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key && a.Namespace == "" {
@@ -216,7 +214,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// textOf is the text below a node, without elements that are never shown.
+// textOf returns the text below a node, without invisible elements.
 func textOf(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
@@ -230,10 +228,10 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// stripTags keeps the text of HTML that can't be parsed, without that of hidden elements, a paragraph for each block
-// element. inside is how deep in the text of other HTML it stands. The tokenizer may hold maxHTML bytes of one token; a
-// longer one ends the text there. Text in an element such as noscript comes as one piece, and is HTML itself: it is
-// stripped once more, at most maxInside deep.
+// stripTags writes the text of HTML without parsing it into a tree: a paragraph for each block element, without
+// hidden elements. inside is the nesting depth in other HTML. The tokenizer buffers at most maxHTML bytes; a longer
+// token ends the text there. The content of an element such as noscript is one text token that holds HTML, which is
+// stripped recursively, at most maxInside deep.
 func stripTags(w *doctext.Writer, src string, hidden map[string]bool, inside int) {
 	z := html.NewTokenizer(strings.NewReader(src))
 	z.SetMaxBuf(maxHTML)
@@ -278,8 +276,8 @@ func stripTags(w *doctext.Writer, src string, hidden map[string]bool, inside int
 	}
 }
 
-// writeFragment adds a piece of HTML that stands in another format. Markdown and notebooks have such pieces. The block
-// that is open ends, and the piece's last block ends with it.
+// writeFragment writes HTML that is embedded in another format, such as Markdown or a notebook. It ends the open
+// block, and its own last block.
 func writeFragment(w *doctext.Writer, src string, at place) {
 	if at.depth > maxNesting {
 		stripTags(w, src, invisible, 0)

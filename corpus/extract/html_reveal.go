@@ -12,14 +12,14 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// maxInside is how deep HTML may stand inside the text or the attributes of HTML. Each level is parsed anew, and a page
-// could hold itself as often as its author liked.
+// maxInside is the maximum nesting of HTML inside the text or the attributes of HTML. Each level is parsed
+// separately, and a page could nest any number of them.
 const maxInside = 4
 
-// composePage puts in place what a browser shows of a page though it stands elsewhere in it: shadow trees that the page
-// declares, with their slots filled, and the documents that frames have in an attribute. Shadow trees that a page
-// declares are "template" elements with the attribute shadowrootmode (HTML Standard, "The template element");
-// shadowroot was its name in early Chrome. A host has one tree, the first.
+// composePage builds the tree that a browser displays. It expands declarative shadow trees, fills their slots, and
+// inlines the documents of iframe srcdoc attributes. Declarative shadow trees are "template" elements with the
+// attribute shadowrootmode (HTML Standard, "The template element"), or shadowroot in early Chrome. A host has one
+// tree, the first.
 func composePage(n *html.Node, inside int) {
 	if src := attribute(n, "srcdoc"); n.DataAtom == atom.Iframe && src != "" && inside < maxInside && !hasHiding(n) {
 		inside++
@@ -36,9 +36,9 @@ func composePage(n *html.Node, inside int) {
 	}
 }
 
-// fillSlots makes the children of a shadow tree those of its host; the host's own ones stand in the tree's slots. An
-// unnamed slot takes the children that name none. What no slot takes isn't shown, and is dropped. A slot that gets
-// nothing shows what it holds itself.
+// fillSlots replaces the children of a host with its shadow tree, and moves the host's children into the slots. An
+// unnamed slot takes the children that name no slot. Children without a slot are not displayed, and are dropped. A
+// slot without children keeps its fallback content.
 func fillSlots(host, tree *html.Node) {
 	host.RemoveChild(tree)
 	light := takeChildren(host)
@@ -54,7 +54,7 @@ func fillSlots(host, tree *html.Node) {
 				var mine []*html.Node
 				if mine, light = splitSlotted(light, attribute(c, "name")); len(mine) == 0 {
 					fill(c)
-					mine = takeChildren(c) // what the slot itself holds
+					mine = takeChildren(c) // the slot's fallback content
 				}
 				for _, m := range mine {
 					n.InsertBefore(m, c)
@@ -68,7 +68,7 @@ func fillSlots(host, tree *html.Node) {
 	fill(host)
 }
 
-// takeChildren removes the children of a node and returns them.
+// takeChildren removes and returns the children of a node.
 func takeChildren(n *html.Node) (all []*html.Node) {
 	for n.FirstChild != nil {
 		all = append(all, n.FirstChild)
@@ -77,7 +77,7 @@ func takeChildren(n *html.Node) (all []*html.Node) {
 	return all
 }
 
-// splitSlotted divides nodes into those that name a slot, "" for the unnamed one, and the others.
+// splitSlotted partitions nodes into those assigned to the slot, "" for the unnamed one, and the others.
 func splitSlotted(all []*html.Node, slot string) (mine, others []*html.Node) {
 	for _, n := range all {
 		if attribute(n, "slot") == slot {
@@ -89,7 +89,7 @@ func splitSlotted(all []*html.Node, slot string) (mine, others []*html.Node) {
 	return mine, others
 }
 
-// replaceInner makes an element a plain one that holds HTML.
+// replaceInner replaces an element with a div that holds the parsed HTML.
 func replaceInner(n *html.Node, src string) {
 	takeChildren(n)
 	inner, err := html.ParseFragment(strings.NewReader(src), bodyElement())
@@ -102,20 +102,21 @@ func replaceInner(n *html.Node, src string) {
 	makePlain(n)
 }
 
-// bodyElement is the context in which fragments are parsed: HTML's parser treats the same text differently in a table.
+// bodyElement returns the context for parsing fragments: the HTML parser handles the same text differently in a
+// table.
 func bodyElement() *html.Node {
 	return &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 }
 
-// makePlain makes an element one that is shown.
+// makePlain turns an element into a visible div.
 func makePlain(n *html.Node) { n.Data, n.DataAtom, n.Namespace, n.Attr = "div", atom.Div, "", nil }
 
-// reveals show the parts that stand in for a page which shows no text by itself; the first ones that have some do. They
-// take how deep in HTML inside HTML an element stands, and return how deep its children do. They go from what an author
-// meant to be read instead, to what is only folded away, to words about pictures: each later one adds more that is no
-// text of the page.
+// reveals are the fallbacks for a page without visible text, tried in order until one finds text. Each takes an
+// element and its nesting depth of HTML inside HTML, and returns the depth of its children. They range from the
+// author's alternative content, to folded content, to descriptions of pictures: each later one adds more that is not
+// the page's text.
 var reveals = []func(n *html.Node, inside int) int{
-	func(n *html.Node, inside int) int { // what is there for browsers without frames, scripts or players
+	func(n *html.Node, inside int) int { // fallback content for browsers without frames, scripts or players
 		switch {
 		case rawHTML[n.Data] && inside < maxInside:
 			replaceInner(n, rawText(n))
@@ -125,13 +126,13 @@ var reveals = []func(n *html.Node, inside int) int{
 		}
 		return inside
 	},
-	func(n *html.Node, inside int) int { // what is folded away until something opens it, menus and drawings
+	func(n *html.Node, inside int) int { // content that is folded away, menus and drawings
 		if isHidden(n) && !neverText[n.Data] || n.Namespace == "svg" && n.Data == "text" {
 			makePlain(n)
 		}
 		return inside
 	},
-	func(n *html.Node, inside int) int { // what is said of pictures
+	func(n *html.Node, inside int) int { // descriptions of pictures
 		says := cmp.Or(attribute(n, "alt"), attribute(n, "title"))
 		if n.DataAtom == atom.Img || n.DataAtom == atom.Area {
 			makePlain(n)
@@ -141,17 +142,18 @@ var reveals = []func(n *html.Node, inside int) int{
 	},
 }
 
-// rawHTML are the elements whose content is text for a parser and HTML for a browser that can't show them.
+// rawHTML holds the elements whose content is raw text for the parser, and HTML for a browser that doesn't support
+// them.
 var rawHTML = map[string]bool{"noscript": true, "noframes": true, "noembed": true, "iframe": true}
 
-// neverText are invisible elements that hold no text for people.
+// neverText holds the invisible elements without text for people.
 var neverText = map[string]bool{
 	"script": true, "style": true, "title": true, "input": true, "embed": true,
 }
 
-// revealText reads a page that shows no text by itself: what stands in for it, or why it has none. The tree is changed
-// by each reveal and not restored, so that a later one adds to the earlier ones. Why there is no text is found out
-// before, from the page as it came.
+// revealText reads a page without visible text. It returns the text of the first reveal that finds any, or a failure
+// with the reason. Each reveal changes the tree, so that later ones add to the earlier ones. whyNoText therefore
+// runs first, on the unchanged page.
 func revealText(doc *html.Node) (corpus.Extracted, error) {
 	failure := whyNoText(doc)
 	for _, reveal := range reveals {
@@ -166,7 +168,7 @@ func revealText(doc *html.Node) (corpus.Extracted, error) {
 	return corpus.Extracted{}, failure
 }
 
-// revealNodes has one reveal look at each element, parents first: what it puts into one is looked at as well.
+// revealNodes applies a reveal to each element, parents first. It also visits the nodes that the reveal inserts.
 func revealNodes(n *html.Node, reveal func(*html.Node, int) int, inside int) {
 	if n.Type == html.ElementNode {
 		inside = reveal(n, inside)
@@ -176,7 +178,7 @@ func revealNodes(n *html.Node, reveal func(*html.Node, int) int, inside int) {
 	}
 }
 
-// rawText is the text right below a node.
+// rawText returns the text of a node's direct children.
 func rawText(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.ChildNodes() {
@@ -187,8 +189,8 @@ func rawText(n *html.Node) string {
 	return b.String()
 }
 
-// whyNoText says what to do about a page without text. Frames come first, as their addresses are what can be added
-// instead; at most three are named.
+// whyNoText returns the failure of a page without text, with advice. Frames take precedence, because their URLs can
+// be added instead; at most three are listed.
 func whyNoText(doc *html.Node) error {
 	var frames []string
 	scripts, pictures := false, false

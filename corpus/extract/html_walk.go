@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// invisible elements hold nothing that a reader of the page sees as its text.
+// invisible holds the elements whose content is not part of the page's visible text.
 var invisible = map[string]bool{
 	"script": true, "style": true, "template": true, "noscript": true, "head": true, "svg": true,
 	"iframe": true, "object": true, "embed": true, "canvas": true, "audio": true, "video": true, "nav": true,
@@ -23,7 +23,7 @@ var invisible = map[string]bool{
 	"noembed": true, "datalist": true,
 }
 
-// voidTag holds those of the invisible elements that have no end tag: what follows one is not inside of it.
+// voidTag holds the invisible elements that have no end tag, so that they enclose nothing.
 var voidTag = map[string]bool{"embed": true, "input": true}
 
 // inlineTag holds the elements that do not end a paragraph.
@@ -37,23 +37,23 @@ var inlineTag = map[atom.Atom]bool{
 	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Math: true,
 }
 
-// markOf holds the kind of mark, as corpus.Mark has it, that an inline element becomes.
+// markOf maps an inline element to the kind of its corpus.Mark.
 var markOf = map[atom.Atom]string{
 	atom.Strong: "strong", atom.B: "strong", atom.Em: "em", atom.I: "em", atom.Cite: "em", atom.Dfn: "em",
 	atom.Code: "code", atom.Kbd: "code", atom.Samp: "code", atom.Tt: "code", atom.A: "link",
 }
 
-// htmlWalk writes the visible text below a node as blocks. A walk looks at each node once. w may be shared with another
-// format's reader that goes on writing behind it.
+// htmlWalk writes the visible text below a node as blocks. It visits each node once. w may be shared with another
+// format's reader, which continues writing after it.
 type htmlWalk struct {
 	w      *doctext.Writer
-	item   *corpus.Block // the list item whose first text is awaited
-	number string        // of that item, "3."; empty in a list without numbers
-	flat   bool          // inside a heading or a cell: everything is one line
-	raised bool          // inside superscript
+	item   *corpus.Block // the list item whose first text is pending
+	number string        // of that item, "3."; empty in an unordered list
+	flat   bool          // in a heading or a cell: everything is one line
+	raised bool          // in superscript
 }
 
-// walkNode writes one node. Comments, doctypes and hidden elements write nothing.
+// walkNode writes one node. It skips comments, doctypes and hidden elements.
 func (h *htmlWalk) walkNode(n *html.Node, at place) {
 	switch n.Type {
 	case html.TextNode:
@@ -67,19 +67,19 @@ func (h *htmlWalk) walkNode(n *html.Node, at place) {
 	}
 }
 
-// walkChildren writes what stands in a node, in order. It goes as deep as the page does, which the parser bounds.
+// walkChildren writes the children of a node in order. The parser bounds the recursion depth.
 func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		h.walkNode(c, at)
 	}
 }
 
-// isHidden reports whether nothing of an element is shown, by its kind or by an attribute.
+// isHidden reports whether an element is hidden by its kind or by an attribute.
 func isHidden(n *html.Node) bool { return invisible[n.Data] || hasHiding(n) }
 
-// hasHiding reports whether an attribute hides an element. Only what the page itself says is read; style sheets are
-// not. "until-found" means that a browser's search opens the element (HTML Standard, "The hidden attribute"), so that
-// its text is meant to be found. Navigation is shown, but is no text of the page.
+// hasHiding reports whether an attribute hides an element. It reads only the page's attributes, no style sheets.
+// "until-found" means that a browser's search opens the element (HTML Standard, "The hidden attribute"), so its text
+// is kept. Navigation is visible, but not part of the page's text.
 func hasHiding(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -103,7 +103,7 @@ func hasHiding(n *html.Node) bool {
 	return false
 }
 
-// writeText writes a text node. Where no block is open, white space opens none: it only stands between elements.
+// writeText writes a text node. White space alone never opens a block, because it only separates elements.
 func (h *htmlWalk) writeText(s string, at place) {
 	if !h.w.Open() {
 		if strings.TrimSpace(s) == "" {
@@ -117,8 +117,8 @@ func (h *htmlWalk) writeText(s string, at place) {
 	h.w.Text(s)
 }
 
-// walkElement writes an element: part of the line where it is inline, or where all is one line, else a block of its
-// own, before and behind which a block ends.
+// walkElement writes an element. An inline element, and any element inside a single line, becomes part of the line.
+// Any other is a block: the open block ends before it, and its own ends after it.
 func (h *htmlWalk) walkElement(n *html.Node, at place) {
 	if inlineTag[n.DataAtom] || h.flat {
 		h.walkInline(n, at)
@@ -146,7 +146,7 @@ func (h *htmlWalk) walkElement(n *html.Node, at place) {
 	h.w.End()
 }
 
-// headingLevel is 1 to 6 for h1 to h6, and 0 for any other node.
+// headingLevel returns 1 to 6 for h1 to h6, and 0 for any other node.
 func headingLevel(n *html.Node) int {
 	switch n.DataAtom {
 	case atom.H1:
@@ -165,9 +165,9 @@ func headingLevel(n *html.Node) int {
 	return 0
 }
 
-// walkInline writes an element as part of a line. A block is opened ahead of a mark, because a mark needs one; not if
-// the element holds blocks itself, as links around whole sections do. A block element inside of a line, which happens
-// in headings and cells, has spaces around it, lest its words join the others.
+// walkInline writes an element as part of a line. It opens a block before a mark, because a mark needs one. It
+// doesn't if the element contains blocks, like a link around a whole section. A block element in a line, as in
+// headings and cells, gets spaces around it to keep its words separate.
 func (h *htmlWalk) walkInline(n *html.Node, at place) {
 	if n.DataAtom == atom.Br {
 		if h.flat {
@@ -198,7 +198,7 @@ func (h *htmlWalk) walkInline(n *html.Node, at place) {
 	}
 }
 
-// openBlock begins the block that the next text belongs to, so that a mark can begin with it.
+// openBlock begins the block of the next text, so that a mark can begin with it.
 func (h *htmlWalk) openBlock(at place) {
 	b, item := corpus.Block{Kind: corpus.BlockParagraph}, h.item != nil
 	if item {
@@ -211,7 +211,7 @@ func (h *htmlWalk) openBlock(at place) {
 	}
 }
 
-// hasBlock reports whether an element that is not inline stands anywhere below n.
+// hasBlock reports whether n has a descendant element that is not inline.
 func hasBlock(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && (!inlineTag[c.DataAtom] || hasBlock(c)) {
@@ -230,8 +230,8 @@ func (h *htmlWalk) writeLine(n *html.Node, b corpus.Block, at place) {
 	h.w.End()
 }
 
-// walkList writes a list. Numbers follow the HTML Standard's "ol" and "li": start, reversed, the value of an item, and
-// the type of either. Elements in a list that are no items are written as if they stood outside of one.
+// walkList writes a list. Numbers follow the HTML Standard's "ol" and "li": start, reversed, the value of an item,
+// and the type of either. Children of a list other than li are written as outside of it.
 func (h *htmlWalk) walkList(n *html.Node, at place) {
 	at.list++
 	ordinal, step := 0, 0
@@ -261,7 +261,7 @@ func (h *htmlWalk) walkList(n *html.Node, at place) {
 	}
 }
 
-// listNumbers returns the number of an ordered list's first item and what each next one adds to it.
+// listNumbers returns the number of an ordered list's first item and the increment.
 func listNumbers(list *html.Node) (first, step int) {
 	first, step = 1, 1
 	if slices.ContainsFunc(list.Attr, func(a html.Attribute) bool { return a.Key == "reversed" }) {
@@ -278,14 +278,14 @@ func listNumbers(list *html.Node) (first, step int) {
 	return first, step
 }
 
-// ordinalAttr reads a number from 0 to 999,999; others would be no ordinals that people see.
+// ordinalAttr parses a number from 0 to 999,999. Others are not plausible item numbers.
 func ordinalAttr(n *html.Node, key string) (int, bool) {
 	v, err := strconv.Atoi(strings.TrimSpace(attribute(n, key)))
 	return v, err == nil && v >= 0 && v < 1e6
 }
 
-// codeLanguage reads the class "language-go" of a pre or of the code in it, which the HTML Standard suggests for
-// "code".
+// codeLanguage returns the language of the class "language-go" of a pre or of its first child. The HTML Standard
+// suggests this class for "code".
 func codeLanguage(n *html.Node) string {
 	for _, el := range []*html.Node{n, n.FirstChild} {
 		if el == nil {
@@ -300,7 +300,7 @@ func codeLanguage(n *html.Node) string {
 	return ""
 }
 
-// preText is the text of a pre with its line breaks, without what is hidden in it.
+// preText returns the text of a pre with its line breaks, without hidden elements.
 func preText(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
@@ -321,10 +321,10 @@ func preText(n *html.Node) string {
 	return b.String()
 }
 
-// writeTable writes a data table; one that only lays the page out is read like any other element. Rows are collected
-// first, because only then it is known which of both it is: a table lays out if it says so, has only one column, or has
-// a cell that holds other tables, code, headings or more than 3000 runes. A table inside a cell is written in that
-// cell, since look does not go into cells.
+// writeTable writes a data table. A layout table is written like any other element. Rows are collected first to
+// distinguish them. A table is for layout if its role is "presentation" or if it has one column. It also is if a
+// cell holds other tables, code, headings or more than 3000 runes. A table inside a cell is written in that cell,
+// since look doesn't descend into cells.
 func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	var rows [][]*html.Node
 	columns, layout := 0, attribute(n, "role") == "presentation"
@@ -372,7 +372,7 @@ func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	h.w.End()
 }
 
-// laysOut reports whether a cell holds parts of a page rather than a value.
+// laysOut reports whether a cell holds parts of a page layout rather than a value.
 func laysOut(cell *html.Node) bool {
 	if utf8.RuneCountInString(textOf(cell)) > 3000 {
 		return true

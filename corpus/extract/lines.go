@@ -13,14 +13,14 @@ import (
 
 const (
 	// A passage of code should hold a function, not a file. A block of about forty lines that ends at a blank line
-	// mostly holds one or a few whole ones, and stays far below what a passage may have.
-	chunkLines = 40      // of a file of lines, after which a block ends at the next blank line
-	chunkBytes = 8 << 10 // likewise, after which it ends at some line
+	// mostly holds one or a few whole functions. It is far below the size limit of a passage.
+	chunkLines = 40      // lines, after which a block ends at the next blank line
+	chunkBytes = 8 << 10 // bytes, after which a block ends at its least indented line
 )
 
-// readSource reads text whose lines have numbers: program code, settings, data. Every line stays as it is. The language
-// is the file's extension, by which the page colours the code. Line numbers are kept with the blocks, because people
-// name places in code by them.
+// readSource reads text with line numbers: program code, settings, data. It keeps every line unchanged. The language
+// for syntax highlighting is the file extension. Blocks keep their line numbers, because people refer to places in
+// code by them.
 func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
 	language := strings.TrimPrefix(strings.ToLower(path.Ext(f.Filename)), ".")
@@ -30,9 +30,9 @@ func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracte
 	return w.Result(), nil
 }
 
-// writeSource writes lines as blocks of code. A block ends at a blank line or, where it is large, before the line of
-// its second half that is indented the least. first is the number of the first line. Code without blank lines, such as
-// minified scripts or long tables of data, would otherwise be one block of megabytes.
+// writeSource writes lines as code blocks. A block ends at a blank line. A large one is split before the least
+// indented line of its second half. Otherwise code without blank lines, such as minified scripts or long tables of
+// data, would be one block of megabytes. first is the number of the first line.
 func writeSource(ctx context.Context, w *doctext.Writer, src, language string, first int) error {
 	var block []string
 	bytes, begun := 0, first
@@ -63,10 +63,10 @@ func writeSource(ctx context.Context, w *doctext.Writer, src, language string, f
 	return nil
 }
 
-// leastIndented is how many of the lines stand before the last one in their second half that has the least white space
-// before it and begins something. That is where a function, a class or an entry of a list begins. Lines of nothing but
-// closing brackets are passed over: they belong to what stands above them. Among equal ones the last is taken, so that
-// blocks stay long.
+// leastIndented returns the index of the line to split a block at: the least indented line of the second half that
+// begins something. A function, a class or an entry of a list begins there. Lines of closing brackets only are
+// skipped, because they belong to the lines above. Of equally indented lines it returns the last, so that blocks
+// stay long.
 func leastIndented(lines []string) int {
 	best, least := len(lines), math.MaxInt
 	for i := len(lines) / 2; i < len(lines); i++ {
@@ -78,9 +78,8 @@ func leastIndented(lines []string) int {
 	return best
 }
 
-// notebook is a Jupyter notebook (nbformat 4). Only what is shown is read: the sources of its cells, and of each output
-// the text that it has beside pictures. Versions before 4 kept cells in "worksheets"; such a file has no cells here and
-// is read as JSON.
+// notebook is a Jupyter notebook (nbformat 4). Only the sources of the cells and the text of their outputs are read,
+// no pictures. Versions before 4 kept cells in "worksheets"; such a file has no cells here and is read as JSON.
 type notebook struct {
 	Cells []struct {
 		Type    string     `json:"cell_type"`
@@ -97,8 +96,8 @@ type notebook struct {
 	} `json:"metadata"`
 }
 
-// lineOrList is a text that is one string or a list of its lines. Anything else is empty. nbformat calls this a
-// multiline_string and allows both. An odd value must not fail the whole notebook.
+// lineOrList decodes a JSON string or a list of its lines, which nbformat calls a multiline_string. Any other value
+// decodes to "", so that it doesn't fail the whole notebook.
 type lineOrList string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -114,9 +113,9 @@ func (l *lineOrList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readNotebook reads the cells of a notebook, each a page: Markdown as text, code with what it printed below it. Cells
-// are numbered from 1 like pages, since a reader of the answer finds a place by the number of its cell. A file that is
-// no notebook after all is still JSON, which is read line by line.
+// readNotebook reads the cells of a notebook, each as a page: Markdown as text, code with its output below it. Cells
+// are numbered from 1 like pages, so that citations can refer to them. A file that is no valid notebook is read as
+// JSON, line by line.
 func readNotebook(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var n notebook
 	if json.Unmarshal([]byte(src), &n) != nil || len(n.Cells) == 0 {
@@ -149,7 +148,7 @@ func readNotebook(ctx context.Context, src string, f corpus.File) (corpus.Extrac
 	return x, nil
 }
 
-// writeCode writes a block of code that has no line numbers, because it isn't a file of its own.
+// writeCode writes a code block without line numbers, because the code is only a part of the file.
 func writeCode(w *doctext.Writer, code, language string) {
 	w.Begin(corpus.Block{Kind: corpus.BlockCode, Language: doctext.Line(language)})
 	w.Text(code)

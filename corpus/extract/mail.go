@@ -21,8 +21,8 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// letter is a mail, whatever file it came in. from, to and cc are as people read them, with names and addresses. text
-// wins over html where a mail has both. sent is zero if the mail names no time that can be read.
+// letter is a parsed mail of any format. from, to and cc are display strings with names and addresses. text takes
+// precedence over html. sent is zero if the mail has no valid date.
 type letter struct {
 	from, to, cc, subject string
 	sent                  time.Time
@@ -30,18 +30,18 @@ type letter struct {
 	attachments           []attachment
 }
 
-// attachment is a file of a mail. open fails with an error of the mail.
+// attachment is a file attached to a mail. open returns an error of the mail.
 type attachment struct {
 	name string
-	id   string // by which the mail's HTML shows it; empty: it does not
+	id   string // Content-ID for references from the mail's HTML; may be empty
 	open func() (io.Reader, error)
 }
 
-// A mail is in memory as a whole, and its decoded attachments are too.
+// maxMail bounds memory: a whole mail and its decoded attachments are in memory.
 const maxMail = 128 << 20 // bytes of a mail with its attachments
 
-// readMail reads a mail (RFC 5322). Its head, its text and the names of its attachments become blocks; the attachments
-// become documents of their own.
+// readMail parses a mail (RFC 5322). Its headers, its text and the names of its attachments become blocks. The
+// attachments become separate documents.
 func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	data, err := readAll(f.Path, maxMail)
 	if err != nil {
@@ -58,8 +58,8 @@ func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// readAll reads a file of at most limit bytes. One byte more is asked for than allowed, so that a file that grows while
-// it is read is noticed.
+// readAll reads a file of at most limit bytes. It tries to read one byte more than the limit, so that it detects a
+// file that grows during the read.
 func readAll(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -76,8 +76,8 @@ func readAll(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// mailWriter writes mails as blocks and takes their attachments. One of them writes a single mail or all mails of a
-// box, so that all share the limits on what may be taken out.
+// mailWriter writes mails as blocks and extracts their attachments. A single mail or all mails of a mailbox share
+// one, so that the limits of extraction apply to the whole file.
 type mailWriter struct {
 	w       doctext.Writer
 	taken   *members.Taken
@@ -85,8 +85,8 @@ type mailWriter struct {
 	leftOut int // attachments
 }
 
-// title is "Re: Roof, 4 March 2026": the words by which people know a mail. "" if it has neither a subject, nor a
-// sender, nor a date.
+// title returns the heading of a mail, such as "Re: Roof, 4 March 2026". The sender is the fallback for the subject.
+// It returns "" without subject, sender and date.
 func (l letter) title() string {
 	subject := l.subject
 	if subject == "" {
@@ -98,8 +98,8 @@ func (l letter) title() string {
 	return strings.TrimPrefix(subject+", "+l.sent.Format("2 January 2006"), ", ")
 }
 
-// writeLetter writes a mail: a heading, the fields of its head in one row, its text, and its files. In a mailbox the
-// heading keeps the mails apart, and every passage of a mail has it above.
+// writeLetter writes a mail: a heading, its headers in one row, its text, and its attachments. In a mailbox the
+// heading separates the mails and is the context of each passage.
 func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
 	m.letters++
 	if title := l.title(); title != "" {
@@ -117,7 +117,7 @@ func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
 	return m.takeAttachments(l)
 }
 
-// writeFields writes a row of names with their values, without those that are empty.
+// writeFields writes a row of names with their values. It skips empty values.
 func (m *mailWriter) writeFields(fields [][2]string) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockRow})
 	joint := ""
@@ -135,8 +135,8 @@ func (m *mailWriter) writeFields(fields [][2]string) {
 	m.w.End()
 }
 
-// writeBody writes the text part, or the HTML part of a mail without one. HTML that is too large for a tree loses its
-// form and keeps its text.
+// writeBody writes the text part, or the HTML part of a mail without one. HTML above the limits of parsing is
+// stripped to its text.
 func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
 	if strings.TrimSpace(l.text) != "" {
 		return m.writeQuoted(ctx, strings.ReplaceAll(l.text, "\r\n", "\n"))
@@ -155,9 +155,9 @@ func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
 	return nil
 }
 
-// writeQuoted writes plain text. Lines that begin with ">" are words of an earlier mail: a quotation. Quotations are
-// marked, lest someone else's words of last week pass for the sender's. Lines are collected into stretches of one kind
-// and written as plain text; how deep a quotation is doesn't matter.
+// writeQuoted writes plain text. Lines that begin with ">" quote an earlier mail and are marked as a quotation, so
+// that they are not attributed to the sender. Adjacent lines of one kind are collected and written as plain text.
+// The nesting depth of a quotation is ignored.
 func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 	var own, earlier strings.Builder
 	flush := func(b *strings.Builder, quoted bool) error {
@@ -183,7 +183,7 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 				return err
 			}
 		}
-		if strings.TrimRight(line, " \r\n") == "--" { // a signature follows: it stays apart from the text
+		if strings.TrimRight(line, " \r\n") == "--" { // a signature follows: it is kept apart from the text
 			line = "\n"
 		}
 		own.WriteString(line)
@@ -191,9 +191,9 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 	return errors.Join(flush(&own, false), flush(&earlier, true))
 }
 
-// takeAttachments takes a mail's files out and names them. A name is only the last part of a path: it comes from a
-// stranger, and must not lead anywhere. A file that can't be taken is counted in leftOut and stays in the list of
-// names, so that a reader sees that there was one; any other error is the disk's, and ends the reading. Pictures that
+// takeAttachments extracts a mail's attachments and writes their names. Only the last part of a path is used as a
+// name, because the sender is untrusted and the path could point elsewhere. An attachment that can't be extracted is
+// counted in leftOut and stays in the list of names. Any other error is an I/O error and is returned. Pictures that
 // the HTML shows are marked, because they are mostly logos.
 func (m *mailWriter) takeAttachments(l letter) error {
 	var names []string
@@ -207,7 +207,7 @@ func (m *mailWriter) takeAttachments(l letter) error {
 		body, err := a.open()
 		if err == nil {
 			inside := name
-			if m.letters > 1 || m.taken.Has(name) { // of a mailbox, or two files of one name
+			if m.letters > 1 || m.taken.Has(name) { // in a mailbox, or a duplicate name
 				inside = strconv.Itoa(m.letters) + "-" + strconv.Itoa(i+1) + "/" + name
 			}
 			err = m.taken.Add(inside, body)
@@ -227,10 +227,10 @@ func (m *mailWriter) takeAttachments(l letter) error {
 	return nil
 }
 
-// errDamagedPart says that an attachment can't be read.
+// errDamagedPart reports that an attachment can't be read.
 var errDamagedPart = errors.New("the attachment is damaged")
 
-// result is the document so far, with the files that were taken and, in its metadata, how many were not.
+// result returns the document with the extracted files, and the number of skipped attachments in its metadata.
 func (m *mailWriter) result() corpus.Extracted {
 	x := m.w.Result()
 	x.Members = m.taken.List
@@ -240,7 +240,7 @@ func (m *mailWriter) result() corpus.Extracted {
 	return x
 }
 
-// applyFields puts what a mail says about itself into the document's metadata.
+// applyFields copies a mail's headers to the document's metadata.
 func (l letter) applyFields(x *corpus.Extracted) {
 	for key, value := range map[string]string{"author": l.from, "to": l.to, "subject": l.subject} {
 		if value != "" {
@@ -252,10 +252,10 @@ func (l letter) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// shownPart is an address of a part of the same mail (RFC 2392).
+// shownPart matches a cid: URL, a reference to another part of the same mail (RFC 2392).
 var shownPart = regexp.MustCompile(`(?i)\bcid:([^"'\s<>)]+)`)
 
-// shownParts are the ids of the parts that HTML shows.
+// shownParts returns the Content-IDs that HTML refers to.
 func shownParts(html string) map[string]bool {
 	ids := map[string]bool{}
 	for _, m := range shownPart.FindAllStringSubmatch(html, -1) {

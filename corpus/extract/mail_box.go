@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// The mails of a box are one document, whose blocks are bounded: of further mails, none would be found again.
+	// The mails of a mailbox are one document with a bounded number of blocks. Mails beyond the limit could not be
+	// found in a search.
 	maxLetters = 50_000
 	maxLine    = 1 << 20 // bytes of a line of a mailbox
 )
 
-// readMailbox reads a file of mails one after the other (RFC 4155): each begins with a line "From ". Only one mail is
-// in memory at a time. A "From " line counts behind a blank line alone, as programs write it, and a mail's own lines
-// that begin so have a ">" before them, one of which is taken off: that is the variety called mboxrd. Of a mail of more
-// than maxMail bytes the rest is passed over.
+// readMailbox parses a mailbox, a file of concatenated mails (RFC 4155), each after a line "From ". Only one mail is
+// in memory at a time. A "From " line separates mails only after a blank line. In the variant mboxrd, a mail's own
+// lines of this form are escaped with ">", one of which is removed. The rest of a mail beyond maxMail bytes is
+// skipped.
 func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -66,8 +67,8 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return m.result(), nil
 }
 
-// readLine reads a line with its end. One that is longer than maxLine comes in pieces. The end of a file is io.EOF
-// together with the last line, which may be empty. The piece of a long line is a copy, and stays valid.
+// readLine reads a line with its line end. A line longer than maxLine is returned in pieces. The end of a file is
+// io.EOF together with the last line, which may be empty. The returned slice is a copy.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -82,7 +83,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// isMailbox recognises a file of mails that is called one, or has no name that says another kind.
+// isMailbox detects a mailbox by its first line and its extension. Without an extension, the headers have to match
+// as well.
 func isMailbox(head []byte, name string) bool {
 	if !bytes.HasPrefix(head, []byte("From ")) {
 		return false
@@ -90,14 +92,14 @@ func isMailbox(head []byte, name string) bool {
 	return extensionIs(name, ".mbox", ".mbx") || extensionIs(name, "") && hasHeaders(withoutEnvelope(head))
 }
 
-// isMail recognises a mail by its name and its headers. The headers alone don't make one: many a text begins with
-// "Note:". ".mail" and ".eml" are how programs save one.
+// isMail detects a mail by its extension and its headers. The headers alone are no evidence: many texts begin with
+// "Note:". Mail programs save mails as ".mail" and ".eml".
 func isMail(head []byte, name string) bool {
 	return extensionIs(name, ".eml", ".mail") && hasHeaders(bytes.TrimLeft(withoutEnvelope(head), "\xef\xbb\xbf\r\n"))
 }
 
-// withoutEnvelope leaves out the line by which a mailbox divides its mails. It looks like "From ann@example.com Wed Mar
-// 4 10:15:00 2026" and is no header, as it has no colon behind its name.
+// withoutEnvelope removes the separator line of a mailbox. It looks like "From ann@example.com Wed Mar 4 10:15:00
+// 2026" and is no header, as it has no colon after its name.
 func withoutEnvelope(data []byte) []byte {
 	if line, rest, ok := bytes.Cut(data, []byte("\n")); ok && bytes.HasPrefix(line, []byte("From ")) {
 		return rest
@@ -105,8 +107,8 @@ func withoutEnvelope(data []byte) []byte {
 	return data
 }
 
-// hasHeaders reports whether a text begins with headers of a mail: names, a colon, values. A name has 1 to 60 printable
-// characters of ASCII without spaces here; RFC 5322 §2.2 has no limit, real ones are short.
+// hasHeaders reports whether a text begins with a mail header: a name and a colon. A name has 1 to 60 printable
+// characters of ASCII without spaces here. RFC 5322 §2.2 has no limit, but real names are short.
 func hasHeaders(head []byte) bool {
 	first, _, _ := bytes.Cut(head, []byte(":"))
 	if len(first) == 0 || len(first) > 60 {

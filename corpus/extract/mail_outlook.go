@@ -19,10 +19,10 @@ import (
 	"github.com/footnote/footnote/corpus/extract/members"
 )
 
-// Properties of an Outlook message ([MS-OXPROPS]), as the names of their streams have them.
+// Properties of an Outlook message ([MS-OXPROPS]), by the ids in the names of their streams.
 const (
-	// A stream is called "__substg1.0_", the property's id and its type, all in hexadecimal ([MS-OXMSG] §2.1.3). The
-	// types that are read are 001F (UTF-16), 001E (in the code page) and 0102 (bytes), see [MS-OXCDATA] §2.11.1.
+	// A stream name is "__substg1.0_", the property's id and its type, all in hexadecimal ([MS-OXMSG] §2.1.3). The
+	// supported types are 001F (UTF-16), 001E (in the code page) and 0102 (bytes), see [MS-OXCDATA] §2.11.1.
 	propSubject   = "0037"
 	propSender    = "0C1A"
 	propAddress   = "0C1F"
@@ -40,21 +40,22 @@ const (
 )
 
 const (
-	// Streams beyond the first limit are passed over; all of them together may have maxMail bytes.
+	// Streams above maxStream are skipped. The total limit is maxMail bytes.
 	maxStream = 64 << 20 // bytes of a property
 	maxNodes  = 20_000   // streams of a message
 )
 
-// outlook is an Outlook message, its attachments by their storage.
+// outlook holds the streams of an Outlook message, and those of its attachments by their storage.
 type outlook struct {
 	properties map[string][]byte // by id and type: "0037001F"
 	fixed      []byte
 	files      map[string]map[string][]byte
-	order      []string // of files
+	order      []string // keys of files
 }
 
-// readOutlook reads an Outlook message ([MS-OXMSG]). Its storages are read with a library for [MS-CFB], what their
-// streams mean is ours. Recipients are not looked at: the message has their names in one line, as people read them.
+// readOutlook parses an Outlook message ([MS-OXMSG]). A library reads the storages of [MS-CFB]; the properties are
+// decoded here. Recipient storages are ignored, because the message has the recipients' display names in one
+// property.
 func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	o, err := openOutlook(ctx, f.Path)
 	if err != nil {
@@ -71,8 +72,8 @@ func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// openOutlook reads all streams of a message into memory. A compound file without any property is another kind of file,
-// such as an old Word document that is called ".msg".
+// openOutlook reads all streams of a message into memory. It fails for a compound file without properties, such as
+// an old Word document named ".msg".
 func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -105,7 +106,7 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 			continue
 		}
 		data := make([]byte, entry.Size)
-		read, _ := io.ReadFull(entry, data) // a stream that ends too early is shorter
+		read, _ := io.ReadFull(entry, data) // a truncated stream is shorter
 		left -= int64(read)
 		if id, ok := strings.CutPrefix(entry.Name, "__substg1.0_"); ok {
 			to[strings.ToUpper(id)] = data[:read]
@@ -120,9 +121,8 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	return o, nil
 }
 
-// at returns where the properties of a storage are kept: those of the message or of one of its attachments; nil for
-// those of recipients and of messages inside. Attachments that are messages themselves are storages inside of an
-// attachment's, and have a longer path.
+// at returns the properties of a storage: the message's or an attachment's. It returns nil for recipients and nested
+// messages. Attachments that are messages are storages inside an attachment's, and have a longer path.
 func (o *outlook) at(path []string) map[string][]byte {
 	switch {
 	case len(path) == 0:
@@ -137,10 +137,10 @@ func (o *outlook) at(path []string) map[string][]byte {
 	return nil
 }
 
-// letter makes a mail of the properties. The sender's address is added only if it is one of the internet: inside a
-// company it is a path in a directory, "/O=...". The HTML is text in newer messages and bytes in older ones. An
-// attachment's long name goes before its short one of 8.3 letters, and one without data is a link or an object, which
-// can't be taken out.
+// letter converts the properties to a mail. The sender's address is added only if it is an Internet address: inside
+// a company it is a directory path, "/O=...". The HTML is text in newer messages and bytes in older ones. An
+// attachment's long name takes precedence over its short one of 8.3 characters. An attachment without data is a link
+// or an object, and is skipped.
 func (o *outlook) letter() letter {
 	page := codePageName(o.number(propCodePage))
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
@@ -173,8 +173,8 @@ func (o *outlook) letter() letter {
 	return l
 }
 
-// stringProperty is a property that is text: as UTF-16, or in the message's code page. Both may end with zero
-// characters, which belong to no text.
+// stringProperty returns a text property, decoded from UTF-16 or from the message's code page. Trailing zero
+// characters are trimmed.
 func stringProperty(properties map[string][]byte, id, page string) string {
 	if data, ok := properties[id+"001F"]; ok {
 		units := make([]uint16, len(data)/2)
@@ -186,8 +186,8 @@ func stringProperty(properties map[string][]byte, id, page string) string {
 	return strings.TrimRight(decoded(properties[id+"001E"], page, ""), "\x00")
 }
 
-// decoded is text in the first encoding of those named that is known; without one it is looked at. It never fails; at
-// worst the text is empty.
+// decoded decodes data with the first of the named encodings that is known, else with a detected one. It never
+// fails: undecodable data returns an empty string.
 func decoded(data []byte, encodings ...string) string {
 	for _, name := range encodings {
 		if name == "" {
@@ -201,15 +201,15 @@ func decoded(data []byte, encodings ...string) string {
 	return s
 }
 
-// number is a fixed property that is a number, 0 without it.
+// number returns a fixed numeric property, 0 without it.
 func (o *outlook) number(id uint16) int {
 	return int(binary.LittleEndian.Uint32(o.fixedProperty(id, make([]byte, 8))))
 }
 
-// fixedProperty is the value of a fixed property, 8 bytes. The stream has a head of 32 bytes and then 16 bytes for
-// each: its type, its id, flags, its value. The head is that of the message itself ([MS-OXMSG] §2.4.1.1); other
-// storages have shorter ones. An entry is described in §2.4.2.1, its numbers are little-endian. Of a property that is
-// missing, otherwise is returned, which has 8 bytes too.
+// fixedProperty returns the 8-byte value of a fixed property, or otherwise, which has 8 bytes too. The stream has a
+// header of 32 bytes and 16 bytes for each property: type, id, flags and value. The header is that of the message
+// itself ([MS-OXMSG] §2.4.1.1); other storages have shorter ones. An entry is described in §2.4.2.1, and its numbers
+// are little-endian.
 func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
 	for at := 32; at+16 <= len(o.fixed); at += 16 {
 		if binary.LittleEndian.Uint16(o.fixed[at+2:]) == id {
@@ -219,8 +219,9 @@ func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
 	return otherwise
 }
 
-// time is when a message was sent, or else delivered. Windows counts steps of 100 ns from 1601. That is a FILETIME
-// ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are the noise of a damaged stream.
+// time returns the sent time of a message, else its delivery time. Both are a FILETIME, which counts steps of 100 ns
+// from 1601 ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are noise of a damaged stream and are
+// ignored.
 func (o *outlook) time() time.Time {
 	for _, id := range []uint16{propSent, propDelivered} {
 		ticks := binary.LittleEndian.Uint64(o.fixedProperty(id, make([]byte, 8)))
@@ -232,7 +233,7 @@ func (o *outlook) time() time.Time {
 	return time.Time{}
 }
 
-// codePageName is the name of the encoding of a Windows code page, empty for one that is not known.
+// codePageName returns the encoding name of a Windows code page, empty for an unknown one.
 func codePageName(page int) string {
 	switch page {
 	case 65001:

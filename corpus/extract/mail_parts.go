@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	// Real mails nest three or four parts and hold a few dozen. Forged ones nest thousands.
-	maxMailDepth  = 20 // parts in each other
+	// Real mails nest three or four parts and have a few dozen. Forged ones nest thousands.
+	maxMailDepth  = 20 // nesting depth of parts
 	maxMailParts  = 2000
-	maxHeaderText = 64 << 10 // bytes of a header's value that are read
+	maxHeaderText = 64 << 10 // bytes of a header's value; the rest is cut
 )
 
-// mailParser reads the parts of a mail. What is damaged in one part does not cost the others. text and html collect the
-// parts of either kind in the order of the mail, since some programs send a text in pieces.
+// mailParser parses the MIME parts of a mail. A damaged part doesn't affect the others. text and html concatenate
+// the parts of either kind in order, since some programs send a text in several parts.
 type mailParser struct {
 	letter     letter
 	text, html strings.Builder
 	parts      int
 }
 
-// parseMail reads a mail. Whatever can be understood of it is in the result. It never fails: a file that is no mail at
-// all is a mail without headers, whose text is the whole file.
+// parseMail parses a mail and returns every part that is readable. It never fails: a file without headers becomes a
+// mail whose text is the whole file.
 func parseMail(data []byte) letter {
 	r := bufio.NewReader(bytes.NewReader(withoutEnvelope(data)))
 	header := readHeader(r)
@@ -50,9 +50,9 @@ func parseMail(data []byte) letter {
 	return p.letter
 }
 
-// readHeader reads header lines up to a blank line. A line that is none is passed over. Go's own net/textproto stops at
-// the first line that is none, which would cost the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by a space; a
-// value is cut at maxHeaderText bytes.
+// readHeader parses header lines up to a blank line. It skips malformed lines; net/textproto stops at the first one,
+// which would lose the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by a space. A value is cut at
+// maxHeaderText bytes.
 func readHeader(r *bufio.Reader) textproto.MIMEHeader {
 	header := textproto.MIMEHeader{}
 	last := ""
@@ -76,18 +76,19 @@ func readHeader(r *bufio.Reader) textproto.MIMEHeader {
 	}
 }
 
-// encodedWords decodes the words of RFC 2047 in any encoding that browsers know; Go alone knows three.
+// encodedWords decodes the encoded words of RFC 2047 in any encoding of browsers. The standard library supports
+// three.
 var encodedWords = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) {
 	return charset.NewReaderLabel(name, in)
 }}
 
-// shownHeader is the value of a header as people read it.
+// shownHeader returns the decoded value of a header on one line.
 func shownHeader(header textproto.MIMEHeader, name string) string {
 	return doctext.Line(decodedWords(strings.Join(header[name], ", ")))
 }
 
-// decodedWords is a header's value with its encoded words read. Bytes above ASCII, which no header may have and many
-// do, are then looked at like those of a text file.
+// decodedWords decodes the encoded words of a header's value. Bytes above ASCII, which are invalid but common in
+// headers, are decoded like a text file.
 func decodedWords(s string) string {
 	if words, err := encodedWords.DecodeHeader(s); err == nil {
 		s = words
@@ -95,10 +96,10 @@ func decodedWords(s string) string {
 	return decoded([]byte(s), "")
 }
 
-// readPart reads a part by its header. A part is a file if it says so, or if it has a name and is no text; a mail in it
-// stays whole, as a file ".eml". Parts of the text alternatives are both kept: writeBody chooses. Data that can't be
-// decoded to its end counts as far as it goes. A multipart without a boundary is shown as text, since that is all it
-// is.
+// readPart parses a part by its header. A part is an attachment if its disposition is "attachment", or if it has a
+// name and is no text. An attached mail is kept whole, as a file ".eml". Both text alternatives are kept; writeBody
+// chooses. Data that can't be decoded completely is used up to the error. A multipart without a boundary is read as
+// text.
 func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth int) {
 	kind, parameters := mediaType(header.Get("Content-Type"))
 	if p.parts++; p.parts > maxMailParts || depth > maxMailDepth {
@@ -110,7 +111,7 @@ func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth
 	}
 	disposition, more := mediaType(header.Get("Content-Disposition"))
 	name := decodedWords(cmp.Or(more["filename"], parameters["name"]))
-	data, _ := io.ReadAll(transferDecoder(header.Get("Content-Transfer-Encoding"), body)) // as far as it goes
+	data, _ := io.ReadAll(transferDecoder(header.Get("Content-Transfer-Encoding"), body)) // up to a decoding error
 	id := strings.Trim(strings.TrimSpace(header.Get("Content-Id")), "<>")
 	switch {
 	case disposition == "attachment" || name != "" && !strings.HasPrefix(kind, "text/"):
@@ -128,26 +129,27 @@ func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth
 	}
 }
 
-// readParts reads the parts between the boundaries (RFC 2046 §5.1). NextRawPart leaves a part's transfer encoding to
-// us, which is more lenient than Go's.
+// readParts parses the parts between the boundaries (RFC 2046 §5.1). NextRawPart leaves the transfer encoding to
+// transferDecoder, which is more lenient than the standard library.
 func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
 	for p.parts <= maxMailParts {
 		part, err := parts.NextRawPart()
-		if err != nil { // the end, or as far as it goes
+		if err != nil { // the end, or a damaged part
 			return
 		}
 		p.readPart(part.Header, part, depth+1)
 	}
 }
 
-// attach keeps a file of the mail. Its data is in memory already, so that opening it never fails.
+// attach appends an attachment. Its data is in memory already, so open never fails.
 func (p *mailParser) attach(name, id string, data []byte) {
 	p.letter.attachments = append(p.letter.attachments, attachment{name, id, func() (io.Reader, error) {
 		return bytes.NewReader(data), nil
 	}})
 }
 
-// mediaType reads a header such as "text/plain; charset=utf-8". Of one that is malformed the first word counts.
+// mediaType parses a header such as "text/plain; charset=utf-8". For a malformed one it returns the part before the
+// first semicolon.
 func mediaType(value string) (kind string, parameters map[string]string) {
 	kind, parameters, err := mime.ParseMediaType(value)
 	if err != nil && kind == "" {
@@ -157,8 +159,8 @@ func mediaType(value string) (kind string, parameters map[string]string) {
 	return kind, parameters
 }
 
-// transferDecoder undoes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6; 7bit, 8bit and binary
-// mean that nothing is encoded.
+// transferDecoder decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6; 7bit, 8bit and binary
+// are not encoded.
 func transferDecoder(encoding string, body io.Reader) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
@@ -169,12 +171,12 @@ func transferDecoder(encoding string, body io.Reader) io.Reader {
 	return body
 }
 
-// base64Letters drops everything that is no letter of base64, as mail programs do. RFC 2045 §6.8 asks for it; Go's
-// decoder takes no other characters than line ends.
+// base64Letters drops all characters outside the base64 alphabet, as RFC 2045 §6.8 requires. The standard decoder
+// ignores only line ends.
 type base64Letters struct{ r io.Reader }
 
-// Read implements io.Reader. It reads on until it has kept something, because a Read without bytes and without an error
-// would make the decoder give up.
+// Read implements io.Reader. It reads until it has kept a byte or has an error, since an io.Reader should not return 0
+// bytes without an error.
 func (b *base64Letters) Read(p []byte) (int, error) {
 	for {
 		n, err := b.r.Read(p)

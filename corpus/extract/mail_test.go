@@ -60,7 +60,7 @@ other
 --outer--
 `
 
-// extractFile reads a file of that name, with a directory for the files inside it.
+// extractFile reads a file of that name, with a directory for its members.
 func extractFile(t *testing.T, name, body string) (corpus.Extracted, string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "original")
@@ -79,7 +79,7 @@ func extractFile(t *testing.T, name, body string) (corpus.Extracted, string, err
 	return x, inside, err
 }
 
-// blockLines are the blocks of a text, a line each.
+// blockLines formats the blocks of a text, one per line.
 func blockLines(x corpus.Extracted) (lines []string) {
 	for _, b := range x.Blocks {
 		quoted := ""
@@ -188,7 +188,7 @@ func TestBrokenMailsCostLittle(t *testing.T) {
 	}
 }
 
-// In a text and on a slide the values of a chart belong to its words: they stand nowhere else.
+// In a text and on a slide the words of a chart include its values, which are nowhere else.
 func TestTheWordsOfChartsAreReadInTextsAndSlides(t *testing.T) {
 	const object = `<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>`
 	cell := func(s string) string { return `<table:table-cell><text:p>` + s + `</text:p></table:table-cell>` }
@@ -232,7 +232,7 @@ func TestTheWordsOfChartsAreReadInTextsAndSlides(t *testing.T) {
 	}
 }
 
-// packed is a ZIP archive of parts: name, content, name, content… The first part is stored as it is.
+// packed returns a ZIP archive of parts: name, content, name, content… The first part is not compressed.
 func packed(t testing.TB, parts ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -420,7 +420,7 @@ func FuzzEverydayFiles(f *testing.F) {
 	})
 }
 
-// The numbers are those that LibreOffice shows.
+// The numbers are those that LibreOffice displays.
 func TestListsHaveTheNumbersThatTheirProgramsShow(t *testing.T) {
 	level := func(n, rest string) string {
 		return `<text:list-level-style-number text:level="` + n + `" ` + rest + `/>`

@@ -20,9 +20,9 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// readMarkdown reads CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front matter. A
-// text that a parser could take too long for is read as plain text instead: its words stay, its markup too. The title
-// is the front matter's, or else the first heading's.
+// readMarkdown parses CommonMark with tables, task lists, footnotes, definition lists, formulas and YAML front
+// matter. A text that could take a parser too long falls back to plain text, with its markup. The title is that of
+// the front matter, else the first heading.
 func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	front, body := frontMatter(src)
 	if len(body) > maxMarkdown || tooNested(body) {
@@ -38,9 +38,9 @@ func readMarkdown(ctx context.Context, src string, f corpus.File) (corpus.Extrac
 	return x, nil
 }
 
-// writeMarkdown writes the blocks of a text that is not too long and not too nested. A table's parser fills each row up
-// to the header's columns, so that a small text can have millions of cells. Where it would, tables are not parsed, and
-// their lines are kept as lines.
+// writeMarkdown writes the blocks of a text within the bounds of size and nesting. The table parser fills each row
+// up to the header's columns, so that a small text can expand to millions of cells. Beyond doctext.MaxCells tables
+// are not parsed, and their lines are kept as lines.
 func (m *markdownWalk) writeMarkdown(body string) {
 	m.src, m.lines = []byte(body), tableCells(body) > doctext.MaxCells
 	extensions := []goldmark.Extender{
@@ -54,9 +54,9 @@ func (m *markdownWalk) writeMarkdown(body string) {
 	m.walkBlocks(doc, place{})
 }
 
-// firstTitle is the text of the heading that a document begins with, or of its only heading of level 1. Several
-// headings of level 1 are chapters, none of which names the whole. "" means that the document has no title of its own;
-// its file name stands for it then.
+// firstTitle returns the heading that a document begins with, or its only heading of level 1. Several headings of
+// level 1 are chapters, none of which is the title. It returns "" for a document without a title; the file name is
+// the fallback then.
 func firstTitle(x corpus.Extracted) string {
 	title, n := "", 0
 	for i, b := range x.Blocks {
@@ -75,26 +75,26 @@ func firstTitle(x corpus.Extracted) string {
 	return ""
 }
 
-// place is where a block stands: in how many lists and whether in a quotation. depth counts the blocks around it, for
-// the limit of maxNesting. It is passed by value: each level has its own.
+// place is the context of a block: its list nesting, and whether it is in a quotation. depth counts the enclosing
+// blocks, for the limit maxNesting. It is passed by value, so that each level has a copy.
 type place struct {
 	list  int
 	quote bool
 	depth int
 }
 
-// markdownWalk writes the tree that goldmark makes as blocks. raised and hidden last from an opening raw tag to its
-// closing one, and at most to the end of their paragraph.
+// markdownWalk writes the syntax tree of goldmark as blocks. raised and hidden last from an opening raw tag to its
+// closing one, at most to the end of their paragraph.
 type markdownWalk struct {
 	w      doctext.Writer
 	src    []byte
-	raised bool   // inside a raw superscript
-	hidden string // the raw element (script, style) whose content is being left out
-	lines  bool   // tables are too large to be read as such: they are lines of text
+	raised bool   // in a raw superscript
+	hidden string // the raw element (script, style) whose content is being skipped
+	lines  bool   // tables exceed the limit and are written as lines of text
 }
 
-// walkBlocks writes the blocks below a node. Below maxNesting levels everything is one paragraph: the walk is
-// recursive, and a person's text has no such depth.
+// walkBlocks writes the blocks below a node. Beyond maxNesting levels everything is one paragraph, which bounds the
+// recursion. Real text is never nested that deep.
 func (m *markdownWalk) walkBlocks(parent ast.Node, at place) {
 	at.depth++
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -106,8 +106,8 @@ func (m *markdownWalk) walkBlocks(parent ast.Node, at place) {
 	}
 }
 
-// walkBlock writes one block. Containers that have no form of their own here, such as a definition's description, are
-// written as what stands in them. A line between sections says nothing.
+// walkBlock writes one block. Containers without a block kind, such as a definition's description, are written as
+// their children. Thematic breaks are skipped.
 func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -140,8 +140,7 @@ func (m *markdownWalk) walkBlock(n ast.Node, at place) {
 	}
 }
 
-// writeParagraph writes a block of running text. What a raw tag began ends with it, as it would in a browser's
-// paragraph.
+// writeParagraph writes a block of running text. An unclosed raw tag ends with it, as in a browser's paragraph.
 func (m *markdownWalk) writeParagraph(n ast.Node, b corpus.Block) {
 	m.w.Begin(b)
 	m.walkInline(n, 0)
@@ -149,9 +148,9 @@ func (m *markdownWalk) writeParagraph(n ast.Node, b corpus.Block) {
 	m.hidden, m.raised = "", false
 }
 
-// walkList writes the items of a list. The first paragraph of an item is the item itself; what follows in it, such as
-// code or further paragraphs, are blocks of their own. Items are counted from the list's first number, as CommonMark
-// has it: the numbers of the others in the source don't count.
+// walkList writes the items of a list. The first paragraph of an item is the item itself. Further children, such as
+// code or paragraphs, are separate blocks. Items are numbered from the list's first number as in CommonMark, which
+// ignores the other numbers of the source.
 func (m *markdownWalk) walkList(l *ast.List, at place) {
 	ordinal := 0
 	if l.IsOrdered() {
@@ -190,7 +189,7 @@ func (m *markdownWalk) writeCode(n ast.Node, language string, at place) {
 	m.w.End()
 }
 
-// rawLines is the source of a block, without the marks of the containers around it.
+// rawLines returns the source of a block, without the markers of its containers.
 func (m *markdownWalk) rawLines(n ast.Node) []byte {
 	var b bytes.Buffer
 	for i := range n.Lines().Len() {
@@ -200,8 +199,8 @@ func (m *markdownWalk) rawLines(n ast.Node) []byte {
 	return b.Bytes()
 }
 
-// writeHTML writes a block of raw HTML as what a browser would show of it. The closing line, such as "-->", is no part
-// of the block's lines in goldmark.
+// writeHTML writes a block of raw HTML as a browser displays it. goldmark keeps the closing line, such as "-->",
+// apart from the block's lines.
 func (m *markdownWalk) writeHTML(n *ast.HTMLBlock, at place) {
 	raw := m.rawLines(n)
 	if n.HasClosure() {
@@ -210,7 +209,7 @@ func (m *markdownWalk) writeHTML(n *ast.HTMLBlock, at place) {
 	writeFragment(&m.w, string(raw), at)
 }
 
-// writeTable writes a table; goldmark's header is a row like the others, and stands first.
+// writeTable writes a table. goldmark's header is the first row.
 func (m *markdownWalk) writeTable(t *extast.Table, at place) {
 	m.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
 	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
@@ -223,7 +222,7 @@ func (m *markdownWalk) writeTable(t *extast.Table, at place) {
 	m.w.End()
 }
 
-// writeFootnote writes a footnote as "[1] text", with the number that its link in the text is written with.
+// writeFootnote writes a footnote as "[1] text", with the same number as its link in the text.
 func (m *markdownWalk) writeFootnote(n *extast.Footnote, at place) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if c == n.FirstChild() && (c.Kind() == ast.KindParagraph || c.Kind() == ast.KindTextBlock) {
@@ -237,7 +236,7 @@ func (m *markdownWalk) writeFootnote(n *extast.Footnote, at place) {
 	}
 }
 
-// walkInline writes what stands in a line. Spans deeper than maxNesting are left out.
+// walkInline writes the inline children of a node. Spans deeper than maxNesting are skipped.
 func (m *markdownWalk) walkInline(parent ast.Node, depth int) {
 	if depth > maxNesting {
 		return
@@ -253,8 +252,8 @@ func (m *markdownWalk) writeMarked(n ast.Node, depth int, kind, href string) {
 	end()
 }
 
-// writeSpan writes one span. A soft line break, which an editor made, is a space; in a text whose tables are too large
-// to be parsed it stays, because it ends a row there. The arrow that leads from a footnote back is left out.
+// writeSpan writes one inline node. A soft line break of an editor becomes a space. Where tables are not parsed it
+// stays a line break, because it ends a table row. The backlink of a footnote is skipped.
 func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -274,7 +273,7 @@ func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 			}
 		}
 		end()
-	case *formula.Node: // as it is written, so that what is quoted from it is found again
+	case *formula.Node: // the source of the formula, so that quotations of it match
 		end := m.w.Mark("math", "")
 		m.writeText(n.Source)
 		end()
@@ -302,7 +301,7 @@ func (m *markdownWalk) writeSpan(n ast.Node, depth int) {
 			m.writeText("[ ] ")
 		}
 	default:
-		if n.Type() == ast.TypeBlock { // blocks nested too deeply to be told apart
+		if n.Type() == ast.TypeBlock { // a block nested too deeply to be parsed separately
 			m.writeText(" ")
 			if !n.HasChildren() && n.Lines() != nil {
 				m.writeText(string(m.rawLines(n)))
@@ -322,8 +321,8 @@ func (m *markdownWalk) writeText(s string) {
 	}
 }
 
-// rawHTML drops an inline tag. Breaks are kept, and what stands inside a script or a style is dropped with it. goldmark
-// hands over single tags, not elements, so that the walk has to remember what is open.
+// rawHTML drops an inline tag, and the content of a hidden element such as script or style. It keeps line breaks.
+// goldmark passes single tags, not elements, so that the walk has to track open elements.
 func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
 	var b strings.Builder
 	for i := range n.Segments.Len() {
@@ -344,7 +343,7 @@ func (m *markdownWalk) rawHTML(n *ast.RawHTML) {
 	}
 }
 
-// tagName returns the name in a tag, in lower case, and whether the tag closes an element; "" for a comment or a
+// tagName returns the lower-case name of a tag, and whether it is a closing tag. It returns "" for a comment or a
 // declaration.
 func tagName(tag string) (name string, closing bool) {
 	tag = strings.TrimPrefix(tag, "<")
@@ -356,8 +355,8 @@ func tagName(tag string) (name string, closing bool) {
 	return strings.ToLower(tag[:end]), closing
 }
 
-// unescapeText undoes backslash escapes and entities, each character once. goldmark leaves both to its renderer. An
-// entity is looked for within 40 bytes, which is longer than any name that HTML has.
+// unescapeText decodes backslash escapes and entities in one pass. goldmark leaves both to its renderer. It searches
+// for the end of an entity within 40 bytes, more than the longest name in HTML.
 func unescapeText(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
 		return string(raw)

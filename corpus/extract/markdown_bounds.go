@@ -3,15 +3,15 @@ package extract
 import "strings"
 
 const (
-	maxMarkdown = 4 << 20 // bytes; longer files, which no person wrote, are read as plain text
+	maxMarkdown = 4 << 20 // bytes; longer files, which nobody writes by hand, are read as plain text
 	maxNesting  = 100     // of blocks and of inline marks
 )
 
-// tableCells counts the cells of all tables as a parser would make them: each row has as many as the header. It counts
-// the marks of the line below the header, "|---|---|", and takes that many cells for each line until a blank one. It
-// may count too many, never too few.
+// tableCells returns an upper bound for the cells of all tables after parsing, where each row has as many as the
+// header. It counts the columns of a delimiter row, "|---|---|", and adds that number for each line until a blank
+// one.
 func tableCells(s string) int {
-	cells, columns := 0, 0 // columns of the table that the line may belong to
+	cells, columns := 0, 0 // columns of the current table
 	for line := range strings.Lines(s) {
 		switch line = strings.Trim(line, " \t\n>"); {
 		case line == "":
@@ -24,9 +24,9 @@ func tableCells(s string) int {
 	return cells
 }
 
-// tooNested reports whether a line opens more containers or spans than any person would: parsers take quadratic time on
-// it. The marks that are counted are those whose pairs a parser looks for: 5000 on one line are no prose, and looking
-// for the partner of each takes 25 million steps.
+// tooNested reports whether a line opens more containers or spans than a person writes, since parsers take quadratic
+// time on them. It counts the marks whose pairs a parser searches: 5000 on one line are no prose, and matching them
+// takes 25 million steps.
 func tooNested(s string) bool {
 	for line := range strings.Lines(s) {
 		if countContainers(line) > maxNesting {
@@ -41,7 +41,7 @@ func tooNested(s string) bool {
 	return false
 }
 
-// countContainers counts the quotation and list marks that a line begins with.
+// countContainers counts the quotation and list markers at the start of a line.
 func countContainers(line string) int {
 	n := 0
 	for i := 0; i < len(line); i++ {

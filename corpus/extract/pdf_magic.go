@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// pdfHeaderWithin is how far from its beginning a PDF may have its header: what mail programs, printers and servers
-// write ahead of it stays there, and readers of PDF look no further. The PDF Reference 1.7 has the number in appendix
-// H, implementation note 13.
+// pdfHeaderWithin is the maximum offset in bytes of a PDF header. Mail programs, printers and servers write data
+// ahead of it. PDF readers use the same limit: PDF Reference 1.7, appendix H, implementation note 13.
 const pdfHeaderWithin = 1024
 
-// pdfStart is the header of a PDF and its first object, with comments between them. A header alone may be quoted in any
-// text; one that a first object follows is hardly in a text, and never at its start.
+// pdfStart matches a PDF header and its first object, with comments between them. A text may quote the header alone,
+// but hardly one with an object after it, and never at its start.
 var pdfStart = regexp.MustCompile(`^%PDF-\d\.\d[^\r\n]*[\r\n]\s*(?:%[^\r\n]*[\r\n]\s*)*\d+[ \t]+\d+[ \t]+obj\b`)
 
-// isPDF reports whether a file is a PDF. One whose header is not its beginning is, if it has the name of one, or
-// has an object there and bytes of no text: a text may speak of headers and show some, and an archive holds whole PDFs.
+// isPDF reports whether a file is a PDF. If data precedes the header, the file needs the extension ".pdf", or an
+// object after the header and bytes that are no UTF-8. Otherwise a text about PDF headers or an archive of PDFs
+// would match.
 func isPDF(head []byte, name string) bool {
 	at := bytes.Index(head[:min(len(head), pdfHeaderWithin)], []byte("%PDF-"))
 	if at < 0 {
@@ -34,8 +34,8 @@ func isPDF(head []byte, name string) bool {
 	return !isOther && pdfStart.Match(head[at:]) && !utf8.Valid(wholeRunes(head))
 }
 
-// wholeRunes returns text without the character that its end may have cut. The first bytes of a file end anywhere, and
-// half a character at the end would make a valid text look like no text.
+// wholeRunes returns text without a character that its end cuts. The first bytes of a file may end inside a
+// character, which would make valid UTF-8 look invalid.
 func wholeRunes(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if last := text[len(text)-i:]; utf8.RuneStart(last[0]) {

@@ -13,9 +13,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Sniff implements corpus.Formats: it tells the MIME type of a file by its first bytes and, among kinds of text, by its
-// name. It is asked while a file is being uploaded, so that one that nobody can read is refused before it is stored.
-// The error is a chat.Error of code CodeUnsupported whose message a person may read.
+// Sniff implements corpus.Formats. It detects the MIME type of a file by its first bytes and, among text formats, by
+// its name. It is called during an upload, so that an unsupported file is refused before it is stored. The error is
+// a chat.Error of code CodeUnsupported with a message for the user.
 func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	f, refused := r.recogniseFormat(head, name)
 	if refused == nil && f.text != nil && !isTextual(head) {
@@ -27,17 +27,15 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 	return f.MIME, nil
 }
 
-// notText is the failure of a file that is nothing that is known and no text either. Its detail is a sentence without
-// its subject.
+// notText returns the failure of a binary file of unknown format. Its Detail is a sentence without the subject.
 func notText() *corpus.Failure {
 	return &corpus.Failure{Code: "unsupported", Detail: "holds binary data, not text. " + asPDF}
 }
 
-// recogniseFormat finds the format of a file that begins with head: text if it is nothing else that is known. The
-// detail of a failure is a sentence without its subject. The steps go from what is certain to what is a guess: a magic
-// number; a compound file by the name of a zipped format, which is an encrypted one ([MS-OFFCRYPTO]); a name that
-// promises a format whose magic number is missing; another known kind; a name that promises markup; a text that begins
-// like markup; text.
+// recogniseFormat detects the format of a file that begins with head. The fallback is text. The Detail of a failure
+// is a sentence without the subject. The checks are ordered from certain to uncertain: a magic number; a compound
+// file with the extension of a ZIP-based format, which is encrypted ([MS-OFFCRYPTO]); an extension whose magic
+// number is missing; another known kind; the extension of a markup format; a text that begins like markup; text.
 func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Failure) {
 	for _, f := range r {
 		if f.Magic != nil && f.Magic(head, name) {
@@ -48,7 +46,7 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	other, isOther := otherKind(head, name)
 	switch {
 	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) && office[strings.ToLower(path.Ext(name))] != "":
-		return Format{}, &corpus.Failure{Code: "encrypted", // Office encrypts its packages inside such a file
+		return Format{}, &corpus.Failure{Code: "encrypted", // Office encrypts its packages inside a compound file
 			Detail: "is protected by a password. Save a copy without the password and add that."}
 	case known && named.Magic != nil && isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
@@ -60,7 +58,7 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	case isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
 			Detail: "is " + other.what + ", which can't be read. " + other.advice}
-	case known && named.HasMarkup(): // a name says what markup to expect
+	case known && named.HasMarkup(): // the extension identifies the markup
 		return named, nil
 	}
 	start := strings.ToLower(string(bytes.TrimLeft(head[:min(len(head), 512)], "\xef\xbb\xbf \t\r\n")))
@@ -72,13 +70,13 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	return r[len(r)-1], nil
 }
 
-// misnamedDetail is the beginning of the sentence about a file whose name and bytes disagree.
+// misnamedDetail returns the start of the message for a file whose extension and content disagree.
 func misnamedDetail(f Format) string {
 	return "is named " + f.Extensions[0] + " but is not " + cmp.Or(f.Called, "a "+f.Label)
 }
 
-// other is a kind of file that is known and can't be read. magic is what it begins with, what completes "This file is",
-// and advice is a sentence of its own that says what its owner can do instead.
+// other is a known kind of file that can't be read. magic is its prefix, and what completes "This file is". advice
+// is a sentence about the user's alternatives.
 type other struct{ magic, what, advice string }
 
 const (
@@ -88,8 +86,8 @@ const (
 	documents = "Add documents only."
 )
 
-// others are told by the bytes they begin with. Only kinds that people do add by mistake are worth a line: for any
-// other, "holds binary data" says enough.
+// others are identified by their first bytes. Only kinds that people add by mistake are listed; for any other kind,
+// "holds binary data" is enough.
 var others = []other{
 	{"PK\x03\x04", "a ZIP archive", unpack},
 	{"PK\x05\x06", "an empty ZIP archive", "Add the documents themselves."},
@@ -112,7 +110,8 @@ var others = []other{
 	{"SQLite format 3\x00", "a database", documents},
 }
 
-// office holds the extensions of zipped office formats, whose sentence must not speak of ZIP archives.
+// office maps the extensions of ZIP-based office formats to names, so that their messages don't mention ZIP
+// archives.
 var office = map[string]string{
 	".docx":    "a Word file",
 	".docm":    "a Word file",
@@ -129,10 +128,10 @@ var office = map[string]string{
 	".key":     "a Keynote file",
 }
 
-// newer are the extensions of what took the place of old office formats.
+// newer maps the extensions of old office formats to those of their successors.
 var newer = map[string]string{".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx"}
 
-// media are kinds of file by the beginning of the MIME type that http.DetectContentType tells.
+// media lists kinds of file by a prefix of the MIME type from http.DetectContentType.
 var media = []other{
 	{"image/", "a picture of another kind", asPicture},
 	{"audio/", "a sound recording", documents},
@@ -142,16 +141,16 @@ var media = []other{
 	{"application/vnd.ms-fontobject", "a font", documents},
 }
 
-// heifBrands are the brands that files of HEIC and AVIF, whose pictures are packed like a video's, begin with.
+// heifBrands holds the brands at the start of HEIC and AVIF files, whose container is that of videos.
 var heifBrands = map[string]bool{
 	"heic": true, "heix": true, "heim": true, "heis": true, "hevc": true, "mif1": true, "msf1": true, "avif": true,
 }
 
-// otherKind tells files that are known and can't be read. A text may begin with the letters that some of them begin
-// with ("MZ", "BM", "OTTO"): they have control characters soon after these. http.DetectContentType, which follows the
-// WHATWG's MIME Sniffing Standard, knows pictures, sounds, videos and fonts. It believes short marks, for which reason
-// its word counts only where the bytes hold control characters. TAR has its mark at byte 257 (POSIX, ustar), HEIC and
-// AVIF have theirs at byte 4, behind the size of the first box (ISO/IEC 14496-12).
+// otherKind detects known files that can't be read. A text may begin with the same letters as some of them ("MZ",
+// "BM", "OTTO"), but binary files have control characters soon after. http.DetectContentType follows the WHATWG's
+// MIME Sniffing Standard, and detects pictures, sounds, videos and fonts. It matches short signatures, so its result
+// is used only if head holds control characters. TAR has its signature at byte 257 (POSIX, ustar). HEIC and AVIF
+// have theirs at byte 4, after the size of the first box (ISO/IEC 14496-12).
 func otherKind(head []byte, name string) (other, bool) {
 	i := slices.IndexFunc(others, func(o other) bool { return bytes.HasPrefix(head, []byte(o.magic)) })
 	switch {
@@ -179,17 +178,18 @@ func otherKind(head []byte, name string) (other, bool) {
 	return media[i], true
 }
 
-// isTextual reports whether a file that begins with head is text of some encoding. It must accept whatever decodeText
-// accepts later. It sees only the beginning, so that it may also accept a file that decodeText refuses when it sees the
-// rest.
+// isTextual reports whether a file that begins with head is text of any encoding. It must accept everything that
+// decodeText accepts later. It may also accept a file that decodeText then refuses, because it sees only the
+// beginning.
 func isTextual(head []byte) bool {
 	enc, rest, _ := evidentEncoding(head)
 	_, ok := textOnly(rest)
 	return enc != nil || ok && !hasMagicNumber(rest)
 }
 
-// hasMagicNumber reports whether a file without lines has a zero byte among its first bytes: the zero is part of a
-// number there, or ends a word that says what the file is. Logs have zeros anywhere, and rows of them ahead.
+// hasMagicNumber reports whether a file without line feeds has a zero byte among its first bytes, after leading
+// zeros. The zero is part of a number there, or ends a type name. Logs have zeros anywhere, and runs of them at the
+// start.
 func hasMagicNumber(head []byte) bool {
 	head = bytes.TrimLeft(head, "\x00")
 	return bytes.IndexByte(head[:min(len(head), 8)], 0) >= 0 && bytes.IndexByte(head, '\n') < 0

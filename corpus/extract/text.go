@@ -10,18 +10,16 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// maxLines is how many lines of a paragraph are looked at together. A file without blank lines would be one paragraph
-// of millions of lines. It is cut here, and the context is asked at each cut, so that a reader of such a file can be
-// stopped.
+// maxLines is the maximum number of lines of a paragraph. A file without blank lines would otherwise be one
+// paragraph of millions of lines. The context is checked at each split, so that the reader can be cancelled.
 const maxLines = 5000
 
-// plainText reads text: a paragraph ends at a blank line, hard-wrapped lines are joined, indented or ragged ones are
-// kept apart. Underlined lines are the only headings it believes in. Other marks that people use for headings, such as
-// capitals or a number, are also how people begin an ordinary line, and a wrong heading does harm: all that follows
-// would stand below it.
+// plainText reads text. A paragraph ends at a blank line, hard-wrapped lines are joined, indented or ragged ones are
+// kept apart. Only underlined lines are headings. Other conventions, such as capitals or a number, also begin
+// ordinary lines. A wrong heading does harm, since all following text would be below it.
 func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
-	w.Grow(len(src) + len(src)/64) // long paragraphs are cut, which adds blank lines
+	w.Grow(len(src) + len(src)/64) // long paragraphs are split, which adds blank lines
 	if err := writeLines(ctx, &w, src); err != nil {
 		return corpus.Extracted{}, err
 	}
@@ -30,8 +28,8 @@ func plainText(ctx context.Context, src string, _ corpus.File) (corpus.Extracted
 	return x, nil
 }
 
-// writeLines writes the paragraphs of a text. White space at the ends of lines is cut first, so that a line of spaces
-// ends a paragraph as an empty one does.
+// writeLines writes the paragraphs of a text. It trims white space at the ends of lines first, so that a line of
+// spaces ends a paragraph.
 func writeLines(ctx context.Context, w *doctext.Writer, src string) error {
 	var para []string
 	flush := func() {
@@ -55,9 +53,9 @@ func writeLines(ctx context.Context, w *doctext.Writer, src string) error {
 	return nil
 }
 
-// writeParagraph writes the lines between two blank ones: first the headings that they begin with, then list items and
-// text. The longest line tells the width to which an editor wrapped them. A second item needs no further proof if one
-// with the same indentation was found above it.
+// writeParagraph writes the lines between two blank ones: leading headings, then list items and text. The longest
+// line is the width for detecting hard-wrapped lines. A list item with the same indentation as an earlier one is
+// accepted without further checks.
 func writeParagraph(w *doctext.Writer, lines []string) {
 	for len(lines) >= 2 && isUnderline(lines[1], lines[0]) {
 		level := 1
@@ -77,7 +75,7 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 		width = max(width, utf8.RuneCountInString(l))
 	}
 	open := false
-	margins := map[int]bool{} // of the paragraph's items
+	margins := map[int]bool{} // indentations of the paragraph's items
 	for i, l := range lines {
 		if ordinal, mark, item, ok := listItem(l); ok && (margins[indentOf(l)] || beginsItem(lines[:i], l, width)) {
 			margins[indentOf(l)] = true
@@ -105,9 +103,9 @@ func writeParagraph(w *doctext.Writer, lines []string) {
 	w.End()
 }
 
-// isUnderline reports whether mark is a row of = or - about as long as the title above it. The title must have a
-// letter, be at most 100 runes long, and the row must be between half and twice as long as it: rows of dashes are also
-// what people draw between parts of a text. These are the headings that Markdown calls setext.
+// isUnderline reports whether mark underlines title: a setext heading of Markdown. The title needs a letter and at
+// most 100 runes. The row of = or - must be between half and twice as long, because rows of dashes also separate the
+// parts of a text.
 func isUnderline(mark, title string) bool {
 	if len(mark) < 3 || strings.Trim(mark, "=") != "" && strings.Trim(mark, "-") != "" {
 		return false
@@ -116,8 +114,8 @@ func isUnderline(mark, title string) bool {
 	return n <= 100 && len(mark) >= n/2 && len(mark) <= 2*n+2 && strings.IndexFunc(title, unicode.IsLetter) >= 0
 }
 
-// listItem splits a list item from its mark. doctext.ItemMark decides what a mark is. An item that has no text behind
-// its mark is none: a lone dash or number is part of a sentence or of a table.
+// listItem splits a list item from its marker, as defined by doctext.ItemMark. ok is false without text after the
+// marker: a lone dash or number is part of a sentence or of a table.
 func listItem(line string) (ordinal int, mark, item string, ok bool) {
 	mark, item, _ = strings.Cut(strings.TrimLeftFunc(line, unicode.IsSpace), " ")
 	item = strings.TrimSpace(item)
@@ -125,9 +123,9 @@ func listItem(line string) (ordinal int, mark, item string, ok bool) {
 	return ordinal, mark, item, ok && item != ""
 }
 
-// beginsItem reports whether a line with a mark begins a list item: a dash or a bracket may also be where an editor
-// wrapped a sentence. A line begins an item if it is the first of its paragraph, is indented otherwise than the line
-// above, follows a colon, or follows a line that had room for its first word.
+// beginsItem reports whether a line with a marker begins a list item. A dash or a bracket may also be where an
+// editor wrapped a sentence. A line begins an item if it is the first of its paragraph, or has another indentation
+// than the line above. It also does after a colon, or after a line that had room for its first word.
 func beginsItem(before []string, l string, width int) bool {
 	if len(before) == 0 {
 		return true
@@ -136,13 +134,13 @@ func beginsItem(before []string, l string, width int) bool {
 	return indentOf(l) != indentOf(last) || strings.HasSuffix(last, ":") || !isWrapped(last, l, width)
 }
 
-// indentOf counts the spaces and tabs before a line's first other byte. A tab counts as one: indentations are only
-// compared with each other.
+// indentOf counts the spaces and tabs at the start of a line. A tab counts as one: indentations are only compared
+// with each other.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// isWrapped reports whether a line break is only where an editor ran out of width: the line before is about as long as
-// the longest, or the next word would not have fitted. Lines with a tab and lines that begin to be indented are kept
-// apart: they are tables or code. Below a width of 40 runes no editor wraps; short lines are verses, addresses or lists
+// isWrapped reports whether a line break is a hard wrap of an editor. The line before is then at least 90 % of the
+// width, or the next word would not have fitted. Lines with a tab and lines that start an indentation are tables or
+// code, and are never joined. Neither are paragraphs below a width of 40 runes, which are verses, addresses or lists
 // of names.
 func isWrapped(before, next string, width int) bool {
 	if strings.HasPrefix(next, "\t") || strings.Contains(before, "\t") || strings.Contains(next, "\t") {
@@ -159,16 +157,16 @@ func isWrapped(before, next string, width int) bool {
 		utf8.RuneCountInString(before) > width*9/10
 }
 
-// needsSpace reports whether joined lines need a space between them: scripts without spaces do not.
+// needsSpace reports whether joined lines need a space between them. Scripts without spaces don't.
 func needsSpace(before, next string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
 	return !isUnspaced(a) || !isUnspaced(b)
 }
 
-// isUnspaced reports whether a rune is of a script, or is punctuation of one, that puts no space between words:
-// Chinese, Japanese or Thai. Korean has spaces. U+3000 to U+303F are CJK punctuation, U+FF00 to U+FF60 the full-width
-// forms.
+// isUnspaced reports whether a rune belongs to a script without spaces between words, such as Chinese, Japanese or
+// Thai, or to its punctuation. Korean has spaces. U+3000 to U+303F are CJK punctuation, U+FF00 to U+FF60 the
+// full-width forms.
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= 0x3000 && r <= 0x303F ||
 		r >= 0xFF00 && r <= 0xFF60

@@ -1,6 +1,7 @@
-// Package archive reads ZIP archives: the document lists the files inside, each of which becomes a document of its own.
+// Package archive reads ZIP archives. The document is the list of the files inside; each becomes a separate
+// document.
 //
-// Only the directory and the files themselves are read; nothing is unpacked in place, and no path of the archive is
+// It reads only the directory and the files themselves. Nothing is unpacked in place, and no path of the archive is
 // used as a path on disk, see package members.
 package archive
 
@@ -22,13 +23,13 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// maxListed is how many files of an archive are looked at. An archive of more is refused as a whole: a list that ends
-// somewhere would look complete. Most files that are listed can be taken out, up to members.Most.
+// maxListed is the maximum number of files in an archive. A larger archive fails, because a truncated list would
+// look complete. At most members.Most of the listed files are extracted.
 const maxListed = 20_000
 
-// Read reads a ZIP archive. It fails with a *corpus.Failure for one that is damaged, empty, protected by a password or
-// inside another archive. A single file that is damaged, encrypted or too large is only noted in the list. Archives in
-// archives are refused, since each level multiplies what one small file can grow to.
+// Read reads a ZIP archive. It fails with a *corpus.Failure for one that is damaged, empty, encrypted or inside
+// another file. A single file that is damaged, encrypted or too large is only noted in the list. Nested archives are
+// rejected, since each level multiplies the size to which one small file can expand.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if f.Depth > 0 {
 		return corpus.Extracted{}, &corpus.Failure{Code: "unsupported",
@@ -56,16 +57,16 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result()
 }
 
-// reader lists the files of one archive. The three numbers count what was left out, by why.
+// reader lists the files of one archive. The three counters are of skipped files, by reason.
 type reader struct {
 	w                       doctext.Writer
 	taken                   *members.Taken
 	encrypted, damaged, big int
 }
 
-// take takes a file out and lists it. The note behind its name is its size, or why it was left out. Errors of the disk
-// that it is written to end the reading: the archive is not to blame for them. Bit 0 of the flags says that a file is
-// encrypted (APPNOTE.TXT §4.4.4).
+// take extracts a file and lists it. The note after its name is its size, or the reason why it was skipped. I/O
+// errors of the target end the reading, because the archive did not cause them. Bit 0 of the flags means that a file
+// is encrypted (APPNOTE.TXT §4.4.4).
 func (r *reader) take(file *zip.File) error {
 	name := fileName(file)
 	if name == "" {
@@ -92,7 +93,7 @@ func (r *reader) take(file *zip.File) error {
 	return nil
 }
 
-// takeBytes unpacks one file. A method of compression that is not known here counts as damage.
+// takeBytes unpacks one file. An unsupported compression method counts as damage.
 func (r *reader) takeBytes(name string, file *zip.File) error {
 	if file.Flags&1 != 0 {
 		return nil
@@ -105,13 +106,13 @@ func (r *reader) takeBytes(name string, file *zip.File) error {
 	return r.taken.Add(name, body)
 }
 
-// fileName is the path of a file that people put into an archive, empty for what their systems add. Names that are no
-// UTF-8 are in code page 437 (APPNOTE.TXT, appendix D). macOS adds a folder of attributes and hidden files, Windows
-// adds previews.
+// fileName returns the path of a file in an archive, empty for files that operating systems add. Names that are
+// invalid UTF-8 are decoded as code page 437 (APPNOTE.TXT, appendix D). macOS adds a folder of attributes and hidden
+// files, Windows adds previews.
 func fileName(file *zip.File) string {
 	name := file.Name
 	if !utf8.ValidString(name) {
-		name, _ = charmap.CodePage437.NewDecoder().String(name) // it knows every byte
+		name, _ = charmap.CodePage437.NewDecoder().String(name) // every byte is valid in it
 	}
 	if strings.HasSuffix(name, "/") || strings.HasPrefix(name, "__MACOSX/") {
 		return ""
@@ -122,8 +123,8 @@ func fileName(file *zip.File) string {
 	return doctext.Line(name)
 }
 
-// result fails for an archive without files that count, and for one whose files are all encrypted; else it says in the
-// metadata what was left out.
+// result returns the document with the counts of skipped files in its metadata. It fails for an archive without
+// files, and for one whose files are all encrypted.
 func (r *reader) result() (corpus.Extracted, error) {
 	x := r.w.Result()
 	if x.Text == "" {

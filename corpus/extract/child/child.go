@@ -1,10 +1,10 @@
-// Package child starts and confines programs that read files of strangers: LibreOffice, tesseract, and the workers of
-// this program.
+// Package child starts and confines programs that read untrusted files: LibreOffice, tesseract, and this program's
+// workers.
 //
-// On Linux a confined program has namespaces of its own for users, mounts, processes, networks and IPC
-// (namespaces(7)). It sees the paths that its Bounds name and nothing else of the disk, no other process and no
-// network. Its memory, files and processor time are bounded by the kernel. confine_linux.go starts it, inside_linux.go
-// runs in the new namespaces before it. Other systems have no confinement.
+// On Linux a confined program has separate namespaces for users, mounts, processes, networks and IPC
+// (namespaces(7)). It can access only the paths of its Bounds, no other file, no other process and no network. The
+// kernel limits its memory, files and processor time. confine_linux.go starts it, inside_linux.go runs in the new
+// namespaces before it. Other systems have no confinement.
 package child
 
 import (
@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Bounds are what a confined program may use. All paths are absolute; those that do not exist are left out. The zero
-// value of a limit sets none.
+// Bounds are the resources of a confined program. All paths are absolute; missing ones are skipped. The zero value
+// of a limit means no limit.
 type Bounds struct {
 	Programs []string      // read-only files and directories: the program, its libraries and data
-	Hide     []string      // files and directories that stay hidden below Programs
+	Hide     []string      // files and directories below Programs that stay hidden
 	Read     []string      // read-only files and directories: the input
-	Write    []string      // directories that it may change
+	Write    []string      // writable directories
 	Memory   uint64        // bytes of private memory of each process
 	File     uint64        // bytes of a file that it writes
-	Time     time.Duration // of processor time of each process, in whole seconds
+	Time     time.Duration // processor time of each process, in whole seconds
 }
 
-// Environ returns those of the named variables of this process that are set, as a command takes them: a program of
-// others sees nothing else of our environment.
+// Environ returns the named environment variables that are set, in the form of exec.Cmd.Env. A third-party program
+// gets no others.
 func Environ(names ...string) (env []string) {
 	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
@@ -36,8 +36,8 @@ func Environ(names ...string) (env []string) {
 	return env
 }
 
-// Output keeps the first bytes that are written to it: at most Most. Over says that there were more; Full, if it is
-// set, is called once when there are. A program that complains without end would otherwise fill memory.
+// Output buffers at most the first Most bytes that are written to it. Over reports whether there were more. Full, if
+// set, is called once when there are. The limit protects memory from a program with endless output.
 type Output struct {
 	bytes.Buffer
 	Most int
@@ -45,8 +45,8 @@ type Output struct {
 	Full func()
 }
 
-// Write implements io.Writer. It takes everything and never fails. A writer that fails would end the program with a
-// broken pipe, and hide what was wrong with it.
+// Write implements io.Writer. It accepts all bytes and never fails. A failing writer would end the program with a
+// broken pipe, and hide the actual error.
 func (o *Output) Write(p []byte) (int, error) {
 	room := min(len(p), o.Most-o.Len())
 	o.Buffer.Write(p[:room])

@@ -15,21 +15,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideName is argument 0 of this program when it prepares the namespaces that it runs in; see inside_linux.go.
+// insideName is argument 0 of this program when it sets up the namespaces for another; see inside_linux.go.
 const insideName = "footnote-confine"
 
-// order is the request to the process in the new namespaces, as JSON in argument 1. The program that it runs follows in
-// the other arguments; none: it only tries.
+// order is the request to the process in the new namespaces, encoded as JSON in argument 1. The other arguments are
+// the program to run; without them it only tests the setup.
 type order struct {
 	Bounds
 	Dir      string // working directory
-	Confined bool   // it has namespaces of its own
-	// Targets has the paths of Read and Write that lead through symbolic links, with what they lead to.
+	Confined bool   // it has separate namespaces
+	// Targets maps the paths of Read and Write that contain symbolic links to their targets.
 	Targets map[string]string
 }
 
-// Programs returns what a program reads that is not its input: itself, libraries, data and fonts, as distributions
-// install them.
+// Programs returns the paths that a program reads besides its input: its executable, libraries, data and fonts, as
+// distributions install them.
 func Programs(program string) []string {
 	paths := []string{
 		"/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/local/lib",
@@ -38,22 +38,22 @@ func Programs(program string) []string {
 	}
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil {
-		return paths // it fails to start, and says so
+		return paths // its start fails and reports the error
 	}
 	// An installation of LibreOffice has a directory “program”. Others have “bin” beside “lib”.
 	dir, parent := filepath.Dir(real), filepath.Dir(filepath.Dir(real))
 	return append(paths, strings.TrimSuffix(dir, "/program"), parent+"/lib", parent+"/lib64", parent+"/share")
 }
 
-// Confine has a command run within bounds. Where the kernel refuses namespaces, see Refused, only the limits of memory,
-// files and time hold. The command ends, with all that it has started, when its context does. A failure before the
-// program runs ends the command with exit status 126 and a line on standard error. Confine is called once, right before
-// the start.
+// Confine configures a command to run within bounds. Where the kernel refuses namespaces, see Refused, only the
+// limits of memory, files and time apply. When its context ends, the command and all its child processes are killed.
+// A failure before the program runs is exit status 126 with a message on standard error. Confine must be called
+// once, right before the start.
 func Confine(cmd *exec.Cmd, b Bounds) { confine(cmd, b, Refused() == nil) }
 
 func confine(cmd *exec.Cmd, b Bounds, confined bool) {
 	hide := make([]string, 0, len(b.Hide))
-	for _, path := range b.Hide { // what is not there needs no hiding
+	for _, path := range b.Hide { // a missing path needs no hiding
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			if real, err = filepath.Abs(real); err == nil {
 				hide = append(hide, real)
@@ -67,7 +67,7 @@ func confine(cmd *exec.Cmd, b Bounds, confined bool) {
 			targets[path] = real
 		}
 	}
-	// it holds strings and numbers alone
+	// it contains only strings and numbers
 	asked, _ := json.Marshal(order{Bounds: b, Dir: cmd.Dir, Confined: confined, Targets: targets})
 	var run []string
 	if cmd.Path != "" {
@@ -88,8 +88,8 @@ func confine(cmd *exec.Cmd, b Bounds, confined bool) {
 	cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE, unix.CAP_SETPCAP}
 }
 
-// Refused returns why this system lets no program be confined, nil where it does. It tries once and starts a process
-// for that. It is safe for concurrent use.
+// Refused returns the reason why this system can't confine programs, nil if it can. The first call starts a process
+// to test it, and the result is cached. It is safe for concurrent use.
 var Refused = sync.OnceValue(func() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -106,7 +106,7 @@ var Refused = sync.OnceValue(func() error {
 	return nil
 })
 
-// orSaid returns an error with the output of the process, if there is any.
+// orSaid wraps an error with the output of the process, if there is any.
 func orSaid(err error, said string) error {
 	if said == "" {
 		return err

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary a program that dials an address and prints the error.
+// TestMain lets the test binary be a program that dials an address and prints the error.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "dial" {
 		_, err := net.Dial("tcp", os.Args[2])
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run runs a shell within bounds and returns its output.
+// run runs a shell script within bounds and returns its output.
 func run(t *testing.T, b Bounds, script string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
@@ -139,7 +139,7 @@ func TestProgramThatIsMissingSaysSo(t *testing.T) {
 	}
 }
 
-// BenchmarkConfine starts a program that ends at once.
+// BenchmarkConfine starts a program that exits at once.
 func BenchmarkConfine(b *testing.B) {
 	for _, confined := range []bool{true, false} {
 		b.Run(fmt.Sprintf("confined=%t", confined), func(b *testing.B) {

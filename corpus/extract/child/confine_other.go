@@ -7,11 +7,11 @@ import (
 	"os/exec"
 )
 
-// Programs returns nothing here, as nothing is confined.
+// Programs returns nil, because this system has no confinement.
 func Programs(string) []string { return nil }
 
-// Confine can't be done here: the command alone ends with its context.
+// Confine does nothing on this system. Only the command itself ends with its context.
 func Confine(*exec.Cmd, Bounds) {}
 
-// Refused returns an error: no program can be confined on this system.
+// Refused returns an error: this system has no confinement.
 func Refused() error { return errors.New("programs are confined on Linux only") }

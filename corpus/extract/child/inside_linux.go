@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The process that Confine starts is this program again. It prepares its namespaces and becomes the other program, so
-// that any program that imports this package can confine. An init function runs on the main thread, whose privileges
-// and limits the other program inherits.
+// The process that Confine starts is this program again. It sets up its namespaces and then executes the other
+// program, so that any program that imports this package can confine. An init function runs on the main thread,
+// whose privileges and limits the other program inherits.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != insideName {
 		return
@@ -30,10 +30,10 @@ func init() {
 	os.Exit(0)
 }
 
-// oldRoot is where the disk of the server is until it is given up.
+// oldRoot is the mount point of the server's root until it is unmounted.
 const oldRoot = "/.server"
 
-// inside prepares the process and runs the program.
+// inside sets up the process and executes the program.
 func inside(asked string, run []string) error {
 	var o order
 	if err := json.Unmarshal([]byte(asked), &o); err != nil {
@@ -58,9 +58,9 @@ func inside(asked string, run []string) error {
 	return fmt.Errorf("run %s: %w", run[0], syscall.Exec(run[0], run, os.Environ()))
 }
 
-// build makes the root directory of the program: a small file system in memory, into which the named paths are bound.
-// The directory /proc only lends its place to it. Programs in the new root can't make user namespaces of their own, in
-// which they would have privileges again; where /proc is read-only that remains possible.
+// build makes the root of the program: a tmpfs with bind mounts of the allowed paths. It is mounted at /proc only
+// temporarily. Programs in the new root can't create user namespaces, in which they would regain privileges. Where
+// /proc is read-only that remains possible.
 func (o *order) build() error {
 	_ = os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
 	steps := []func() error{
@@ -93,8 +93,8 @@ const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_AT
 
 var devices = []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}
 
-// bindAll binds paths of the server's disk to the same paths of the new root. Symbolic links without a target in
-// Targets are made again.
+// bindAll bind-mounts paths of the server's disk to the same paths of the new root. Symbolic links without a target
+// in Targets are copied as links.
 func (o *order) bindAll(paths []string, attributes uint64) error {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
@@ -126,7 +126,7 @@ func (o *order) bindAll(paths []string, attributes uint64) error {
 	return nil
 }
 
-// makeTemporary makes /tmp, where LibreOffice has a socket, as a small file system in memory.
+// makeTemporary mounts a small tmpfs at /tmp, where LibreOffice has a socket.
 func makeTemporary() error {
 	if err := os.MkdirAll("/tmp", 0o755); err != nil {
 		return err
@@ -134,7 +134,7 @@ func makeTemporary() error {
 	return unix.Mount("tmp", "/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=16m,mode=700")
 }
 
-// makePlace makes what a path is bound to.
+// makePlace creates the mount point of a path.
 func makePlace(from, path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -153,7 +153,7 @@ func makePlace(from, path string, mode fs.FileMode) error {
 	}
 }
 
-// hideAll covers what must not be seen, where it is to be seen.
+// hideAll mounts over the paths that must stay hidden, where they exist in the new root.
 func hideAll(paths []string) error {
 	for _, path := range paths {
 		info, err := os.Lstat(path)
@@ -172,7 +172,7 @@ func hideAll(paths []string) error {
 	return nil
 }
 
-// setAttributes adds attributes to a mount: mount_setattr(2), of Linux 5.12.
+// setAttributes adds attributes to a mount with mount_setattr(2), of Linux 5.12.
 func setAttributes(path string, attributes uint64, flags uint) error {
 	err := unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: attributes})
 	if err != nil {
@@ -181,7 +181,7 @@ func setAttributes(path string, attributes uint64, flags uint) error {
 	return nil
 }
 
-// dropPrivileges gives up what the process may do in its namespaces, for good: see capabilities(7).
+// dropPrivileges irrevocably drops the process's privileges in its namespaces: see capabilities(7).
 func dropPrivileges() error {
 	for i := uintptr(0); ; i++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, i, 0, 0, 0); errors.Is(err, unix.EINVAL) && i > unix.CAP_AUDIT_READ {
@@ -190,7 +190,7 @@ func dropPrivileges() error {
 			return fmt.Errorf("drop capability %d: %w", i, err)
 		}
 	}
-	const noRoot, noRootLocked = 1 << 0, 1 << 1 // SECBIT_NOROOT: user 0 gains nothing by running a program
+	const noRoot, noRootLocked = 1 << 0, 1 << 1 // SECBIT_NOROOT: user 0 gains no privileges by executing a program
 	none := [2]unix.CapUserData{}
 	return errors.Join(
 		unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0),
@@ -200,8 +200,8 @@ func dropPrivileges() error {
 	)
 }
 
-// limit sets the limits of the program, which its children inherit. RLIMIT_DATA counts private writable memory; see
-// setrlimit(2).
+// limit sets the resource limits of the program, which its children inherit. RLIMIT_DATA counts private writable
+// memory; see setrlimit(2).
 func (o *order) limit() error {
 	for resource, most := range map[int]uint64{
 		unix.RLIMIT_DATA: o.Memory, unix.RLIMIT_FSIZE: o.File, unix.RLIMIT_CPU: uint64(o.Time / time.Second),

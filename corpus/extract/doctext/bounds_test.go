@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// made writes what fill does and checks every promise of the result.
+// made writes the content of fill and validates the result.
 func made(t *testing.T, fill func(*Writer)) corpus.Extracted {
 	t.Helper()
 	var w Writer
@@ -173,7 +173,7 @@ func unpacked(t *testing.T, b corpus.Block) []corpus.WordBox {
 	return words
 }
 
-// respell changes the first word of the second block.
+// respell changes the first word box of the second block.
 func respell(x *corpus.Extracted, change func(*corpus.WordBox)) {
 	words, err := x.Blocks[1].Words.Unpack()
 	if err != nil {
@@ -286,7 +286,7 @@ func TestTheLinesOfAFileKeepTheirNumbersWhereItIsCut(t *testing.T) {
 	}
 }
 
-// A line that is longer than a block is one line in all of its blocks.
+// A line that is longer than a block has one line number in all of its blocks.
 func TestALongLineIsOneLine(t *testing.T) {
 	var w Writer
 	w.Begin(corpus.Block{Kind: corpus.BlockCode, Line: 1})

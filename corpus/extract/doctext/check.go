@@ -10,9 +10,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Check returns what is wrong with extracted text and blocks, nil if every promise of corpus.Block and corpus.Extracted
-// holds: blocks in order and joined by a blank line, marks, cells and words inside their block. The tests of all
-// readers run it over what they make, the fuzz tests too: a reader's mistake here would misplace quotes later.
+// Check validates extracted text and blocks against the guarantees of corpus.Block and corpus.Extracted, and returns
+// the first violation. Blocks are in order and separated by a blank line, with marks, cells and words inside their
+// block. Tests and fuzz tests of all readers call it: an invalid offset here would misplace quotes later.
 func Check(x corpus.Extracted) error {
 	if !utf8.ValidString(x.Text) {
 		return errors.New("text is not valid UTF-8")
@@ -26,7 +26,7 @@ func Check(x corpus.Extracted) error {
 		if want := fmt.Sprintf("b%d", i+1); b.ID != want {
 			return fmt.Errorf("block %d has the id %s, want %s", i, b.ID, want)
 		}
-		// Two line feeds stand between blocks, and none before the first.
+		// Two line feeds separate blocks.
 		gap := 2
 		if i == 0 {
 			gap = 0
@@ -48,7 +48,7 @@ func Check(x corpus.Extracted) error {
 	if end != len(runes) {
 		return fmt.Errorf("the last block ends at %d of %d runes", end, len(runes))
 	}
-	// Sizes are all there or none are; where words have places, there have to be sizes to draw them on.
+	// Either every page has a size or none has. Blocks with word boxes require sizes, for the viewer to draw them.
 	drawn := len(x.Sizes) > 0 || slices.ContainsFunc(x.Blocks, func(b corpus.Block) bool { return len(b.Words) > 0 })
 	if drawn && len(x.Sizes) != x.Pages {
 		return fmt.Errorf("%d page sizes for %d pages", len(x.Sizes), x.Pages)
@@ -56,8 +56,8 @@ func Check(x corpus.Extracted) error {
 	return nil
 }
 
-// checkBlock looks at one block: offsets are in runes of the whole text, half-open, in order and inside the block;
-// boxes are on pages that exist, in the order of pages, with coordinates from 0 to 1.
+// checkBlock validates one block. Offsets are in runes of the whole text, half-open, in order and inside the block.
+// Boxes are on existing pages, in page order, with coordinates from 0 to 1.
 func checkBlock(b corpus.Block, pages int) error {
 	for _, m := range b.Marks {
 		if m.Start < b.Start || m.End > b.End || m.Start >= m.End {
@@ -81,9 +81,9 @@ func checkBlock(b corpus.Block, pages int) error {
 	if err != nil {
 		return err
 	}
-	on := b.Page // a block may go on on later pages
+	on := b.Page // a block may continue on later pages
 	for _, w := range words {
-		// Words must not overlap: the viewer marks each word of a quote once.
+		// Words must not overlap: the viewer highlights each word of a quote once.
 		if w.Start < at || w.End <= w.Start || w.End > b.End {
 			return fmt.Errorf("word [%d, %d) outside [%d, %d)", w.Start, w.End, at, b.End)
 		}
@@ -105,7 +105,7 @@ func checkBlock(b corpus.Block, pages int) error {
 	return nil
 }
 
-// checkGrid looks at the numbers of a sheet's rows and columns, which count from 1 and may have gaps, but only ascend.
+// checkGrid validates the row and column numbers of a sheet. They start at 1 and ascend, with gaps allowed.
 func checkGrid(b corpus.Block) error {
 	if b.Grid == nil {
 		return nil
@@ -124,7 +124,7 @@ func checkGrid(b corpus.Block) error {
 	return nil
 }
 
-// isAscending reports whether positive numbers grow, each larger than the one before.
+// isAscending reports whether the numbers are positive and strictly ascending.
 func isAscending(numbers []int) bool {
 	last := 0
 	for _, n := range numbers {
@@ -136,7 +136,7 @@ func isAscending(numbers []int) bool {
 	return true
 }
 
-// insidePage reports whether left, top, right and bottom lie in their order on a page whose sides are 1 long.
+// insidePage reports whether left, top, right and bottom are in order and within a page of side length 1.
 func insidePage(c []float64) bool {
 	return 0 <= c[0] && c[0] < c[2] && c[2] <= 1 && 0 <= c[1] && c[1] < c[3] && c[3] <= 1
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ItemMark reads the mark that a list item begins with: a bullet, whose ordinal is 0, or a number such as "3.", "(3)",
-// "c)" or "(iv)". A letter with a point is an initial, no mark. Numbers go up to 999 and Roman ones up to 39: a year at
-// the beginning of a line is no mark. "i" in brackets is Roman.
+// ItemMark parses the marker of a list item. A bullet has the ordinal 0; numbers are such as "3.", "(3)", "c)" or
+// "(iv)". A letter with a full stop is an initial and no marker. The limits are 999 for decimal and 39 for Roman
+// numbers, because a year at the start of a line is no marker. "i" in brackets is Roman.
 func ItemMark(word string) (ordinal int, ok bool) {
 	switch word {
 	case "•", "◦", "▪", "■", "●", "○", "‣", "–", "-", "*", "·":
@@ -42,9 +42,9 @@ func ItemMark(word string) (ordinal int, ok bool) {
 	return 0, false
 }
 
-// ItemNumber is the number of a list item as a program writes it: in the styles that HTML's type attribute has, "1",
-// "a", "A", "i" and "I"; "aa" and "AA", where bb follows after aa and not ab; "01" and "1st". Roman numerals from 4000
-// on are decimal. The alphabet and Roman numerals have no zero, for which "a" and "i" give "".
+// ItemNumber formats the number of a list item. The styles of HTML's type attribute are "1", "a", "A", "i" and "I".
+// Others are "aa" and "AA", where bb follows after aa and not ab, "01" and "1st". Roman numerals from 4000 on fall
+// back to decimal. "a" and "i" return "" for zero.
 func ItemNumber(n int, style string) string {
 	switch style {
 	case "a", "A":
@@ -69,10 +69,10 @@ func ItemNumber(n int, style string) string {
 	return strconv.Itoa(n)
 }
 
-// Programs repeat a letter for each round of the alphabet, so that a list of thousands would have marks of hundreds.
-const maxLetters = 20 // of a number in letters
+// maxLetters bounds the styles "aa" and "AA", which repeat a letter for each round of the alphabet.
+const maxLetters = 20 // letters of a number
 
-// ordinalEnding is what English puts behind a number; 11, 12 and 13 are regular.
+// ordinalEnding returns the English ordinal suffix; 11, 12 and 13 end with "th".
 func ordinalEnding(n int) string {
 	switch {
 	case n%100/10 == 1:
@@ -87,7 +87,7 @@ func ordinalEnding(n int) string {
 	return "th"
 }
 
-// inCase writes s in capitals if the style is.
+// inCase returns s in upper case if the style is upper case.
 func inCase(s, style string) string {
 	if style == strings.ToUpper(style) {
 		return strings.ToUpper(s)
@@ -95,7 +95,7 @@ func inCase(s, style string) string {
 	return s
 }
 
-// romanNumeral is a number from 1 to 3999 in small letters; the pairs for 4 and 9 stand among the values.
+// romanNumeral formats a number from 1 to 3999 in lower case. The values include the pairs for 4 and 9.
 func romanNumeral(n int) string {
 	var b strings.Builder
 	for _, part := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Line cleans a single line such as a title: white space collapsed, control characters dropped, cut at 500 runes.
-// Everything that is shown in one line, or kept in metadata, goes through it: titles, names of files, authors.
+// Line normalises a single line: it collapses white space, drops control characters and cuts at 500 runes. It
+// applies to everything that is shown in one line or stored in metadata: titles, file names, authors.
 func Line(s string) string {
 	s = text.Visible(strings.ToValidUTF8(s, ""))
 	s = strings.Map(func(r rune) rune {
@@ -25,8 +25,8 @@ func Line(s string) string {
 	return s
 }
 
-// Slice returns the part of a text between two rune offsets. It is for the beginning of a text, from which it counts.
-// Both are offsets as blocks have them; an end beyond the text is the text's end.
+// Slice returns the part of a text between two rune offsets, as blocks have them. It counts from the start, and is
+// therefore for short offsets. An end beyond the text means the end of the text.
 func Slice(s string, start, end int) string {
 	from := len(s)
 	for at := range s {

@@ -6,40 +6,39 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Section begins a section of an outline. After the first one headings only show where sections begin: the path above
-// blocks has the outline's titles. PDFs have outlines that know more than the size of letters does. level counts from
-// 1.
+// Section begins a section of an outline. After the first call, the heading path of blocks comes from the outline,
+// and headings only mark where its sections begin. The outline of a PDF is more reliable than the size of its
+// letters. level starts at 1.
 func (w *Writer) Section(level int, title string) {
 	w.End()
 	w.outlined = true
 	w.enterSection(level, title)
 }
 
-// LeaveHeadings says that what comes next stands below none of the headings so far. A slide without a title, for one,
-// does not belong to the slide before.
+// LeaveHeadings clears the heading path for the following blocks. For example, a slide without a title does not
+// belong to the slide before.
 func (w *Writer) LeaveHeadings() {
 	w.End()
 	w.leaveSections(0)
 	w.above = nil
 }
 
-// enterSection puts a title on the path, in place of those of its level and below.
+// enterSection replaces the titles of its level and below on the path.
 func (w *Writer) enterSection(level int, title string) {
 	w.leaveSections(level)
 	w.path = append(w.path, heading{level, shortenTitle(strings.Join(strings.Fields(title), " "))})
 	w.above = w.pathTitles()
 }
 
-// leaveSections takes the titles of a level and below off the path; 0 takes all.
+// leaveSections removes the titles of a level and below from the path; 0 removes all.
 func (w *Writer) leaveSections(level int) {
 	for len(w.path) > 0 && w.path[len(w.path)-1].level >= level {
 		w.path = w.path[:len(w.path)-1]
 	}
 }
 
-// headingsAbove returns the titles above b and, when b is a heading, makes it the one below which the next blocks
-// stand. The slice that is returned is shared by all blocks of a section, and never changed afterwards: enterSection
-// makes a new one.
+// headingsAbove returns the titles above b. A heading becomes the last title of the path for the next blocks. All
+// blocks of a section share the returned slice. It is immutable: enterSection allocates a new one.
 func (w *Writer) headingsAbove(b corpus.Block, body string) []string {
 	switch {
 	case b.Kind != corpus.BlockHeading:
@@ -60,7 +59,7 @@ func (w *Writer) pathTitles() (titles []string) {
 	return titles
 }
 
-// shortenTitle cuts a title to what the blocks below it repeat.
+// shortenTitle cuts a title to maxTitle runes, since every block below repeats it.
 func shortenTitle(title string) string {
 	n := 0
 	for i := range title {

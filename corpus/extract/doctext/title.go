@@ -10,8 +10,8 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Placeholders that programs write as the title of a new file, in lower case without digits and punctuation, and the
-// endings of the files that others are made from.
+// placeholders are the titles that programs write into new files, in lower case without digits and punctuation.
+// madeFrom holds the extensions of source files, whose names programs write as titles.
 var (
 	placeholders = []string{
 		"anonymous", "document", "no title", "none", "powerpoint presentation", "presentation", "slide", "unknown",
@@ -24,13 +24,13 @@ var (
 	}
 )
 
-// titleBody is how many bytes of a document's text are searched for the words of its title.
+// titleBody is the number of bytes of a document's text that are searched for the words of its title.
 const titleBody = 256 << 10
 
-// Title returns the title of a document: stated, which the file's properties have, unless the program that made the
-// file put a placeholder there. Then it is seen, the title that a reader sees at the beginning, which may be empty. A
-// stated title is a placeholder if it has no letters, is the name of a file, is one that programs are known for, or if
-// a title is seen and the beginning of body, the document's text, has none of its content words.
+// Title returns the title of a document. stated is the title in the file's properties, and seen the title at the
+// start of the text, which may be empty. It returns seen if stated is a placeholder: without letters, a file name,
+// or a known default of programs. body is the document's text. If seen is not empty, stated is also a placeholder if
+// the start of body contains none of its content words.
 func Title(stated, seen, body string) string {
 	stated = strings.TrimPrefix(stated, "Microsoft Word - ")
 	words := strings.FieldsFunc(strings.ToLower(stated), func(r rune) bool { return !unicode.IsLetter(r) })
@@ -47,8 +47,8 @@ func Title(stated, seen, body string) string {
 	return stated
 }
 
-// FirstHeading returns the text of a heading that the document begins with. Only the first five blocks are looked at: a
-// heading further down is a chapter's.
+// FirstHeading returns the text of a level 1 heading among the first five blocks. A heading further down is a
+// chapter's.
 func FirstHeading(x corpus.Extracted) string {
 	for _, b := range x.Blocks[:min(len(x.Blocks), 5)] {
 		if b.Kind == corpus.BlockHeading && b.Level == 1 {

@@ -1,11 +1,11 @@
-// Package doctext writes canonical text: blocks joined by a blank line, white space and characters normalised, with
-// marks, cells, pages and the places of words kept beside it. Every reader of files writes through its Writer, so the
-// promises of corpus.Block hold for every format; Check holds a result to them. It bounds how many blocks, marks and
-// cells a document may have.
+// Package doctext writes canonical text: normalised blocks separated by a blank line, with marks, cells, pages and
+// word boxes as offsets. Every reader writes through its Writer, so that the guarantees of corpus.Block hold for
+// every format; Check validates a result. It bounds the number of blocks, marks and cells of a document.
 //
 // A reader walks its file and calls Begin, Text and End, or Row and Cell; it never builds text by itself. Offsets in
-// blocks are runes, not bytes, because a browser and a quote count in characters. writer.go fills, cuts and joins
-// blocks, sections.go keeps the path of headings, item.go knows the marks of lists, line.go cleans single lines.
+// blocks are runes, not bytes, because browsers and quotes count in characters. writer.go fills, splits and joins
+// blocks, sections.go keeps the path of headings, item.go parses the markers of lists, line.go normalises single
+// lines.
 package doctext
 
 import (
@@ -20,43 +20,43 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Writer collects blocks. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The zero value is ready.
-// It is not safe for concurrent use. The open block is collected in body, as runes, and offsets in words, cells and its
-// marks count from the body's beginning; End moves them to where the block stands in the whole text.
+// Writer builds the blocks of a document. Begin and End enclose a block; Text, Break, Mark and Cell fill it. The
+// zero value is ready to use. It is not safe for concurrent use. body buffers the runes of the open block. The
+// offsets of its words, cells and marks are relative to body; End converts them to offsets of the whole text.
 type Writer struct {
-	text     strings.Builder // it is not bounded here: see worker.MaxText
+	text     strings.Builder // unbounded here: see worker.MaxText
 	runes    int
 	blocks   []corpus.Block
 	path     []heading
 	open     bool
-	quoting  bool // what comes is a quotation
-	page     int  // that blocks begin on which name none
+	quoting  bool // the next blocks are part of a quotation
+	page     int  // the default page of new blocks
 	block    corpus.Block
 	words    []corpus.WordBox // of the open block
 	body     []rune
-	verbose  bool // keep white space as it is
-	space    bool // a collapsed space waits for the next word
-	serial   int  // of the open block, so that a mark can tell that its block has ended
+	verbose  bool // preserve white space
+	space    bool // a collapsed space is pending
+	serial   int  // number of the open block, so that a mark can detect that its block has ended
 	cells    [][][2]int
-	rows     []int // numbers of the rows of cells in their sheet, if the table has a grid
+	rows     []int // sheet row numbers of cells, if the table has a grid
 	inCell   bool
 	sieve    text.Sieve
 	above    []string // titles of path
-	outlined bool     // the path comes from Section, not from headings
+	outlined bool     // the path is set by Section, not by headings
 	used     used
 }
 
-// heading is a title on the path, with its level from 1.
+// heading is a title on the path. Levels start at 1.
 type heading struct {
 	level int
 	title string
 }
 
-// Grow makes room for a text of so many bytes: one that grows by itself takes several times as much on its way.
+// Grow allocates space for a text of this many bytes. Repeated growth would take several times as much memory.
 func (w *Writer) Grow(bytes int) { w.text.Grow(bytes) }
 
-// Begin opens a block; one that is open ends first. Only Kind, Level, Ordinal, Page, Box, Language, Line, Quote and,
-// of a grid, the columns are taken from b. The text of code keeps its white space, that of other blocks is collapsed.
+// Begin opens a block, after ending an open one. It takes Kind, Level, Ordinal, Page, Box, Language, Line, Quote and
+// the columns of a grid from b. Code preserves white space; in other blocks it is collapsed.
 func (w *Writer) Begin(b corpus.Block) {
 	w.End()
 	w.open = true
@@ -72,25 +72,25 @@ func (w *Writer) Begin(b corpus.Block) {
 	w.verbose, w.space, w.inCell, w.sieve = b.Kind == corpus.BlockCode, false, false, text.Sieve{}
 }
 
-// Quoting says whether the blocks that begin from now on are part of a quotation, whatever they say themselves.
+// Quoting sets whether the following blocks are part of a quotation, regardless of their own Quote.
 func (w *Writer) Quoting(on bool) { w.quoting = on }
 
-// Paging says on which page the blocks stand that begin from now on and name none.
+// Paging sets the page of the following blocks without a page.
 func (w *Writer) Paging(page int) { w.page = page }
 
-// Number begins the text of an ordered list's item with its number as the document writes it, such as "3.".
+// Number writes the number of an ordered list item, such as "3.", at the start of its text.
 func (w *Writer) Number(mark string) {
 	w.Numbered()
 	w.Text(mark + " ")
 }
 
-// Numbered says that the text of the open block, a list's item, begins with the item's number.
+// Numbered marks that the text of the open list item begins with its number.
 func (w *Writer) Numbered() { w.block.Numbered = true }
 
 // Open reports whether a block is open.
 func (w *Writer) Open() bool { return w.open }
 
-// Text adds text to the open block.
+// Text appends text to the open block. Without one it does nothing.
 func (w *Writer) Text(s string) {
 	if !w.open {
 		return
@@ -100,9 +100,8 @@ func (w *Writer) Text(s string) {
 	}
 }
 
-// addRune adds one rune of text. White space is only remembered, and written when a further rune follows, so that none
-// is left at ends of lines and blocks. In code, line feeds, tabs and spaces stay, and a long block is cut at a line's
-// end.
+// addRune appends one rune. White space is pending until a further rune follows, so that lines and blocks never end
+// with it. Code preserves line feeds, tabs and spaces, and a long code block is split at a line's end.
 func (w *Writer) addRune(r rune) {
 	switch {
 	case w.verbose && r == '\n' && len(w.body) >= maxBlock:
@@ -131,7 +130,7 @@ func (w *Writer) addRune(r rune) {
 	}
 }
 
-// flushSpace writes the white space that waits, as one space, unless a line or a cell begins here.
+// flushSpace writes pending white space as one space, except at the start of a line or a cell.
 func (w *Writer) flushSpace() {
 	if w.space && !w.atLineStart() {
 		w.body = append(w.body, ' ')
@@ -147,21 +146,21 @@ func (w *Writer) atLineStart() bool {
 	return n == 0 || w.body[n-1] == '\n'
 }
 
-// cellStart is where the open cell begins in the body.
+// cellStart returns the offset of the open cell in the body.
 func (w *Writer) cellStart() int {
 	row := w.cells[len(w.cells)-1]
 	return row[len(row)-1][0]
 }
 
-// Dropped reports whether canonical text never holds r: control characters, byte order marks, soft hyphens,
-// surrogates, and what is text.Hidden.
+// Dropped reports whether canonical text never contains r. These are control characters, byte order marks, soft
+// hyphens, surrogates, and text.Hidden.
 func Dropped(r rune) bool {
 	return text.Hidden(r) || r != '\n' && r != '\t' && unicode.IsControl(r) || r == 0xFEFF || r == 0xAD ||
 		r >= 0xFFFE && r <= 0xFFFF ||
 		r >= 0xD800 && r <= 0xDFFF
 }
 
-// Break adds a line break inside the open block; in a table's cell it is a space.
+// Break adds a line break to the open block. In a table cell it is a space.
 func (w *Writer) Break() {
 	if !w.open {
 		return
@@ -175,9 +174,9 @@ func (w *Writer) Break() {
 	}
 }
 
-// Mark opens inline formatting and returns the function that closes it, which is called once. Links to anything but
-// http, https and mailto are no marks. Marks that turn out empty are dropped, and so are those whose block ended before
-// they were closed: a mark lies in one block.
+// Mark opens inline formatting and returns the function that closes it, which is called once. Links other than http,
+// https and mailto are ignored. A mark is dropped if it is empty, or if its block ended before it was closed, since
+// a mark belongs to one block.
 func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	if !w.open || kind == "link" && !safeLink(href) {
 		return func() {}
@@ -191,15 +190,15 @@ func (w *Writer) Mark(kind, href string) (closeMark func()) {
 	}
 }
 
-// safeLink keeps addresses that would run something, such as "javascript:", off the page, and those of more than 2000
-// bytes.
+// safeLink validates a link target. It rejects schemes that execute code, such as "javascript:", and targets of more
+// than 2000 bytes.
 func safeLink(href string) bool {
 	u, err := url.Parse(href)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto") && len(href) <= 2000
 }
 
-// SheetRow is Row for a table with a grid. n is the row's number in its sheet. Numbers count from 1 and must grow from
-// row to row.
+// SheetRow is Row for a table with a grid. n is the row's number in its sheet. Row numbers start at 1 and must
+// ascend.
 func (w *Writer) SheetRow(n int) {
 	w.Row()
 	if w.open && w.block.Grid != nil && len(w.cells) > 0 {
@@ -207,8 +206,8 @@ func (w *Writer) SheetRow(n int) {
 	}
 }
 
-// Row begins a table's next row, Cell its next cell. Cells are separated by " | " and rows by a line break. In a block
-// that is no table, which happens after one was cut, they write lines and bars without cells.
+// Row begins the next row of a table. Rows are separated by a line break, and cells by " | ". In a block other than
+// a table, as after a split, Row and Cell write lines and bars without cells.
 func (w *Writer) Row() {
 	w.endCell()
 	if w.open && len(w.body) >= maxBlock {
@@ -223,7 +222,7 @@ func (w *Writer) Row() {
 	}
 }
 
-// Cell begins the next cell of the row that Row began.
+// Cell begins the next cell of the current row.
 func (w *Writer) Cell() {
 	if w.open && w.block.Kind != corpus.BlockTable && !w.atLineStart() {
 		w.body = append(w.body, ' ', '|', ' ')
@@ -246,7 +245,7 @@ func (w *Writer) Cell() {
 	w.inCell = true
 }
 
-// endCell notes where the open cell ends. White space that waits there belongs to no cell.
+// endCell sets the end of the open cell. Pending white space belongs to no cell.
 func (w *Writer) endCell() {
 	w.space = false
 	if !w.inCell {
@@ -257,9 +256,8 @@ func (w *Writer) endCell() {
 	w.inCell = false
 }
 
-// End closes the open block and adds it, unless it holds nothing but white space. shift moves an offset of the body to
-// the whole text: what lay in white space that was trimmed moves to the block's edge, and what is empty then is
-// dropped.
+// End closes the open block and appends it, unless it is blank. shift converts an offset of the body to one of the
+// whole text. An offset in trimmed white space moves to the block's edge, and empty ranges are dropped.
 func (w *Writer) End() {
 	if !w.open {
 		return
@@ -318,8 +316,8 @@ func (w *Writer) End() {
 	w.blocks = append(w.blocks, b)
 }
 
-// trimBody returns the range of the body without the white space around it. A table keeps its ends, since empty cells
-// are cells; code keeps the indentation of its first line.
+// trimBody returns the range of the body without surrounding white space. A table is not trimmed, since empty cells
+// are cells. Code keeps the indentation of its first line.
 func (w *Writer) trimBody() (from, to int) {
 	to = len(w.body)
 	blank := func(r rune) bool { return unicode.IsSpace(r) }
@@ -341,7 +339,7 @@ func (w *Writer) trimBody() (from, to int) {
 	return from, to
 }
 
-// hasContent reports whether the block says anything; a table of empty cells does not.
+// hasContent reports whether the block has text. A table of empty cells has none.
 func (w *Writer) hasContent() bool {
 	if len(w.cells) == 0 {
 		return strings.TrimSpace(string(w.body)) != ""
@@ -356,9 +354,8 @@ func (w *Writer) hasContent() bool {
 	return false
 }
 
-// Word adds a word of a page to the open block and where it stands. A word whose box is empty has no place. Boxes have
-// offsets inside of s: a word that is hyphenated over two lines has two. Normalising may have shortened the word, so
-// that the ends are cut to what was written.
+// Word appends a word of a page with its boxes. The boxes have offsets inside s: a word that is hyphenated over two
+// lines has two. Normalising may have shortened the word, so the ends are cut to the written text.
 func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	if !w.open {
 		return
@@ -372,40 +369,40 @@ func (w *Writer) Word(s string, boxes ...corpus.WordBox) {
 	}
 }
 
-// Result ends the last block and returns the text and its blocks. The Writer must not be used afterwards, as the result
-// shares its blocks.
+// Result ends the last block and returns the text and its blocks. The Writer must not be used afterwards, as the
+// result shares its blocks.
 func (w *Writer) Result() corpus.Extracted {
 	w.End()
 	return corpus.Extracted{Text: w.text.String(), Blocks: w.blocks, Meta: map[string]any{}}
 }
 
-// Bounds of what a Writer makes of a text. What goes beyond keeps its words and loses its form: a long block is cut,
-// many short ones become one, the rest of a large table becomes lines of text, and inline marks are left out.
+// Bounds of the structure of a document. Beyond them text keeps its words and loses structure. A long block is split
+// and many short ones are joined. The rest of a large table becomes lines of text, and inline marks are dropped.
 const (
 	MaxCells  = 200_000 // of all tables
 	MaxBlocks = 200_000
 
-	maxBlock    = 32 << 10 // runes of a block, after which it is cut
-	maxWord     = 1000     // runes that are looked through for the end of a word
-	maxColumns  = 80       // runes of a table's header as the blocks that go on from it repeat it
-	maxTitle    = 200      // runes of a heading as the blocks below it repeat it
-	fewBlocks   = 8000     // of any size; beyond them each block needs as many runes on average as the next line says
+	maxBlock    = 32 << 10 // runes of a block, after which it is split
+	maxWord     = 1000     // runes after maxBlock within which a split waits for the end of a word
+	maxColumns  = 80       // runes of a table's header that split blocks repeat
+	maxTitle    = 200      // runes of a heading that the blocks below it repeat
+	fewBlocks   = 8000     // blocks of any size; beyond them a document needs runesPer runes for each further block
 	runesPer    = 128
-	joinedBlock = 2000      // runes of a block that short ones are joined in
-	fewMarks    = 10_000    // anywhere; beyond them one for every 32 runes
-	fewLinks    = 256 << 10 // bytes of all links' addresses; beyond them 4 for every rune
+	joinedBlock = 2000      // runes of a block of joined short ones
+	fewMarks    = 10_000    // marks of any density; beyond them one for every 32 runes
+	fewLinks    = 256 << 10 // bytes of all link targets; beyond them 4 for every rune
 )
 
-// used counts what is bounded. It belongs to one Writer, and only grows.
+// used counts the bounded resources of a Writer.
 type used struct {
 	cells  int
 	marks  int
 	links  int
-	joined bool // the last block is one that short ones are joined in
+	joined bool // the last block is one of joined short blocks
 }
 
-// takeMark reports whether there may be one more mark in a text of so many runes. The more text a document has, the
-// more marks it may have: only documents made to be dense in marks lose some.
+// takeMark reports whether one more mark is allowed in a text of this many runes, and counts it. The limit grows
+// with the text, so that only documents made to be dense in marks lose some.
 func (u *used) takeMark(href, runes int) bool {
 	if u.marks >= fewMarks+runes/32 || u.links+href > fewLinks+4*runes {
 		return false
@@ -414,9 +411,8 @@ func (u *used) takeMark(href, runes int) bool {
 	return true
 }
 
-// isLong reports whether the open block, which has maxBlock runes, is to be cut here: rather between words than in one,
-// and rather between rows than in a cell. A cell may be four times as long as a block, and a word maxWord runes longer,
-// before they are cut anyway.
+// isLong reports whether the open block of maxBlock runes may be split here. It prefers to split between words and
+// between rows. The limits are four times maxBlock within a cell, and maxWord more runes within a word.
 func (w *Writer) isLong() bool {
 	if w.inCell {
 		return len(w.body) >= 4*maxBlock
@@ -424,9 +420,9 @@ func (w *Writer) isLong() bool {
 	return w.space || len(w.body) >= maxBlock+maxWord
 }
 
-// cutBlock ends the open block and goes on in another one like it. A table that has too many cells goes on as text. A
-// heading or a list item goes on as a paragraph: two halves of a heading would be two headings. A table's part repeats
-// its header's columns in Columns, so that a passage of it can still be understood.
+// cutBlock ends the open block and continues in another one of its kind. A table with too many cells continues as
+// text. A heading or a list item continues as a paragraph: two halves of a heading would be two headings. A part of
+// a table repeats its header in Columns, as context for its passages.
 func (w *Writer) cutBlock() {
 	b := w.block
 	if b.Kind == corpus.BlockHeading || b.Kind == corpus.BlockList ||
@@ -445,7 +441,7 @@ func (w *Writer) cutBlock() {
 	w.block.Columns = columns
 }
 
-// countLines returns how many lines end in a text.
+// countLines returns the number of line feeds.
 func countLines(body []rune) (n int) {
 	for _, r := range body {
 		if r == '\n' {
@@ -455,10 +451,10 @@ func countLines(body []rune) (n int) {
 	return n
 }
 
-// joinShort adds the text of a block to the one before where a document has more short blocks than any person would
-// write. It reports whether it did. Blocks of pages stay apart, as they have places, while there are not too many. What
-// is joined loses its kind, its marks and its cells and becomes a paragraph of lines. Without this a log of a million
-// lines would be a million blocks.
+// joinShort appends a block's text to the previous block in a document with implausibly many short blocks. It
+// reports whether it did. Otherwise a log of a million lines would be a million blocks. Blocks of pages have boxes,
+// and are joined only near MaxBlocks. Joined blocks lose their kind, marks and cells, and become a paragraph of
+// lines.
 func (w *Writer) joinShort(body string) bool {
 	n, last := utf8.RuneCountInString(body), len(w.blocks)-1
 	if w.block.Page > 0 && last < MaxBlocks*3/4 || w.block.Grid != nil || n >= joinedBlock {

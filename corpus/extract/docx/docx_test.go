@@ -91,7 +91,7 @@ func read(t *testing.T, f corpus.File) corpus.Extracted {
 	return x
 }
 
-// para is a paragraph in a style and a list: "Titel", "1/0" or empty.
+// para returns a paragraph in a style or a list: "Titel", "1/0" or empty.
 func para(form, text string) string {
 	properties := ""
 	if num, level, listed := strings.Cut(form, "/"); listed {
@@ -105,7 +105,7 @@ func para(form, text string) string {
 	return `<w:p><w:pPr>` + properties + `</w:pPr>` + text + `</w:p>`
 }
 
-// shown are the blocks of a document, a line each: "h1 Title", "p text", "l2 1.1 item", "t a | b".
+// shown formats the blocks of a document, one per line: "h1 Title", "p text", "l2 1.1 item", "t a | b".
 func shown(x corpus.Extracted) []string {
 	var lines []string
 	kinds := map[corpus.BlockKind]string{

@@ -3,14 +3,14 @@ package docx
 import "strings"
 
 const (
-	// Fields of real files lie two or three in each other, such as a page number in a condition.
-	maxFields      = 100  // in each other
+	// Fields of real files are nested two or three deep, such as a page number in a condition.
+	maxFields      = 100  // nesting depth
 	maxInstruction = 4000 // bytes
 )
 
-// fieldChar begins a field, turns to its result, or ends it. A complex field (§17.16.18) is three of these characters
-// in different runs, with its instruction between the first two and its result between the last two. It may go on over
-// several paragraphs, which is why the parser keeps it. An end without a beginning does nothing.
+// fieldChar handles the begin, the separator or the end of a complex field (§17.16.18). These are three characters
+// in different runs, with the instruction between the first two and the result between the last two. A field may
+// extend over several paragraphs, so that its state is in the parser. An end without a begin is ignored.
 func (p *parser) fieldChar(kind string) {
 	switch n := len(p.fields); kind {
 	case "begin":
@@ -26,8 +26,8 @@ func (p *parser) fieldChar(kind string) {
 	}
 }
 
-// isShown reports whether text is shown here: no field's instruction, and no page number. Page numbers are those of
-// Word's last layout, which is not that of the pages shown here.
+// isShown reports whether text is displayed here. Field instructions and page numbers are not. Page numbers are
+// those of Word's last layout, which differs from the pages rendered here.
 func (p *parser) isShown() bool {
 	for i := range p.fields {
 		if !p.fields[i].result {
@@ -41,14 +41,14 @@ func (p *parser) isShown() bool {
 	return true
 }
 
-// name is the first word of the instruction, in capitals: "HYPERLINK", "REF", "TOC".
+// name returns the first word of the instruction, in upper case: "HYPERLINK", "REF", "TOC".
 func (f *field) name() string {
 	name, _, _ := strings.Cut(strings.TrimSpace(f.instruction.String()), " ")
 	return strings.ToUpper(name)
 }
 
-// fieldLink is the address of the field HYPERLINK that text is the result of. The address is the first word in
-// quotation marks; switches such as \l for a place in the same file are not links here.
+// fieldLink returns the URL of the enclosing HYPERLINK field, "" without one. It is the first quoted word. Switches,
+// such as \l for a place in the same file, are not links here.
 func (p *parser) fieldLink() string {
 	for i := range p.fields {
 		if p.fields[i].name() != "HYPERLINK" {

@@ -10,8 +10,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// noteID is a foot- or endnote: "footnote" or "endnote", and its id. Foot- and endnotes have ids of their own, which
-// may be equal.
+// noteID identifies a foot- or endnote: "footnote" or "endnote", and its id. The two kinds have separate ids.
 type noteID struct{ kind, id string }
 
 // note is a note that is written below the block that refers to it.
@@ -20,8 +19,8 @@ type note struct {
 	id   noteID
 }
 
-// readNotes reads foot- and endnotes. Their separators are none. Footnotes and endnotes stand in two parts (§17.11),
-// with types "separator" and "continuationSeparator" for the lines above them on a page.
+// readNotes parses foot- and endnotes, which are in two parts (§17.11). Entries of the types "separator" and
+// "continuationSeparator" are lines on a page, and are skipped.
 func (r *reader) readNotes() error {
 	r.notes = map[noteID][]string{}
 	for _, kind := range []string{"footnote", "endnote"} {
@@ -47,7 +46,7 @@ func (r *reader) readNotes() error {
 	return nil
 }
 
-// readNote keeps the text of a note's paragraphs, without formatting.
+// readNote stores the text of a note's paragraphs without formatting.
 func (r *reader) readNote(p *parser, id noteID) error {
 	return p.blocks(func(n node) error {
 		if n.paragraph != nil && !n.paragraph.isBlank() {
@@ -57,9 +56,8 @@ func (r *reader) readNote(p *parser, id noteID) error {
 	})
 }
 
-// referTo notes that a paragraph refers to a note, and returns the note's number. Notes are numbered as they come,
-// endnotes in Roman numerals. That is how Word numbers them unless a section says otherwise. A note that has no text
-// has no number, and the mark is "".
+// referTo adds a note's reference to a paragraph, and returns the note's number. Notes are numbered in order of
+// reference, endnotes in Roman numerals, which is Word's default. For a note without text it returns "".
 func (r *reader) referTo(id noteID, from *paragraph) (mark string) {
 	if len(r.notes[id]) == 0 {
 		return ""
@@ -73,9 +71,9 @@ func (r *reader) referTo(id noteID, from *paragraph) (mark string) {
 	return mark
 }
 
-// flushNotes writes the notes that the block before referred to, each as a paragraph. A reader finds a note right below
-// the text that needs it, not at the end of a page that doesn't exist here. Each note is written once: what refers to
-// it again has the mark alone.
+// flushNotes writes the notes that the previous block refers to, each as a paragraph. Notes are directly below the
+// text that needs them, because there is no page end here. Each note is written once; further references only have
+// its number.
 func (r *reader) flushNotes() {
 	waiting := r.waiting
 	r.waiting = nil

@@ -8,29 +8,29 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// listRef is the list and the level that a paragraph belongs to. numSaid and levelSaid tell what was written from what
-// is zero: a paragraph may say one of them and leave the other to its style.
+// listRef is the list and level of a paragraph. numSaid and levelSaid distinguish explicit values from zero values,
+// because a paragraph may set one and inherit the other from its style.
 type listRef struct {
-	num                string // id of the list; "0": none
+	num                string // id of the list; "0": no list
 	level              int
 	numSaid, levelSaid bool
 }
 
-// §17.9.6 allows the levels 0 to 8.
+// The valid levels are 0 to 8 (§17.9.6).
 const levels = 9 // of a list
 
-// level is how one level of a list is numbered. The zero value of start is what §17.9 has for a missing one.
+// level is the numbering of one list level. The zero value of start is the default of §17.9.
 type level struct {
 	format  string // "decimal", "lowerLetter", "bullet", …
-	text    string // "%1.%2)" with the numbers of levels from 1
+	text    string // format string "%1.%2)" with the numbers of levels from 1
 	start   int
-	restart int    // the level from 1 whose items start this one anew; 0: never; -1: every level above
-	legal   bool   // all numbers are written as decimals
-	style   string // the paragraph style that is tied to this level
+	restart int    // the level from 1 whose items restart this one; 0: never; -1: every level above
+	legal   bool   // all numbers are decimal
+	style   string // the paragraph style of this level
 }
 
-// abstract is a definition that lists share, with their counters: Word counts on through all lists of a definition. In
-// the file it is an abstractNum. styleLink is the style in which the levels really stand.
+// abstract is a numbering definition (abstractNum) that lists share, with its counters: Word continues the numbers
+// through all lists of a definition. styleLink is the style that defines the levels.
 type abstract struct {
 	levels    [levels]level
 	counters  [levels]int
@@ -38,21 +38,21 @@ type abstract struct {
 	styleLink string
 }
 
-// number is a list: a definition and what this list has otherwise. In the file it is a num, to which paragraphs refer.
-// levels and starts are its overrides, by level from 0.
+// number is a list (num), to which paragraphs refer: a definition with overrides. levels and starts are the
+// overrides, by level from 0.
 type number struct {
 	abstract string
 	levels   map[int]level
-	starts   map[int]int // where the first item of this list starts anew
+	starts   map[int]int // restart values for the first item of this list
 }
 
-// numbering are all lists of a document.
+// numbering holds all lists of a document.
 type numbering struct {
 	abstracts map[string]*abstract
 	numbers   map[string]*number
 }
 
-// readNumbering reads the part with all lists. A document without lists has no such part, and gets an empty result.
+// readNumbering parses the numbering part. Without one it returns an empty result.
 func readNumbering(p *ooxml.Package, part string) (numbering, error) {
 	n := numbering{abstracts: map[string]*abstract{}, numbers: map[string]*number{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
@@ -71,7 +71,7 @@ func readNumbering(p *ooxml.Package, part string) (numbering, error) {
 	return n, err
 }
 
-// readAbstract reads an abstractNum. Levels beyond the ninth are read and dropped.
+// readAbstract parses an abstractNum. Levels beyond the ninth are dropped.
 func (n *numbering) readAbstract(d *ooxml.Decoder, id string) error {
 	a := &abstract{}
 	n.abstracts[id] = a
@@ -91,7 +91,7 @@ func (n *numbering) readAbstract(d *ooxml.Decoder, id string) error {
 	})
 }
 
-// readLevel reads a lvl element.
+// readLevel parses a lvl element.
 func readLevel(d *ooxml.Decoder) (level, error) {
 	l := level{restart: -1, format: "decimal"}
 	err := d.Children(func(e xml.StartElement) error {
@@ -108,7 +108,7 @@ func readLevel(d *ooxml.Decoder) (level, error) {
 			l.legal = ooxml.IsOn(e)
 		case "pStyle":
 			l.style = ooxml.Attr(e, "val")
-		case "AlternateContent": // a format of a later version of Word; what follows it is for all
+		case "AlternateContent": // a format of a later version of Word; the fallback follows
 			return d.Skip()
 		}
 		return d.Skip()
@@ -116,7 +116,7 @@ func readLevel(d *ooxml.Decoder) (level, error) {
 	return l, err
 }
 
-// readNumber reads a num element with its overrides.
+// readNumber parses a num element with its overrides.
 func (n *numbering) readNumber(d *ooxml.Decoder, id string) error {
 	num := &number{levels: map[int]level{}, starts: map[int]int{}}
 	n.numbers[id] = num
@@ -142,17 +142,17 @@ func (n *numbering) readNumber(d *ooxml.Decoder, id string) error {
 	})
 }
 
-// item is a paragraph's place in a list as Word shows it.
+// item is a paragraph's displayed place in a list.
 type item struct {
 	level   int    // from 1
 	ordinal int    // 0 for a bullet
 	mark    string // "1.1.a)", empty for a bullet
 }
 
-// next counts a paragraph in its list and returns what Word puts before it; ok is false for one in no list. It changes
-// the counters, so that it must be called exactly once for each paragraph of a list, in the order of the text, and for
-// empty ones as well. First the paragraph's own level is counted or started; then levels below begin anew, unless they
-// say that they restart elsewhere; then levels above that had no item count as begun, so that "2.1" can be written.
+// next increments the counters for a paragraph in a list, and returns its displayed number. ok is false for a
+// paragraph in no list. It must be called exactly once for each paragraph of a list, in text order, including empty
+// ones. First the paragraph's level is incremented or started. Then the levels below restart, unless their restart
+// level differs. Finally, skipped levels above are started, so that "2.1" can be formatted.
 func (n *numbering) next(ref listRef) (it item, ok bool) {
 	num := n.numbers[ref.num]
 	if num == nil || ref.level < 0 || ref.level >= levels {
@@ -175,7 +175,7 @@ func (n *numbering) next(ref listRef) (it item, ok bool) {
 			a.begun[below] = false
 		}
 	}
-	for above := range ref.level { // a level that was left out counts as its first
+	for above := range ref.level { // a skipped level counts as its first item
 		if !a.begun[above] {
 			a.counters[above], a.begun[above] = num.level(a, above).start, true
 		}
@@ -193,7 +193,7 @@ func (n *numbering) next(ref listRef) (it item, ok bool) {
 	return it, true
 }
 
-// level is how a list numbers one of its levels: by its override, else by the definition.
+// level returns the numbering of a level: the override, else that of the definition.
 func (num *number) level(a *abstract, at int) level {
 	if l, ok := num.levels[at]; ok {
 		return l
@@ -201,8 +201,8 @@ func (num *number) level(a *abstract, at int) level {
 	return a.levels[at]
 }
 
-// levelOfStyle is the level of a list that a style is tied to, else the one that the style itself says. Headings are
-// numbered in this way: each level of one list is tied to the style of a heading (§17.9.23).
+// levelOfStyle returns the list level of a paragraph style, else the level set in the style. Headings are numbered
+// like this: each level of a list has the style of a heading (§17.9.23).
 func (n *numbering) levelOfStyle(by listRef, style string) (int, bool) {
 	num := n.numbers[by.num]
 	if num == nil || n.abstracts[num.abstract] == nil {
@@ -216,8 +216,8 @@ func (n *numbering) levelOfStyle(by listRef, style string) (int, bool) {
 	return by.level, by.levelSaid
 }
 
-// mark is a level's text with the numbers of the levels that it names. "%1" stands for the number of the first level,
-// up to "%9". In a legal list all of them are decimals, whatever the levels above look like by themselves.
+// mark formats a level's format string with the numbers of its levels. "%1" to "%9" are the numbers of the levels.
+// In a legal list all numbers are decimal.
 func (num *number) mark(a *abstract, l level) string {
 	var b strings.Builder
 	for i := 0; i < len(l.text); i++ {
@@ -236,14 +236,14 @@ func (num *number) mark(a *abstract, l level) string {
 	return doctext.Line(b.String())
 }
 
-// styleOf has Word's formats of numbers as doctext.ItemNumber knows them; in one that is not known here a number is
-// decimal. The names are those of ST_NumberFormat (§17.18.59).
+// styleOf maps Word's number formats, the values of ST_NumberFormat (§17.18.59), to the styles of
+// doctext.ItemNumber. Others fall back to decimal.
 var styleOf = map[string]string{
 	"lowerLetter": "aa", "upperLetter": "AA", "lowerRoman": "i", "upperRoman": "I", "decimalZero": "01",
 	"ordinal": "1st",
 }
 
-// written is a number in one of Word's formats.
+// written formats a number in one of Word's formats.
 func written(n int, format string) string {
 	if format == "none" || format == "bullet" {
 		return ""

@@ -7,16 +7,16 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// paragraph reads a p element (§17.3.1).
+// paragraph parses a p element (§17.3.1).
 func (p *parser) paragraph() (*paragraph, error) {
 	para := &paragraph{}
 	err := p.inline(para, "")
 	return para, err
 }
 
-// inline reads the content of a paragraph, or of an element inside it, whose text leads to link. Insertions are read as
-// if they were accepted, and deletions are counted and left out. A simple field has its instruction in an attribute and
-// its result inside. Elements that only group text, such as smart tags and content controls, are gone through.
+// inline parses the content of a paragraph, or of an element inside it. link is the link of its text. Insertions are
+// read as accepted, and deletions are counted and skipped. A simple field has its instruction in an attribute and
+// its result inside. It descends into grouping elements, such as smart tags and content controls.
 func (p *parser) inline(to *paragraph, link string) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -27,7 +27,7 @@ func (p *parser) inline(to *paragraph, link string) error {
 		case "hyperlink":
 			return p.inline(to, p.target(ooxml.Attr(e, "id"), link))
 		case "fldSimple":
-			// All that a simple field holds is its result, so that it begins with it.
+			// A simple field contains only its result.
 			p.fields = append(p.fields, field{result: true})
 			f := &p.fields[len(p.fields)-1]
 			f.instruction.WriteString(ooxml.Attr(e, "instr"))
@@ -48,15 +48,15 @@ func (p *parser) inline(to *paragraph, link string) error {
 	})
 }
 
-// paragraphProperties reads what a paragraph says of its structure. outlineLvl counts from 0, and 9 is body text. A
-// tracked deletion of the paragraph's mark joins it with the next one.
+// paragraphProperties parses the structure properties of a paragraph. outlineLvl starts at 0, and 9 is body text. A
+// tracked deletion of the paragraph mark joins the paragraph with the next one.
 func (p *parser) paragraphProperties(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "pStyle":
 			to.style = ooxml.Attr(e, "val")
 		case "outlineLvl":
-			// Kept from 1, so that 0 is a paragraph that says nothing of it.
+			// Stored from 1, so that 0 means that it is not set.
 			to.outline = min(ooxml.IntAttr(e, "val", bodyText-1)+1, bodyText)
 		case "numPr":
 			return readListRef(p.d, &to.list)
@@ -72,7 +72,7 @@ func (p *parser) paragraphProperties(to *paragraph) error {
 	})
 }
 
-// target is the address that a relation leads to, otherwise if it leads nowhere outside the file.
+// target returns the external URL of a relationship, else otherwise.
 func (p *parser) target(id, otherwise string) string {
 	if r, ok := p.relations[id]; ok && r.External {
 		return r.Target
@@ -80,9 +80,9 @@ func (p *parser) target(id, otherwise string) string {
 	return otherwise
 }
 
-// run reads a run. Its properties come first. add takes text only where it is shown: not in hidden runs and not in
-// instructions of fields. A page break is a space, since the text goes on behind it. Of a word with its reading above
-// it (ruby) the word is kept. References to notes become their marks, raised.
+// run parses a run. Its properties are first. add appends text only where it is displayed: not in hidden runs and
+// field instructions. A page break becomes a space, since the text continues after it. Of ruby text the base is
+// read. References to notes become superscript numbers.
 func (p *parser) run(to *paragraph, link string) error {
 	var form run
 	hidden := false
@@ -92,7 +92,7 @@ func (p *parser) run(to *paragraph, link string) error {
 		}
 		one := form
 		one.text = text
-		// A hyperlink element goes before a field around it.
+		// A hyperlink element takes precedence over an enclosing field.
 		if one.link = link; link == "" {
 			one.link = p.fieldLink()
 		}
@@ -116,13 +116,13 @@ func (p *parser) run(to *paragraph, link string) error {
 				add(" ")
 			}
 		case "noBreakHyphen":
-			// The hyphen where no line may break, U+2011.
+			// The non-breaking hyphen, U+2011.
 			add("\u2011")
 		case "sym":
 			add(symbol(ooxml.Attr(e, "font"), ooxml.Attr(e, "char")))
 		case "instrText":
 			text, err := p.d.Text()
-			// The instruction may be cut into several runs; it is bounded, as only the address in it is wanted.
+			// The instruction may be split into several runs; it is bounded, as only its URL is needed.
 			if n := len(p.fields); n > 0 && !p.fields[n-1].result && p.fields[n-1].instruction.Len() < maxInstruction {
 				p.fields[n-1].instruction.WriteString(text)
 			}
@@ -153,8 +153,8 @@ func (p *parser) run(to *paragraph, link string) error {
 	return p.d.Children(content)
 }
 
-// runProperties reads formatting that says something: emphasis and superscript. Hidden text (vanish) is hidden in print
-// too; webHidden is so only in a browser, and is read.
+// runProperties parses formatting with meaning: emphasis and superscript. Hidden text (vanish) is hidden in print
+// too; webHidden is hidden only in a browser, and is read.
 func (p *parser) runProperties(form *run, hidden *bool) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -171,9 +171,9 @@ func (p *parser) runProperties(form *run, hidden *bool) error {
 	})
 }
 
-// boxes reads the text boxes of a drawing, and the words of its charts and diagrams. Boxes are written behind the
-// paragraph in which they are anchored, as blocks of their own. A field that is open outside of a box does not reach
-// into it, so that a box has a parser of its own.
+// boxes parses the text boxes of a drawing, and the words of its charts and diagrams. Boxes are written as separate
+// blocks after the paragraph that anchors them. An open field does not extend into a box, so that a box has a
+// separate parser.
 func (p *parser) boxes(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -191,7 +191,7 @@ func (p *parser) boxes(to *paragraph) error {
 	})
 }
 
-// graphic reads the words of a chart or a diagram, or else the text boxes of a shape. Each line becomes a paragraph.
+// graphic parses the words of a chart or a diagram, else the text boxes of a shape. Each line becomes a paragraph.
 func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
 	lines, err := p.r.pack.GraphicLines(e, p.relations, true)
 	if err != nil {
@@ -203,8 +203,8 @@ func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
 	return p.boxes(to)
 }
 
-// formula reads the text of a formula. It is the text in reading order, with "/" in fractions: 1/2 must not become 12
-// (Office Math, chapter 22.1).
+// formula parses the text of a formula (Office Math, chapter 22.1) in reading order. Fractions get a "/": 1/2 must
+// not become 12.
 func (p *parser) formula(to *paragraph) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {

@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// parser reads the XML of one part into nodes. Each method begins where an element has begun and reads to its end, see
-// ooxml.Decoder.
+// parser parses the XML of one part into nodes. Each method starts after a start tag and reads to the element's end,
+// see ooxml.Decoder.
 type parser struct {
 	r         *reader
 	d         *ooxml.Decoder
@@ -16,15 +16,15 @@ type parser struct {
 	fields    []field
 }
 
-// field is a field whose text is being read. Its instruction is not shown, its result is.
+// field is a field that is being parsed. Its result is displayed, its instruction is not.
 type field struct {
 	instruction strings.Builder
-	result      bool // what comes now is the result
+	result      bool // the following text is the result
 }
 
-// blocks reads the paragraphs and tables inside the element that began last, and hands over each when it is whole.
-// Content controls, custom XML and insertions are gone through. A paragraph whose mark was deleted is not handed over:
-// its runs are carried to the next one, of which they are the beginning.
+// blocks parses the paragraphs and tables inside the current element, and calls emit for each complete one. It
+// descends into content controls, custom XML and insertions. A paragraph whose mark was deleted is not emitted: its
+// runs are prepended to the next one.
 func (p *parser) blocks(emit func(node) error) error {
 	var carried []run
 	return p.d.Children(func(e xml.StartElement) error {
@@ -34,7 +34,7 @@ func (p *parser) blocks(emit func(node) error) error {
 			if err != nil {
 				return err
 			}
-			// What was carried stands before the later paragraph's own text, whose style and list count.
+			// The later paragraph's style and list apply to the carried runs.
 			para.runs = append(carried, para.runs...)
 			if carried = nil; para.joined {
 				carried = para.runs
@@ -59,8 +59,8 @@ func (p *parser) blocks(emit func(node) error) error {
 	})
 }
 
-// alternative reads the first choice of several forms of the same content. AlternateContent (ECMA-376 part 3) has the
-// form for newer programs first and a fallback for older ones behind it. Reading both would write a text twice.
+// alternative reads the first of several alternatives of the same content. AlternateContent (ECMA-376 part 3) has
+// the one for newer programs first and a fallback for older ones after it. Reading both would duplicate the text.
 func (p *parser) alternative(read func() error) error {
 	done := false
 	return p.d.Children(func(e xml.StartElement) error {
@@ -72,7 +72,7 @@ func (p *parser) alternative(read func() error) error {
 	})
 }
 
-// collect reads the nodes inside an element, where they can't be written yet.
+// collect returns the nodes inside an element for writing them later.
 func (p *parser) collect() (nodes []node, err error) {
 	err = p.blocks(func(n node) error {
 		nodes = append(nodes, n)
@@ -81,15 +81,15 @@ func (p *parser) collect() (nodes []node, err error) {
 	return nodes, err
 }
 
-// table reads a tbl element (§17.4) whole: whether it is data or a layout is known at its end only.
+// table parses a whole tbl element (§17.4), because a layout table is detected only at its end.
 func (p *parser) table() (*table, error) {
 	t := &table{}
 	err := p.rows(t)
 	return t, err
 }
 
-// rows reads the rows of a table (§17.4). One that was deleted as a tracked change is counted and left out. The context
-// is looked at after each row, as a table may be the whole document.
+// rows parses the rows of a table (§17.4). Rows with a tracked deletion are counted and skipped. The context is
+// checked after each row, as a table may be the whole document.
 func (p *parser) rows(t *table) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -112,10 +112,10 @@ func (p *parser) rows(t *table) error {
 	})
 }
 
-// It keeps a forged span from filling memory with cells.
-const maxSpan = 100 // columns that one cell may take
+// maxSpan prevents a malicious span from exhausting memory.
+const maxSpan = 100 // columns of one cell
 
-// cells reads the cells of a row. Columns that the row leaves empty at its beginning (gridBefore) are one empty cell.
+// cells parses the cells of a row. Leading skipped columns (gridBefore) become one empty cell.
 func (p *parser) cells(row *[]cell, deleted *bool) error {
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -142,8 +142,7 @@ func (p *parser) cells(row *[]cell, deleted *bool) error {
 	})
 }
 
-// cell reads one cell. A cell that goes on from the one above or before it (vMerge, hMerge) is empty: its text stands
-// where the merged cell begins.
+// cell parses one cell. A continued cell of a merged range (vMerge, hMerge) is empty: its text is in the first cell.
 func (p *parser) cell() (cell, error) {
 	c := cell{span: 1}
 	continued := false
@@ -156,7 +155,7 @@ func (p *parser) cell() (cell, error) {
 				case "gridSpan":
 					c.span = min(max(ooxml.IntAttr(e, "val", 1), 1), maxSpan)
 				case "vMerge", "hMerge":
-					// Without a value it means "continue".
+					// The default value is "continue".
 					continued = ooxml.Attr(e, "val") != "restart"
 				}
 				return p.d.Skip()

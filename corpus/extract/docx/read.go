@@ -1,9 +1,9 @@
-// Package docx reads Word files (ECMA-376, WordprocessingML) as doctext: headings by their styles, lists with the
-// numbers that Word shows, tables, text boxes, notes, and the text as it is when all tracked changes are accepted.
+// Package docx reads Word files (ECMA-376, WordprocessingML) as doctext. It reads headings by their styles, lists
+// with displayed numbers, tables, text boxes and notes. All tracked changes count as accepted.
 //
-// A file is read in two steps for each paragraph and table: parse.go, paragraph.go and field.go turn XML into nodes,
-// and write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are
-// read before the body, because it refers to them by ids. symbols.go knows the characters of symbol fonts.
+// Each paragraph and table is handled in two steps: parse.go, paragraph.go and field.go parse XML into nodes, and
+// write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are
+// parsed before the body, which refers to them by ids. symbols.go maps the characters of symbol fonts.
 //
 // Section numbers in this package are those of ECMA-376 part 1. Macros and embedded objects are counted and never
 // opened, comments and deleted text are counted and never read.
@@ -18,8 +18,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Headers and
-// footers follow the body, each text once: a letterhead is part of a letter, but not of each of its pages.
+// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Headers
+// and footers follow the body, each text once: a letterhead is part of a letter, but not of each of its pages.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -41,25 +41,25 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result()
 }
 
-// reader reads one file. It is used once, from one goroutine.
+// reader reads one file. It is single-use and not safe for concurrent use.
 type reader struct {
 	ctx       context.Context
 	pack      *ooxml.Package
 	main      string
-	relations ooxml.Relations // of the part at work
+	relations ooxml.Relations // of the main part
 	styles    styles
 	lists     numbering
 	w         doctext.Writer
 	notes     map[noteID][]string // paragraphs of foot- and endnotes
-	waiting   []note              // notes that the block at work refers to
-	noted     map[string]int      // how many notes of a kind were referred to
-	margins   map[string]bool     // lines of headers and footers that are written
+	waiting   []note              // notes that the current block refers to
+	noted     map[string]int      // number of referenced notes, by kind
+	margins   map[string]bool     // lines of headers and footers already written
 	title     string              // the text in the style Title
 	comments  int
 	deleted   int // tracked deletions
 }
 
-// load reads what the body refers to. Each of these parts may be missing.
+// load parses the parts that the body refers to. Each of them may be missing.
 func (r *reader) load() (err error) {
 	if r.main, r.relations, err = r.pack.Main(); err != nil {
 		return err
@@ -73,8 +73,9 @@ func (r *reader) load() (err error) {
 	return r.readNotes()
 }
 
-// result is the document with its title, which is the text in the style Title, or what the file's properties say, or
-// the heading that it begins with: properties are often left over from the file that was copied.
+// result returns the document with its title. That is the text in the style Title, else the title in the file's
+// properties, else the first heading. The style takes precedence, because properties are often left over from a
+// copied file.
 func (r *reader) result() (corpus.Extracted, error) {
 	properties, err := r.pack.Properties()
 	if err != nil {

@@ -8,28 +8,28 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// style holds what a paragraph style says about structure. A property that it leaves out comes from the style it is
-// based on. Only the structure counts, not the looks, see §17.7.
+// style holds the structure properties of a paragraph style, without its formatting, see §17.7. Missing properties
+// are inherited from its parent style.
 type style struct {
-	name     string // lower case, as Word calls it in English whatever the file's language
+	name     string // lower case; built-in names are in English in every language
 	basedOn  string
-	outline  int // level of a heading from 1; 0: not said; bodyText: none
+	outline  int // level of a heading from 1; 0: not set; bodyText: no heading
 	list     listRef
 	listSaid bool
 	vanish   bool
 }
 
-// bodyText is the outline level of what is no heading. In the file levels count from 0 and body text is 9 (§17.3.1.20);
-// here all are one more, so that 0 can mean "not said".
+// bodyText is the outline level of text other than headings. In the file levels start at 0 and body text is 9
+// (§17.3.1.20). Here they are one more, so that 0 means "not set".
 const bodyText = 10
 
-// styles are a document's paragraph styles by id.
+// styles maps a document's paragraph styles by id.
 type styles struct {
 	byID   map[string]style
 	normal string // id of the default style
 }
 
-// readStyles reads the part of styles. Without one every paragraph is text, unless it says a level itself.
+// readStyles parses the styles part. Without one, only paragraphs with an explicit outline level are headings.
 func readStyles(p *ooxml.Package, part string) (styles, error) {
 	s := styles{byID: map[string]style{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
@@ -45,7 +45,7 @@ func readStyles(p *ooxml.Package, part string) (styles, error) {
 	return s, err
 }
 
-// readStyle keeps a paragraph style; those of characters, tables and lists are read and dropped.
+// readStyle stores a paragraph style; those of characters, tables and lists are dropped.
 func (s *styles) readStyle(d *ooxml.Decoder, e xml.StartElement) error {
 	id := ooxml.Attr(e, "styleId")
 	paragraph := ooxml.Attr(e, "type") == "paragraph"
@@ -86,7 +86,7 @@ func (s *styles) readStyle(d *ooxml.Decoder, e xml.StartElement) error {
 	return err
 }
 
-// readListRef reads a numPr element.
+// readListRef parses a numPr element.
 func readListRef(d *ooxml.Decoder, to *listRef) error {
 	return d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -99,12 +99,12 @@ func readListRef(d *ooxml.Decoder, to *listRef) error {
 	})
 }
 
-// maxChain is how many styles may be based on each other; a longer chain is a circle.
+// maxChain is the maximum number of parent styles; a longer chain is a cycle.
 const maxChain = 30
 
-// outline returns the level of a heading of a style, 0 for a style of other text. The name counts where no style of the
-// chain says a level. Word's built-in headings are called "heading 1" to "heading 9" in the file whatever the language
-// of its program, and a style that is based on one is a heading too. HTML has six levels, and so have blocks.
+// outline returns the heading level of a style, 0 for other text. Without a level in the chain of parent styles, the
+// name decides. Word's built-in headings are named "heading 1" to "heading 9" in the file regardless of the
+// program's language, and derived styles are headings too. HTML has six levels, and so have blocks.
 func (s *styles) outline(id string) int {
 	for range maxChain {
 		st, ok := s.byID[id]
@@ -126,7 +126,7 @@ func (s *styles) outline(id string) int {
 	return 0
 }
 
-// isNamed reports whether a style or one that it is based on has a name.
+// isNamed reports whether a style or one of its parents has a name.
 func (s *styles) isNamed(id, name string) bool {
 	for range maxChain {
 		st, ok := s.byID[id]
@@ -141,11 +141,11 @@ func (s *styles) isNamed(id, name string) bool {
 	return false
 }
 
-// hides reports whether a style's text is hidden. What the style is based on is not asked.
+// hides reports whether a style's text is hidden. Parent styles are ignored.
 func (s *styles) hides(id string) bool { return s.byID[id].vanish }
 
-// list returns the list that a style puts its paragraphs in. The level may come from a style nearer to the paragraph
-// than the one that names the list.
+// list returns the list of a style's paragraphs. The level may be set in a style nearer to the paragraph than the
+// one with the list.
 func (s *styles) list(id string) (ref listRef) {
 	for range maxChain {
 		st, ok := s.byID[id]

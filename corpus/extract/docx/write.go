@@ -11,8 +11,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// readPart writes the blocks below the element of that name in a part, or below its root. Nodes are written as they
-// come.
+// readPart writes the blocks inside the named child of a part's root. Nodes are written as they are parsed.
 func (r *reader) readPart(part string, relations ooxml.Relations, inside string) error {
 	return r.pack.Decode(part, func(d *ooxml.Decoder) error {
 		p := &parser{r: r, d: d, relations: relations}
@@ -27,8 +26,8 @@ func (r *reader) readPart(part string, relations ooxml.Relations, inside string)
 	})
 }
 
-// readMargins writes the headers or footers of the pages, each text once. A document has up to three headers for each
-// section, most of them the same. Relations have no order, so that parts are taken by name.
+// readMargins writes the headers or footers of the pages, each text once. A document has up to three headers for
+// each section, most of them equal. Relationships have no order, so that parts are sorted by name.
 func (r *reader) readMargins(kind string) error {
 	var parts []string
 	for _, relation := range r.relations {
@@ -53,8 +52,8 @@ func (r *reader) readMargins(kind string) error {
 	return nil
 }
 
-// writeMargin writes what stands in a margin unless it stood in one before. It becomes text, whatever its style says: a
-// heading in a margin would stand above nothing.
+// writeMargin writes the text of a header or footer unless it was written before. It is never a heading, because no
+// text would be below it.
 func (r *reader) writeMargin(n node) error {
 	for _, p := range n.paragraphs() {
 		line := doctext.Line(p.text())
@@ -62,15 +61,15 @@ func (r *reader) writeMargin(n node) error {
 			continue
 		}
 		r.margins[line] = true
-		// A paragraph that is said to be body text, of no style and of no list.
+		// Body text without a style and a list.
 		p.outline, p.style, p.list = bodyText, "", listRef{num: "0", numSaid: true}
 		r.writeParagraph(p)
 	}
 	return nil
 }
 
-// paragraphs are all paragraphs of a node, those of its tables and text boxes too. The boxes are taken off their
-// paragraph, so that nobody writes them again.
+// paragraphs returns all paragraphs of a node, including those of tables and text boxes. It removes the boxes from
+// their paragraph, so that they are written once.
 func (n node) paragraphs() (all []*paragraph) {
 	if n.paragraph != nil {
 		all = append(all, n.paragraph)
@@ -101,11 +100,11 @@ func (r *reader) writeNode(n node) error {
 	return r.ctx.Err()
 }
 
-// headingLevel is the level of a paragraph that is a heading, 0 for one of the text. What the paragraph says itself
-// goes before its style. A document's title is a heading of level 1.
+// headingLevel returns the level of a heading, 0 for other paragraphs. The paragraph's level takes precedence over
+// its style. A document's title is a heading of level 1.
 func (r *reader) headingLevel(p *paragraph) int {
 	switch {
-	// It takes a paragraph with a heading's style out of the headings.
+	// An explicit body text level overrides a heading style.
 	case p.outline == bodyText:
 		return 0
 	case p.outline > 0:
@@ -121,7 +120,7 @@ func (r *reader) headingLevel(p *paragraph) int {
 	return 0
 }
 
-// styleOf is the style of a paragraph, the default one if it names none.
+// styleOf returns the style of a paragraph, by default the document's default style.
 func (p *paragraph) styleOf(r *reader) string {
 	if p.style == "" {
 		return r.styles.normal
@@ -129,11 +128,11 @@ func (p *paragraph) styleOf(r *reader) string {
 	return p.style
 }
 
-// listOf returns the list that a paragraph is in: what it says itself goes before what its style says. A list "0" takes
-// a paragraph out of the list of its style.
+// listOf returns the list of a paragraph. The paragraph's list takes precedence over that of its style. A list "0"
+// removes a paragraph from the list of its style.
 func (r *reader) listOf(p *paragraph) listRef {
 	ref, by := p.list, r.styles.list(p.styleOf(r))
-	// A style may name the list and the paragraph its level, or the other way round.
+	// A style may set the list and the paragraph its level, or vice versa.
 	if !ref.numSaid {
 		ref.num, ref.numSaid = by.num, by.numSaid
 		if by.numSaid && !ref.levelSaid {
@@ -146,15 +145,15 @@ func (r *reader) listOf(p *paragraph) listRef {
 	return ref
 }
 
-// maxHeading is how long a heading is at most, in bytes; what is longer is text in a heading's style.
+// maxHeading is the maximum length of a heading in bytes; longer text in a heading's style is a paragraph.
 const maxHeading = 500
 
-// writeParagraph writes a paragraph as a heading, an item or text, and then its text boxes. Its place in its list is
-// counted before anything else, also if it is blank or hidden, because Word counts it. A heading that is numbered keeps
-// its number in its text.
+// writeParagraph writes a paragraph as a heading, a list item or text, and then its text boxes. It is counted in its
+// list first, even if it is blank or hidden, because Word counts it. A numbered heading keeps its number in its
+// text.
 func (r *reader) writeParagraph(p *paragraph) {
 	r.waiting = append(r.waiting, p.notes...)
-	it, listed := r.lists.next(r.listOf(p)) // an empty item has its number too
+	it, listed := r.lists.next(r.listOf(p)) // an empty item has a number too
 	if p.isBlank() || r.styles.hides(p.style) {
 		if len(p.boxes) > 0 {
 			r.writeBoxes(p)
@@ -184,7 +183,7 @@ func (r *reader) writeParagraph(p *paragraph) {
 	r.writeBoxes(p)
 }
 
-// writeBoxes writes what stands in the text boxes of a paragraph.
+// writeBoxes writes the content of a paragraph's text boxes.
 func (r *reader) writeBoxes(p *paragraph) {
 	for _, n := range p.boxes {
 		if n.table != nil {
@@ -195,12 +194,12 @@ func (r *reader) writeBoxes(p *paragraph) {
 	}
 }
 
-// writeRuns writes text with its formatting. Runs of the same formatting are one. Word splits runs at every change that
-// a spelling checker or an editor made, and a mark for each piece would be noise. In a heading, which is one line, only
-// links are kept. Marks are closed in the reverse order.
+// writeRuns writes text with its formatting. Adjacent runs of equal formatting are merged. Word splits runs at every
+// change of a spelling checker or an editor, and a mark for each would be noise. In a heading, which is one line,
+// only links are kept. Marks are closed in reverse order.
 func (r *reader) writeRuns(runs []run, flat bool) {
 	for i := 0; i < len(runs); {
-		// Runs are joined as long as their form is the same, which is seen without their texts.
+		// Runs are merged while their formatting is equal, ignoring text.
 		one := runs[i]
 		var b strings.Builder
 		for ; i < len(runs) && runs[i].sameForm(one); i++ {
@@ -234,14 +233,14 @@ func (r *reader) writeRuns(runs []run, flat bool) {
 	}
 }
 
-// sameForm compares two runs without their texts.
+// sameForm reports whether two runs have equal formatting.
 func (a run) sameForm(b run) bool {
 	a.text, b.text = "", ""
 	return a == b
 }
 
-// writeTable writes a table of data, or what stands in one that lays a page out. A cell over several columns is
-// followed by empty ones, so that columns stay below each other.
+// writeTable writes a data table, or the content of a layout table. A cell that spans several columns is followed by
+// empty ones, so that columns stay aligned.
 func (r *reader) writeTable(t *table) {
 	if t.laysOut(r) {
 		for _, row := range t.rows {
@@ -271,7 +270,8 @@ func (r *reader) writeTable(t *table) {
 	r.w.End()
 }
 
-// writeCell writes the paragraphs of a cell as one line. Tables in cells don't come here: a table with one lays out.
+// writeCell writes the paragraphs of a cell as lines. A cell never contains a table here, because that makes a
+// layout table.
 func (r *reader) writeCell(c cell) {
 	for _, n := range c.nodes {
 		p := n.paragraph
@@ -287,21 +287,21 @@ func (r *reader) writeCell(c cell) {
 	}
 }
 
-// node is a paragraph or a table of the file. Exactly one of both is set.
+// node is a paragraph or a table of the file. Exactly one of them is set.
 type node struct {
 	paragraph *paragraph
 	table     *table
 }
 
-// paragraph is a paragraph before it is written.
+// paragraph is a parsed paragraph.
 type paragraph struct {
 	style   string
-	outline int // level of a heading from 1 by the paragraph itself; 0: not said
+	outline int // explicit heading level from 1; 0: not set
 	list    listRef
 	runs    []run
-	notes   []note // that it refers to, in order
-	boxes   []node // of the text boxes that are anchored in it
-	joined  bool   // its end is a tracked deletion: the next paragraph goes on in it
+	notes   []note // referenced notes, in order
+	boxes   []node // content of the text boxes that are anchored in it
+	joined  bool   // its mark is a tracked deletion: the next paragraph continues it
 }
 
 // run is a piece of text with one formatting.
@@ -322,7 +322,7 @@ func (p *paragraph) isBlank() bool {
 	return true
 }
 
-// text is a paragraph's text without formatting, with its line breaks.
+// text returns a paragraph's text with line breaks and without formatting.
 func (p *paragraph) text() string {
 	var b strings.Builder
 	for _, r := range p.runs {
@@ -331,17 +331,17 @@ func (p *paragraph) text() string {
 	return b.String()
 }
 
-// table is a table before it is written. Rows may have different numbers of cells.
+// table is a parsed table. Rows may have different numbers of cells.
 type table struct{ rows [][]cell }
 
-// cell is a cell of a table. One that goes on from the row above has no nodes.
+// cell is a cell of a table. One that continues the row above has no nodes.
 type cell struct {
 	nodes []node
 	span  int // columns, at least 1
 }
 
-// laysOut reports whether a table only lays the page out: it has one column, or a cell with parts of a page. Letters
-// and forms are often set in tables. Written as rows of cells they could not be read.
+// laysOut reports whether a table is a layout table: it has one column, or a cell with parts of a page. Letters and
+// forms are often set in tables, and would be unreadable as rows of cells.
 func (t *table) laysOut(r *reader) bool {
 	columns := 0
 	for _, row := range t.rows {
@@ -357,11 +357,11 @@ func (t *table) laysOut(r *reader) bool {
 	return columns < 2
 }
 
-// maxCell is how long the text of a cell is at most, in bytes, that is a value and no part of a page.
+// maxCell is the maximum length in bytes of a cell with a value; longer text is a part of a page layout.
 const maxCell = 6000
 
-// laysOut reports whether a cell holds a part of a page: a table, a text box, a heading with text below it, or long
-// text.
+// laysOut reports whether a cell holds a part of a page layout: a table, a text box, a heading with text below it,
+// or long text.
 func (c *cell) laysOut(r *reader) bool {
 	size := 0
 	for _, n := range c.nodes {

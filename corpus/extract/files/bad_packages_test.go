@@ -14,14 +14,14 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
-// A pack is a file that is a ZIP archive of parts. Its main part has "@" where its text stands.
+// A pack is a ZIP archive of parts. In its main part "@" is replaced by its text.
 type pack struct {
 	file  string
 	parts []string // name, content, name, content…; the first two may be the name and content of "mimetype"
 	main  string   // name of the main part
 }
 
-// zipped is a ZIP archive of parts: name, content, name, content… All are stored as they are when stored says so.
+// zipped returns a ZIP archive of parts: name, content, name, content… stored disables compression.
 func zipped(t testing.TB, stored bool, parts ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -45,7 +45,7 @@ func zipped(t testing.TB, stored bool, parts ...string) string {
 	return b.String()
 }
 
-// with is the file with the parts changed or added: name, content, name, content…
+// with returns the file with parts changed or added: name, content, name, content…
 func (p pack) with(t testing.TB, parts ...string) string {
 	return zipped(t, false, p.changed(parts...)...)
 }
@@ -65,12 +65,12 @@ func (p pack) changed(parts ...string) []string {
 	return all
 }
 
-// saying is the main part with other text than its own.
+// saying returns the main part with another text.
 func (p pack) saying(text string) string {
 	return strings.ReplaceAll(p.parts[slices.Index(p.parts, p.main)+1], "@", text)
 }
 
-// entry changes what the archive's directory says of a part: at is where in its entry of 46 bytes.
+// entry changes the directory entry of a part. at is an offset in the 46 bytes of the entry.
 func entry(file, part string, at int, value []byte) string {
 	b := []byte(file)
 	for i := 0; ; {
@@ -90,7 +90,7 @@ func entry(file, part string, at int, value []byte) string {
 
 func uint32s(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
 
-// badPackages are the files that hurt every kind of ZIP archive of XML parts.
+// badPackages returns the malicious files of every kind of ZIP archive of XML parts.
 func badPackages(t testing.TB, p pack) []bad {
 	whole := p.with(t)
 	xml := p.saying("The roof is dry.")
@@ -193,11 +193,11 @@ func badExcel(t testing.TB) []bad {
 	packages := badPackages(t, excel)
 	for i := range packages {
 		switch packages[i].name {
-		case "a part that says it has 4 GB": // the library looks first
+		case "a part that says it has 4 GB": // the library validates it first
 			packages[i].fate = damaged
-		case "UTF-16 without a mark": // which the library does not read
+		case "UTF-16 without a mark": // unsupported by the library
 			packages[i].fate, packages[i].text = damaged, ""
-		case "an end that is missing": // behind all cells
+		case "an end that is missing": // after all cells
 			packages[i].fate, packages[i].text = "", "roof"
 		}
 	}

@@ -26,19 +26,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bad is a file that is broken, or made to hurt, and what has to become of it.
+// bad is a damaged or malicious file with its expected result.
 type bad struct {
 	name string
-	file string // its name
+	file string // file name
 	data string
-	// fate is what its failure's sentence begins with, and text what is read of it. Exactly one of them is said.
+	// fate is the start of the expected failure's message, and text a part of the expected text. Exactly one of them
+	// is set.
 	fate, text string
 }
 
-// fewest is how many bad files of each kind there are at least.
+// fewest is the minimum number of bad files of each kind.
 const fewest = 15
 
-// Sentences that files are refused with, as far as tests tell them apart.
+// Messages of failures that the tests distinguish.
 const (
 	damaged   = "This file is damaged."
 	encrypted = "This file is protected by a password."
@@ -72,7 +73,8 @@ func TestBadFilesOfEveryKindEndInTextOrASentence(t *testing.T) {
 	t.Run("cut anywhere", func(t *testing.T) { cutAnywhere(t, pool) })
 }
 
-// cutAnywhere reads a good file of each kind up to each of many points: it ends in text or in a sentence.
+// cutAnywhere reads a valid file of each kind, truncated at each of many points: the result is a text or a failure
+// with a message.
 func cutAnywhere(t *testing.T, pool *worker.Pool) {
 	const points = 25
 	whole := []bad{
@@ -107,7 +109,7 @@ func cutAnywhere(t *testing.T, pool *worker.Pool) {
 	}
 }
 
-// sentenceOf is what people are told of an error, empty if they are told nothing.
+// sentenceOf returns the user-facing message of an error, "" without one.
 func sentenceOf(err error) string {
 	if failure, ok := errors.AsType[*corpus.Failure](err); ok {
 		return failure.Detail
@@ -118,7 +120,7 @@ func sentenceOf(err error) string {
 	return ""
 }
 
-// read has the worker read a file, and looks at what becomes of it.
+// read reads a file in the worker, and checks the result.
 func (b bad) read(t *testing.T, pool *worker.Pool) {
 	began := time.Now()
 	x, err := b.extract(t, pool)
@@ -139,7 +141,7 @@ func (b bad) read(t *testing.T, pool *worker.Pool) {
 	}
 }
 
-// extract stores and reads a file as the library does.
+// extract stores and reads a file like the library.
 func (b bad) extract(t *testing.T, pool *worker.Pool) (corpus.Extracted, error) {
 	path := filepath.Join(t.TempDir(), "original")
 	if err := os.WriteFile(path, []byte(b.data), 0o600); err != nil {
@@ -421,8 +423,8 @@ const (
 	noEntry    = 0xFFFFFFFF
 )
 
-// compound writes an OLE compound file ([MS-CFB]) whose streams lie in the root: name, content, name, content… change
-// may spoil its sectors before they are written: the first is the file allocation table, the directory follows.
+// compound encodes an OLE compound file ([MS-CFB]) with streams in the root: name, content, name, content… change
+// may corrupt its sectors: the first is the file allocation table, the directory follows.
 func compound(change func(header, table []byte, directory [][]byte), streams ...string) string {
 	content, table := []byte{}, []uint32{0xFFFFFFFD, endOfChain}
 	names := len(streams)/2 + 1
@@ -557,7 +559,7 @@ func badOutlook() []bad {
 	}
 }
 
-// openDocument is a file of one of the three kinds: inside is what stands in its body.
+// openDocument returns a file of one of the three kinds with inside in its body.
 func openDocument(file, kind, inside string) pack {
 	return pack{file, []string{
 		"mimetype", "application/vnd.oasis.opendocument." + kind,

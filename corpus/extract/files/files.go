@@ -1,5 +1,5 @@
-// Package files reads and draws files of all formats inside a worker process: it puts extract's formats, PDFium and
-// the protocol of package worker together.
+// Package files reads and renders files of all formats in a worker process. It connects extract's formats and PDFium
+// with the protocol of package worker.
 package files
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
-// Serve reads and draws files for a worker.Pool until in ends or ctx does: it is the whole of a worker process.
+// Serve handles the requests of a worker.Pool until in or ctx ends. It is the main function of a worker process.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	h := &handler{}
 	h.files = extract.New(&h.pdf, &h.pictures)
 	return worker.Serve(ctx, in, out, h)
 }
 
-// handler reads all formats. PDFium is loaded for the first PDF.
+// handler reads all formats. It loads PDFium for the first PDF.
 type handler struct {
 	pdf      pdf.Reader
 	pictures picture.Reader

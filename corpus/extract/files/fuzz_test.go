@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
-// fuzzed are files whose parts refer to all others that their readers know.
+// fuzzed holds files whose parts refer to all other kinds of parts that their readers parse.
 var fuzzed = []pack{
 	{word.file, append([]string{"word/_rels/document.xml.rels", ooxmltest.Relations("s", "styles", "styles.xml", "n",
 		"numbering", "numbering.xml", "f", "footnotes", "footnotes.xml", "h", "header", "header1.xml", "d",
@@ -30,7 +30,8 @@ var fuzzed = []pack{
 	openSheet, openText, openSlides, book,
 }
 
-// FuzzPackages reads files with one part changed. It begins with the parts of real files, where they are fetched.
+// FuzzPackages reads files with one part changed. Its seeds include the parts of real files, if they were
+// downloaded.
 func FuzzPackages(f *testing.F) {
 	for kind, p := range fuzzed {
 		for i := 0; i < len(p.parts); i += 2 {
@@ -64,7 +65,7 @@ func FuzzOutlook(f *testing.F) {
 	})
 }
 
-// addParts adds the small parts of a real file.
+// addParts adds the small parts of a real file as seeds.
 func addParts(f *testing.F, kind byte, name string) {
 	archive, err := zip.OpenReader(name)
 	if err != nil {
@@ -86,7 +87,7 @@ func addParts(f *testing.F, kind byte, name string) {
 	}
 }
 
-// mustEnd reads a file in this process: it has to end in a text that keeps its promises, or in a sentence.
+// mustEnd reads a file in this process. It must return a valid text or a failure with a message.
 func mustEnd(t *testing.T, name, data string) {
 	path := filepath.Join(t.TempDir(), "original")
 	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {

@@ -1,8 +1,9 @@
-// Package members takes the files inside other files out of them: what a reader of mails or archives finds is written
-// into a directory, from which the library makes documents. It bounds how many there are and how large.
+// Package members extracts the files inside other files, such as mail attachments and archive members. It writes
+// them to a directory, from which the library makes documents. It bounds their number and size.
 //
-// A reader calls New with its file and Add for each file inside, and hands Taken.List on in corpus.Extracted.Members.
-// On disk the files are called "1", "2" and so on: the names inside are for people, and never become paths.
+// A reader calls New with its file and Add for each file inside, and passes Taken.List on in
+// corpus.Extracted.Members. On disk the files are named "1", "2" and so on: the names inside are for people, and
+// never become paths.
 package members
 
 import (
@@ -19,30 +20,30 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Limits of the files inside one. maxDeep counts the mail or archive that a person added as 0. ratio bounds how much
-// larger than the file itself its content may be, which ends zip bombs; below enough bytes that is not asked, since
+// Limits of the files inside one. maxDeep counts the mail or archive that a person added as 0. ratio is the maximum
+// of the unpacked size divided by the file's size, a limit for ZIP bombs. It applies above enough bytes only, since
 // small files may compress well.
 const (
 	Most    = 2000
 	maxOne  = 256 << 20
 	maxAll  = 1 << 30
-	maxDeep = 2 // files that lie in so many others are left out
+	maxDeep = 2 // files at this nesting depth are skipped
 	ratio   = 200
 	enough  = 64 << 20 // bytes that any file may unpack to
 )
 
-// ErrLeftOut says that a file was left out because it would be one too many, or too large.
+// ErrLeftOut reports that a file exceeds the limits on number or size, and was skipped.
 var ErrLeftOut = errors.New("the file is left out")
 
-// Taken collects the files inside one. The zero value leaves all of them out. It is not safe for concurrent use.
+// Taken extracts the files inside one. The zero value skips all of them. It is not safe for concurrent use.
 type Taken struct {
 	List []corpus.Member
 	dir  string
 	left int64 // bytes that may still be written
 }
 
-// New begins to take the files inside f. f.Members is the directory, which the library makes and empties; without one,
-// and too deep, all files are left out.
+// New returns a Taken for the files inside f. f.Members is the directory, which the library makes and empties.
+// Without it, or beyond the nesting limit, all files are skipped.
 func New(f corpus.File) *Taken {
 	if f.Members == "" || f.Depth >= maxDeep {
 		return &Taken{}
@@ -50,16 +51,16 @@ func New(f corpus.File) *Taken {
 	return &Taken{dir: f.Members, left: min(max(f.Bytes*ratio, enough), maxAll)}
 }
 
-// Has reports whether a file of that path was taken. A caller gives a second file of the same name another path, so
-// that both are kept.
+// Has reports whether a file of that path was extracted. A caller chooses another path for a second file of the same
+// name, so that both are kept.
 func (t *Taken) Has(name string) bool {
 	name = cleanPath(name)
 	return slices.ContainsFunc(t.List, func(m corpus.Member) bool { return m.Path == name })
 }
 
-// Add takes a file out: its bytes from r, under a path as people see it. It fails with ErrLeftOut for one beyond the
-// limits; what r fails with comes back as it is. A file that turns out too large while it is written is removed again,
-// and its bytes are not counted. The size that an archive states is never believed.
+// Add extracts a file: its bytes from r, under its display path. It fails with ErrLeftOut beyond the limits; errors
+// of r are returned unchanged. A file that exceeds a limit while it is written is deleted, and its bytes are not
+// counted. The size that an archive declares is not trusted.
 func (t *Taken) Add(name string, r io.Reader) error {
 	name = cleanPath(name)
 	if t.dir == "" || len(t.List) >= Most || name == "" {
@@ -83,7 +84,7 @@ func (t *Taken) Add(name string, r io.Reader) error {
 	return nil
 }
 
-// cleanPath makes a path relative and takes ".." out of it, with slashes only.
+// cleanPath returns a relative path with slashes only and without "..".
 func cleanPath(name string) string {
 	return strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
 }

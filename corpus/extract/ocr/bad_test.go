@@ -97,7 +97,7 @@ func TestBadPicturesFailWithTheirSentence(t *testing.T) {
 func TestAChainOfPicturesThatComesBackEnds(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	frame := picturetest.Frame{Picture: picturetest.Noise(64, 48)}
-	for last, want := range map[uint32]int{0: 2, 1: 2, 1 << 30: 2} { // it ends, goes round, leads outside
+	for last, want := range map[uint32]int{0: 2, 1: 2, 1 << 30: 2} { // it ends, is a cycle, points outside
 		x, err := pool.Extract(t.Context(), store(t, "image/tiff", picturetest.TIFF(last, frame, frame)), nil)
 		if err != nil || x.Pages != want || len(x.Scans) != want {
 			t.Errorf("a chain that ends with %d: %v, %d pages, scans %v; want %d", last, err, x.Pages, x.Scans, want)
@@ -105,7 +105,7 @@ func TestAChainOfPicturesThatComesBackEnds(t *testing.T) {
 	}
 }
 
-// TestPicturesAreDrawnUpright draws a picture of each kind in each orientation that its file can say.
+// TestPicturesAreDrawnUpright renders a picture of each kind in each orientation that its file can declare.
 func TestPicturesAreDrawnUpright(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	upright := picturetest.Corners(240, 160)
@@ -118,12 +118,12 @@ func TestPicturesAreDrawnUpright(t *testing.T) {
 			}
 		}
 		for name, file := range map[string]corpus.File{
-			"JPEG": store(t, "image/jpeg", picturetest.WithExif(asJPEG(t, grey), uint16(orientation), 8)), // it loops
+			"JPEG": store(t, "image/jpeg", picturetest.WithExif(asJPEG(t, grey), uint16(orientation), 8)), // a cycle
 			"TIFF": store(t, "image/tiff",
 				picturetest.TIFF(0, picturetest.Frame{Picture: grey, Orientation: orientation})),
 		} {
 			t.Run(fmt.Sprintf("%s, orientation %d", name, orientation), func(t *testing.T) {
-				for _, width := range []int{120, 240, 600} { // smaller, as it is, larger
+				for _, width := range []int{120, 240, 600} { // smaller, original, larger
 					drawn, err := pool.Render(t.Context(), file, 1, width)
 					if err != nil {
 						t.Fatal(err)
@@ -148,8 +148,8 @@ func TestPicturesAreDrawnUpright(t *testing.T) {
 	}
 }
 
-// TestTheLargestPicturesAreDrawn draws pictures that are just within the limits, as large as they are drawn and turned:
-// a worker that takes more memory than it may would be ended.
+// TestTheLargestPicturesAreDrawn renders pictures just within the limits, at the maximum size and turned. A worker
+// that exceeds its memory limit would be ended.
 func TestTheLargestPicturesAreDrawn(t *testing.T) {
 	pool := newPool(t, workertest.Plain(t))
 	deep, wide := image.NewNRGBA64(image.Rect(0, 0, 4300, 4300)), image.NewRGBA(image.Rect(0, 0, 8600, 8600))

@@ -15,24 +15,23 @@ import (
 
 const (
 	// A page of a newspaper has some thousands of words.
-	maxWords = 100_000 // of one page
-	sureWord = 60      // the confidence, in percent, of a word that is more likely right than wrong
+	maxWords = 100_000 // per page
+	sureWord = 60      // confidence in percent from which a word is more likely right than wrong
 )
 
-// reading is a page as tesseract read it. Only the comparison of two readings of one page counts, not the numbers
-// themselves.
+// reading is the OCR result of one page. sure, words and good are only for comparing readings of the same page.
 type reading struct {
 	page  corpus.ReadPage
-	sure  float64 // upright letters, each weighted by the confidence of its word: more for a page that lies right
+	sure  float64 // sum of the confidences of upright letters: larger for an upright page
 	words int
-	good  int // upright words of at least sureWord
+	good  int // upright words with a confidence of at least sureWord
 }
 
-// doubtful reports whether most of a page was guessed. So it is with a page that lies on its side, of which tesseract
-// reads strokes as letters.
+// doubtful reports whether most words of a page have a low confidence. That is typical of a page on its side, where
+// tesseract reads strokes as letters.
 func (r reading) doubtful() bool { return r.good*2 < r.words || r.words == 0 }
 
-// text is what was read, for telling its language.
+// text returns the recognised text, for language detection.
 func (r reading) text() string {
 	var b strings.Builder
 	for _, line := range r.page.Lines {
@@ -44,9 +43,9 @@ func (r reading) text() string {
 	return b.String()
 }
 
-// parseHOCR reads what tesseract says of a page: hOCR, an HTML of lines and words with their boxes. Lines without a
-// letter or a digit are specks and rules. The form is "hOCR – OCR Workflow and Output embedded in HTML"; properties
-// stand in the attribute title. The answer is another program's, so that sizes and numbers are checked.
+// parseHOCR parses tesseract's output: hOCR, an HTML of lines and words with their boxes. Lines without a letter or
+// a digit are specks and rules, and are dropped. The format is "hOCR – OCR Workflow and Output embedded in HTML";
+// properties are in the attribute title. Sizes and numbers are validated, because the output is untrusted.
 func parseHOCR(answer []byte) (reading, error) {
 	dec := xml.NewDecoder(bytes.NewReader(answer))
 	dec.Strict, dec.AutoClose, dec.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -78,19 +77,19 @@ func parseHOCR(answer []byte) (reading, error) {
 	}
 }
 
-// hocr is an answer on its way.
+// hocr is the state of the parser.
 type hocr struct {
 	got     reading
 	line    *corpus.ReadLine
 	from    place // of the line
 	word    *corpus.ReadWord
-	sure    float64 // of the word, in percent
+	sure    float64 // confidence of the word, in percent
 	letters strings.Builder
 }
 
-// place is what hOCR says of a line: its box, the slope of its baseline and how far it is above the box's lower edge at
-// its left, and how far letters reach above and below it. A line on its side has no baseline. The properties are hOCR's
-// bbox and baseline, and x_size and x_descenders.
+// place holds the hOCR properties of a line: bbox, baseline, x_size and x_descenders. The baseline is a slope, and
+// an offset from the box's lower left corner. size is the height of the line's letters, and below their extent below
+// the baseline. A line on its side has no baseline.
 type place struct {
 	box           [4]float64
 	upright       bool
@@ -98,7 +97,7 @@ type place struct {
 	size, below   float64
 }
 
-// start begins a page, a line or a word, by the element's class. A line that begins ends the one before.
+// start begins a page, a line or a word, by the element's class. A new line ends the previous one.
 func (p *hocr) start(e xml.StartElement) {
 	var class, title string
 	for _, a := range e.Attr {
@@ -131,8 +130,7 @@ func (p *hocr) start(e xml.StartElement) {
 	}
 }
 
-// numbers are the n numbers behind a name among the properties of a title: "bbox 1 2 3 4; x_wconf 96". Those that are
-// missing are 0.
+// numbers parses the n numbers of a property of a title, such as "bbox 1 2 3 4; x_wconf 96". Missing ones are 0.
 func numbers(title, name string, n int) []float64 {
 	out := make([]float64, n)
 	for property := range strings.SplitSeq(title, ";") {
@@ -149,7 +147,7 @@ func numbers(title, name string, n int) []float64 {
 	return out
 }
 
-// endWord adds the word at work to its line. White space inside of it is taken out: a word has none.
+// endWord appends the current word to its line, without any white space in it.
 func (p *hocr) endWord() {
 	if p.word == nil {
 		return
@@ -171,9 +169,9 @@ func (p *hocr) endWord() {
 	p.line.Words = append(p.line.Words, w)
 }
 
-// heightAt is how far letters reach in the line where a word stands: the same for words with and without tall letters.
-// Boxes of single words follow their letters, so that "ace" and "day" would stand at different heights. Where the line
-// has no measure, the word's own box is taken.
+// heightAt returns the vertical extent of the line at a word. It is the same for words with and without tall
+// letters. Boxes of single words follow their letters, so that "ace" and "day" would have different heights. Without
+// a measure of the line, the fallback is the word's box.
 func (l place) heightAt(w corpus.ReadWord) (top, bottom float64) {
 	if l.size <= 0 || !l.upright {
 		return w.Y0, w.Y1
@@ -182,7 +180,7 @@ func (l place) heightAt(w corpus.ReadWord) (top, bottom float64) {
 	return base + l.below - l.size, base + l.below
 }
 
-// endLine adds the line at work to the page.
+// endLine appends the current line to the page.
 func (p *hocr) endLine() {
 	p.endWord()
 	if p.line != nil && hasLetters(p.line.Words) {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	osd           = "osd" // tesseract's data that tell how a page lies; no language
-	mostLanguages = 3     // that a page is read in at once: each takes time, and finds words that are not there
+	osd           = "osd" // tesseract's data for orientation and script detection; not a language
+	mostLanguages = 3     // per page: each takes time, and adds false words
 	fallback      = "eng"
 )
 
-// installedLanguages are the languages that tesseract has data for, as it calls them, and osd. The list stands behind a
-// line that says where the data are.
+// installedLanguages returns the languages with installed data by tesseract's names, and osd. The first line of the
+// output, with the data directory, is skipped.
 func (t *Tesseract) installedLanguages(ctx context.Context, program string) ([]string, error) {
 	answer, err := t.run(ctx, program, nil, "--list-langs")
 	if err != nil {
@@ -26,22 +26,22 @@ func (t *Tesseract) installedLanguages(ctx context.Context, program string) ([]s
 	}
 	var names []string
 	for i, name := range strings.Fields(afterLine(string(answer))) {
-		if i < 1000 && !strings.Contains(name, "/") { // a whole script, such as script/Latin, is no language
+		if i < 1000 && !strings.Contains(name, "/") { // a script, such as script/Latin, is not a language
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// afterLine returns the text behind the first line.
+// afterLine returns the text after the first line.
 func afterLine(s string) string {
 	_, rest, _ := strings.Cut(s, "\n")
 	return rest
 }
 
-// candidates are the languages to read a page in whose script is given by tesseract's name for it, empty if unknown.
-// Settings go before all. Otherwise it is what is installed and written in that script; if nothing is, whatever is
-// installed.
+// candidates returns the languages for recognising a page. script is tesseract's name of the page's script, empty if
+// unknown. Configured languages take precedence. Otherwise it returns the installed languages of that script, with
+// all installed languages as the fallback.
 func (s *scan) candidates(script string) []string {
 	if len(s.tesseract.Languages) > 0 {
 		return s.tesseract.Languages
@@ -61,9 +61,8 @@ func (s *scan) candidates(script string) []string {
 	return fit[:min(len(fit), mostLanguages)]
 }
 
-// ownLanguage is the language that a text is in, as tesseract calls it, if it is one to read in; else empty.
-// tesseract's names have three letters (ISO 639-2) and those of package text two, which is why both are compared as
-// parsed tags.
+// ownLanguage returns tesseract's name of the detected language of a text, if it may be used, else "". tesseract's
+// names have three letters (ISO 639-2) and those of package text two, so that both are compared as parsed tags.
 func (s *scan) ownLanguage(read string) string {
 	code := text.Detect(read)
 	if code == "" {
@@ -84,12 +83,12 @@ func (s *scan) ownLanguage(read string) string {
 	return among[i]
 }
 
-// without is a list without a name, as a copy.
+// without returns a copy of a list without a name.
 func without(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
-// baseOf is the language of tesseract's data of that name, such as "deu" or "chi_sim".
+// baseOf returns the language of tesseract's name, such as "deu" or "chi_sim".
 func baseOf(name string) language.Base {
 	name, _, _ = strings.Cut(name, "_")
 	base, err := language.ParseBase(name)
@@ -99,8 +98,8 @@ func baseOf(name string) language.Base {
 	return base
 }
 
-// scriptOf is the script that a language of tesseract's is mostly written in, by ISO 15924. golang.org/x/text knows the
-// likely script of each language (CLDR's likely subtags).
+// scriptOf returns the ISO 15924 script of tesseract's language name. golang.org/x/text has the likely script of
+// each language (CLDR's likely subtags).
 func scriptOf(name string) string {
 	tag := language.Make(strings.NewReplacer("chi_sim", "zh-Hans", "chi_tra", "zh-Hant", "_latn", "-Latn", "_cyrl",
 		"-Cyrl").Replace(name))
@@ -108,7 +107,7 @@ func scriptOf(name string) string {
 	return script.String()
 }
 
-// scripts are the scripts by ISO 15924 that tesseract's names of scripts stand for.
+// scripts maps tesseract's names of scripts to ISO 15924 codes.
 var scripts = map[string][]string{
 	"Arabic": {"Arab"}, "Armenian": {"Armn"}, "Bengali": {"Beng"}, "Canadian_Aboriginal": {"Cans"},
 	"Cherokee": {"Cher"}, "Cyrillic": {"Cyrl"}, "Devanagari": {"Deva"}, "Ethiopic": {"Ethi"}, "Fraktur": {"Latn"},

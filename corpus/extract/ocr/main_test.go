@@ -16,17 +16,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newReader reads files in worker processes, and pictures with letters.
+// newReader returns a Reader with worker processes and letters as the recogniser.
 func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 	t.Helper()
 	pool := newPool(t, os.Args[0])
 	return ocr.New(pool, letters), pool
 }
 
-// newPool starts a program's workers.
+// newPool starts the workers of a program.
 func newPool(t testing.TB, program string) *worker.Pool {
 	t.Helper()
 	return workertest.Open(t, worker.Config{
-		Command: workertest.Command(program), DrawLimit: time.Minute, // pages are what is tested, not the machine
+		Command: workertest.Command(program), DrawLimit: time.Minute, // a long timeout, so that a slow machine doesn't fail the test
 	})
 }

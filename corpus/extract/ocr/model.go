@@ -8,26 +8,27 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// instruction is the prompt for a model that reads a picture.
+// instruction is the OCR prompt for a vision model.
 const instruction = "Write down all text on this picture of a page, word for word, in the order in which people read " +
 	"it. Keep its lines, and leave an empty line between paragraphs. Write nothing else: no comment, no translation, " +
 	"no formatting. Write only the word " + nothing + " if there is no text."
 
 const (
 	nothing  = "NOTHING"
-	maxLines = 5000 // of a page that a model wrote down
+	maxLines = 5000 // per page of a model's answer
 )
 
-// Model reads pictures with a model that sees. It says what a page says and not where, so that words have no place. A
-// page costs a call to the model, and what it writes down cannot be checked against the picture.
+// Model recognises text with a vision model. It returns text without boxes. Each page costs a call to the model, and
+// the text cannot be validated against the image.
 type Model struct {
-	// See shows a picture to the model, a PNG, and returns what it says. It is safe for concurrent use.
+	// See sends an image, a PNG, to the model with an instruction and returns its answer. It is safe for concurrent
+	// use.
 	See func(ctx context.Context, instruction string, png []byte) (string, error)
-	// Blind reports whether an error of See says that the model takes no pictures, now and later.
+	// Blind reports whether an error of See means that the model never accepts images.
 	Blind func(err error) bool
 }
 
-// blind is the failure of a file whose pages the model takes no pictures of.
+// blind is the failure of a file when the model accepts no images.
 var blind = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures, and the model refuses pictures. Set OPENAI_MODEL to one that " +
 		"sees, or install tesseract and leave FOOTNOTE_OCR out, and have it read again."}
@@ -35,8 +36,8 @@ var blind = &corpus.Failure{Code: corpus.NeedsOCR,
 // Begin implements Letters.
 func (m *Model) Begin(context.Context) (Document, error) { return m, nil }
 
-// Page implements Document. A model reads a page whichever way it lies. The error of a model that takes no pictures is
-// a failure of the file with what to do, since every page would fail alike.
+// Page implements Document. A model reads a page in any orientation, so that it is not turned. If the model accepts
+// no images, the error is a failure of the file with advice, since every page would fail.
 func (m *Model) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {
 	picture, err := draw(0)
 	if err != nil {
@@ -52,11 +53,11 @@ func (m *Model) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (
 	return pageOf(said), nil
 }
 
-// pageOf makes a page of what a model wrote down: a line of each of its lines, one without words of an empty one. At
-// most maxLines lines are taken, lest a model that repeats itself makes a page without end.
+// pageOf converts a model's answer to a page, line by line. An empty line becomes one without words. At most
+// maxLines lines are used, because a model may repeat itself endlessly.
 func pageOf(said string) (p corpus.ReadPage) {
 	said = strings.TrimSpace(strings.ReplaceAll(said, "\r", ""))
-	if inside, ok := strings.CutPrefix(said, "```"); ok { // models fence what they are to write as it is
+	if inside, ok := strings.CutPrefix(said, "```"); ok { // models put verbatim text into a code fence
 		_, inside, _ = strings.Cut(inside, "\n")
 		said = strings.TrimSuffix(inside, "```")
 	}

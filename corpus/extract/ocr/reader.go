@@ -1,11 +1,11 @@
-// Package ocr reads pages that are pictures of text. Reader stands between the library and the processes that read
-// files: what those say is only a picture is drawn by them, upright, and read by a recogniser of letters, the program
-// tesseract or a model that sees. So a recogniser gets pictures that we drew ourselves and never a file of others.
+// Package ocr recognises the text of pages that are images. Reader wraps the worker processes that read files: they
+// detect the pages that are images and render them upright. A recogniser, the program tesseract or a vision model,
+// reads the rendered images. A recogniser therefore never gets an untrusted file.
 //
-// reader.go goes through the pages of a file that are pictures; tesseract.go runs the program, hocr.go reads its answer
-// and languages.go chooses what it reads in; model.go asks a model that sees. A file is then read once more with what
-// was recognised (corpus.File.Read), so that paragraphs, headings and running heads are found in scans by the same code
-// as in PDFs with text.
+// reader.go processes the image pages of a file; tesseract.go runs the program, hocr.go parses its output and
+// languages.go chooses its languages; model.go calls a vision model. The file is then extracted again with the
+// recognised text (corpus.File.Read). The same code thus detects paragraphs, headings and running heads in scans and
+// in PDFs with text.
 package ocr
 
 import (
@@ -21,33 +21,33 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Recognisers are trained with 300 pixels to an inch, which tesseract's documentation recommends; mostWidth is what
-// worker.Pool draws at most.
+// Recognisers are trained with 300 pixels per inch, which tesseract's documentation recommends; mostWidth is the
+// maximum of worker.Pool.
 const (
-	maxScans    = 1000 // pages of one file that are read from pictures
-	pagesAtOnce = 2    // of all users' files
-	resolution  = 300  // pixels to an inch that a page is drawn with
-	leastWidth  = 100  // pixels of a page, however small it is
-	mostWidth   = 4000 // that a page can be drawn with
+	maxScans    = 1000 // image pages of one file
+	pagesAtOnce = 2    // concurrent pages of all users
+	resolution  = 300  // pixels per inch of a rendered page
+	leastWidth  = 100  // minimum width in pixels
+	mostWidth   = 4000 // maximum width in pixels
 )
 
-// Files reads and draws files; worker.Pool does. Only a picture that it draws reaches a recogniser.
+// Files reads and renders files; worker.Pool implements it. A recogniser only gets the images that it renders.
 type Files interface {
 	corpus.Extractor
 	corpus.Renderer
 }
 
-// Letters reads pictures of pages. It is safe for concurrent use.
+// Letters is a recogniser of text in images. It is safe for concurrent use.
 type Letters interface {
-	// Begin begins a document: what is learned from its first pages, such as its language, helps with the others. It
-	// fails with a *corpus.Failure that says what is missing and what to do if no picture can be read now.
+	// Begin begins a document. Information from its first pages, such as the language, is used for the others. If no
+	// recogniser is available, it fails with a *corpus.Failure that contains the reason and advice.
 	Begin(ctx context.Context) (Document, error)
 }
 
-// Document reads the pages of one document, one after the other. It is not safe for concurrent use, as it learns from
-// page to page. An error ends the document.
+// Document recognises the pages of one document in order. It is not safe for concurrent use, as it keeps state
+// between pages. An error ends the document.
 type Document interface {
-	// Page reads one page. draw draws it, turned by so many quarters clockwise, as PNG.
+	// Page recognises one page. draw renders it as PNG, turned clockwise by quarters.
 	Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error)
 }
 
@@ -58,15 +58,15 @@ type Reader struct {
 	pages   *fair.Slots
 }
 
-// New returns a Reader of what files read and draw.
+// New returns a Reader that extends files with OCR.
 func New(files Files, letters Letters) *Reader {
 	return &Reader{files: files, letters: letters, pages: fair.NewSlots(pagesAtOnce, pagesAtOnce)}
 }
 
-// Extract implements corpus.Extractor. Pages that are pictures are read by the recogniser. Where there is none, a file
-// without other text fails with what to do; one with other text says in its metadata which pages are unread. The first
-// reading finds which pages are pictures, the second puts all pages together. report tells pages of the first and then
-// of the recogniser.
+// Extract implements corpus.Extractor, with OCR for pages that are images. Without a recogniser, a file without
+// other text fails with advice. A file with other text lists the unread pages in its metadata. The first extraction
+// detects the image pages, and the second combines all pages. report is called for the pages of the first extraction
+// and then for those of the recogniser.
 func (r *Reader) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {
@@ -90,7 +90,7 @@ func (r *Reader) Extract(
 	if f.Read, err = r.readScans(ctx, document, f, x, report); err != nil {
 		return corpus.Extracted{}, err
 	}
-	f.Room = nil // what the first reading asked for serves
+	f.Room = nil // the memory reserved for the first extraction is enough
 	if x, err = r.files.Extract(ctx, f, nil); err != nil {
 		return x, err
 	}
@@ -107,8 +107,8 @@ var noText = &corpus.Failure{Code: "no_text",
 	Detail: "Text recognition (OCR) found no text in this file. If it shows any, add a sharper or a larger picture " +
 		"of it."}
 
-// readScans reads the pages that are pictures. Users take turns, a page at a time. Pages are drawn grey, which is all
-// that recognisers look at and a quarter of the bytes.
+// readScans recognises the image pages. Slots are assigned to users in turn, for a page at a time. Pages are
+// rendered grey, which is sufficient for recognisers and a quarter of the bytes.
 func (r *Reader) readScans(
 	ctx context.Context, document Document, f corpus.File, x corpus.Extracted, report func(done, total int),
 ) ([]corpus.ReadPage, error) {
@@ -131,7 +131,7 @@ func (r *Reader) readScans(
 			return nil, fmt.Errorf("read the picture of page %d: %w", n, err)
 		}
 		page.Number = n
-		if page.Width == 0 { // who read it did not measure it
+		if page.Width == 0 { // the recogniser returned no size
 			page.Width, page.Height = int(size[0]/72*resolution), int(size[1]/72*resolution)
 		}
 		pages = append(pages, page)
@@ -139,13 +139,13 @@ func (r *Reader) readScans(
 	return pages, nil
 }
 
-// drawnWidth is how many pixels wide a page of so many points is drawn to be read.
+// drawnWidth returns the width in pixels at which a page is rendered for OCR. w is in points.
 func drawnWidth(w float64) int {
 	return int(min(max(math.Round(w/72*resolution), leastWidth), mostWidth))
 }
 
-// turnsOf says which pages were turned, as corpus.MetaTurned has it. The viewer turns these pages in the same way, so
-// that boxes of words fit. nil if none was turned.
+// turnsOf returns the turned pages in the form of corpus.MetaTurned, nil if none was turned. The viewer turns these
+// pages in the same way, so that word boxes match.
 func turnsOf(pages []corpus.ReadPage) map[string]any {
 	var turned map[string]any
 	for _, p := range pages {
@@ -159,7 +159,7 @@ func turnsOf(pages []corpus.ReadPage) map[string]any {
 	return turned
 }
 
-// pageList names pages: "page 3", "pages 3, 7". At most twenty are named.
+// pageList formats page numbers: "page 3", "pages 3, 7". It lists at most twenty.
 func pageList(pages []int) string {
 	const most = 20
 	var names []string

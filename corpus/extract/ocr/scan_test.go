@@ -58,17 +58,16 @@ var german = []string{
 	"42 erklärt, was zu tun ist und wann der Kundendienst gerufen werden muss.",
 }
 
-// page is a page as a scanner of 200 pixels to an inch sees it, with its words as it was made of them, and where these
-// stand, as shares of the page.
+// page is a scanned page at 200 pixels per inch, with its true words and their positions as shares of the page.
 type page struct {
 	name    string
 	picture image.Image
-	in      string // the language that tesseract reads it in by itself
+	in      string // the language that tesseract chooses
 	texts   []string
 	boxes   [][4]float64
 }
 
-// truePages are pages of manuals in two languages: one of a PDF, one drawn with a font.
+// truePages returns pages of manuals in two languages: one from a PDF, one rendered with a font.
 func truePages(t *testing.T, pool *worker.Pool) []page {
 	t.Helper()
 	info, err := os.Stat(manual)
@@ -94,7 +93,7 @@ func truePages(t *testing.T, pool *worker.Pool) []page {
 	return []page{made, written(t, "a page in German", "deu", german)}
 }
 
-// written is a page of A4 on which lines are written, ten and a half points high.
+// written returns a page of A4 with lines of text, ten and a half points high.
 func written(t *testing.T, name, in string, lines []string) page {
 	t.Helper()
 	parsed, err := opentype.Parse(goregular.TTF)
@@ -124,12 +123,12 @@ func written(t *testing.T, name, in string, lines []string) page {
 	return p
 }
 
-// turn turns a picture clockwise by so many quarters: as one that is stored so that Exif would set it upright.
+// turn turns a picture clockwise by quarters. Exif would declare the reverse turn as upright.
 func turn(img image.Image, quarters int) image.Image {
 	return turnedBack(img, [4]int{1, 8, 3, 6}[quarters&3])
 }
 
-// words are the words of the page in text, and where each stands, as shares of the page.
+// words returns the words of a page and their positions, as shares of the page.
 func words(t *testing.T, x corpus.Extracted, n int) (texts []string, boxes [][4]float64) {
 	t.Helper()
 	runes := []rune(x.Text)
@@ -176,7 +175,7 @@ func store(t *testing.T, mime string, data []byte) corpus.File {
 	return corpus.File{Path: path, Filename: "original", MIME: mime, Bytes: int64(len(data))}
 }
 
-// plain is what tesseract prints of a picture when it is asked for plain text.
+// plain returns tesseract's plain text output for a picture.
 func plain(t *testing.T, img image.Image, language string) []string {
 	t.Helper()
 	cmd := exec.Command("tesseract", "stdin", "stdout", "-l", language)
@@ -189,7 +188,7 @@ func plain(t *testing.T, img image.Image, language string) []string {
 	return strings.Fields(string(out))
 }
 
-// f1 is how alike two texts are, as bags of words: 1 is the same.
+// f1 returns the F1 score of two texts as bags of words: 1 means equal.
 func f1(a, b []string) float64 {
 	left := map[string]int{}
 	for _, w := range a {
@@ -205,19 +204,20 @@ func f1(a, b []string) float64 {
 	return 2 * float64(both) / float64(max(len(a)+len(b), 1))
 }
 
-// withoutHyphens are the words of a text in which words that go on in the next line are one, as in a document's.
+// withoutHyphens joins hyphenated words, as in a document's text.
 func withoutHyphens(fields []string) []string {
 	return strings.Fields(strings.ReplaceAll(strings.Join(fields, " "), "- ", ""))
 }
 
-// TestPagesAreReadAsTesseractReadsThem reads pages of real manuals as pictures: word F1 with what tesseract itself
-// prints of them upright, and with the page's true text; and where words that are on the page once stand.
+// TestPagesAreReadAsTesseractReadsThem reads pages of real manuals as pictures. It measures word F1 against
+// tesseract's output for the upright page and against the true text, and the positions of words that are unique on
+// the page.
 func TestPagesAreReadAsTesseractReadsThem(t *testing.T) {
 	reader, pool := newReader(t, &ocr.Tesseract{})
 	for i, p := range truePages(t, pool) {
 		own := plain(t, p.picture, p.in)
 		for quarters, kind := range []string{"png", "jpeg", "png", "jpeg"} {
-			if quarters/2 != i { // each way once: of the ways that each page can lie, a PDF's are read below
+			if quarters/2 != i { // each turn once: all turns of each page of a PDF are tested below
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, a %s, turned by %d", p.name, kind, quarters*90), func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestPagesAreReadAsTesseractReadsThem(t *testing.T) {
 	}
 }
 
-// checkPlaces wants words that are in both texts once at the same place of the page.
+// checkPlaces checks that words that are unique in both texts have the same position.
 func checkPlaces(t *testing.T, texts []string, boxes [][4]float64, readTexts []string, readBoxes [][4]float64) {
 	t.Helper()
 	once := func(all []string) map[string]int {
@@ -283,7 +283,7 @@ func checkPlaces(t *testing.T, texts []string, boxes [][4]float64, readTexts []s
 	}
 }
 
-// turnedBack undoes an orientation by Exif: a picture that is stored so and declared so is upright.
+// turnedBack reverses an Exif orientation: a picture that is stored and declared so is upright.
 func turnedBack(img image.Image, orientation int) image.Image {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -303,15 +303,15 @@ func turnedBack(img image.Image, orientation int) image.Image {
 	return out
 }
 
-// aPage is a page of text, as PDFs have it.
+// aPage is a page of text, as in PDFs.
 const aPage = "This page has a text of its own, and a picture of a tree beside it."
 
-// scans is a PDF of five pages: one with text, and four that are pictures of pages in German, each lying another way,
-// by how the picture was scanned or by how the page is turned in the file. The first of them is stamped with a number.
+// scans returns a PDF of five pages: one with text, and four that are pictures of pages in German. Each has another
+// orientation, in the scanned picture or by the page's rotation. The first of them has a stamped number.
 func scans(t *testing.T) (corpus.File, map[int]page) {
 	t.Helper()
 	made := map[int]page{}
-	for n := 2; n <= 5; n++ { // each begins with another line: what all pages begin with is left out of the text
+	for n := 2; n <= 5; n++ { // each begins with another line: a line that recurs on all pages is dropped as a header
 		lines := slices.Concat(german[n:], german[:n])
 		made[n] = written(t, "a page in German", "deu", lines)
 	}
@@ -370,7 +370,7 @@ func dark(img image.Image, x, y int) bool {
 	return color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y < 160
 }
 
-// TestATurnedPageIsDrawnUpright compares pages that are drawn turned with the pictures that they were made of.
+// TestATurnedPageIsDrawnUpright compares pages rendered with a turn to their source pictures.
 func TestATurnedPageIsDrawnUpright(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	file, made := scans(t)
@@ -443,8 +443,8 @@ func TestEachPictureOfATIFFIsAPage(t *testing.T) {
 	}
 }
 
-// server is a model's server that answers each picture with the next text, and with 400 when there is none left. It
-// notes how wide the pictures are.
+// server starts a fake model server that answers each picture with the next text, and with status 400 after the
+// last. It records the widths of the pictures.
 func server(t *testing.T, says ...string) (letters *ocr.Model, widths *[]int) {
 	t.Helper()
 	widths = new([]int)
@@ -555,12 +555,12 @@ func TestAModelReadsAPicture(t *testing.T) {
 	}
 }
 
-// heldLetters is a recogniser whose pages wait until the test releases them. The first two documents are of one user,
-// and the third of another.
+// heldLetters is a recogniser whose pages block until the test releases them. The first two documents are of one
+// user, and the third of another.
 type heldLetters struct {
 	count atomic.Int64
 	begun chan int      // documents whose page begins
-	goOn  chan struct{} // lets one page go on
+	goOn  chan struct{} // releases one page
 }
 
 // Begin implements ocr.Letters.
@@ -589,11 +589,11 @@ func TestPagesOfAScanTakeTurnsWithAnotherUsersPicture(t *testing.T) {
 	scan.User, single.User = "many", "one"
 	var all sync.WaitGroup
 	read := func(f corpus.File) {
-		all.Go(func() { _, _ = reader.Extract(t.Context(), f, nil) }) // nothing is found in the pages
+		all.Go(func() { _, _ = reader.Extract(t.Context(), f, nil) }) // the pages have no text
 	}
 	read(scan)
 	read(scan)
-	order := []int{<-l.begun, <-l.begun} // both recognisers are at work
+	order := []int{<-l.begun, <-l.begun} // both slots are in use
 	read(single)
 	untilOneWaits(t)
 	for range 11 {
@@ -608,7 +608,7 @@ func TestPagesOfAScanTakeTurnsWithAnotherUsersPicture(t *testing.T) {
 	}
 }
 
-// untilOneWaits returns when a page waits for its turn, which only the stacks of goroutines show.
+// untilOneWaits returns when a page waits for a slot, which only the goroutine stacks show.
 func untilOneWaits(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {

@@ -17,25 +17,25 @@ import (
 	"github.com/footnote/footnote/corpus/extract/child"
 )
 
-// The limits are enforced from outside: by the context, by the kernel, and by how much of its output is kept.
+// Limits of one run, enforced by the context, the kernel, and the output buffer.
 const (
-	pageTime   = 2 * time.Minute // that tesseract may take for one page
-	maxAnswer  = 16 << 20        // bytes of what it says of one page
-	maxSaid    = 4 << 10         // bytes of its complaints that are kept
+	pageTime   = 2 * time.Minute // timeout for one page
+	maxAnswer  = 16 << 20        // bytes of output for one page
+	maxSaid    = 4 << 10         // bytes of standard error that are kept
 	memoryPage = 1 << 30         // bytes that it may allocate
 )
 
-// Tesseract reads pictures with the program of that name, if it is on the PATH: it is looked for each time, so that one
-// that is installed later is found. It is safe for concurrent use. It has no state: each document begins with what is
-// installed at that moment.
+// Tesseract recognises text with the program of that name on the PATH. It looks the program up for each document, so
+// that a later installation is found. It is stateless and safe for concurrent use.
 type Tesseract struct {
-	// Languages are the languages to read, as tesseract calls them; none: what is installed and the text's own.
+	// Languages are the languages to recognise, by tesseract's names; empty: the installed ones and the text's
+	// detected one.
 	Languages []string
-	// Hide are files and directories of the server that tesseract never sees, wherever they are.
+	// Hide lists files and directories of the server that are hidden from tesseract, wherever they are.
 	Hide []string
 }
 
-// needsOCR is the failure of a file that is all pictures where nothing reads pictures.
+// needsOCR is the failure of a file of images only, if no recogniser is installed.
 var needsOCR = &corpus.Failure{Code: corpus.NeedsOCR,
 	Detail: "This file shows text only in pictures: it needs text recognition (OCR). Install tesseract on the server " +
 		"or set FOOTNOTE_OCR to model for a model that sees, and have it read again."}
@@ -60,16 +60,16 @@ func (t *Tesseract) Begin(ctx context.Context) (Document, error) {
 	return &scan{tesseract: t, program: program, installed: installed}, nil
 }
 
-// scan is a document that tesseract reads. chosen are those of the document, once a page told its language.
+// scan is a document that tesseract reads. chosen is set when a page's language is detected.
 type scan struct {
 	tesseract *Tesseract
 	program   string
 	installed []string
-	chosen    []string // languages of the pages that were read; none before the first
+	chosen    []string // languages of the document; empty until they are detected
 }
 
-// Page implements Document. A page that lies on its side or upside down is read both ways, and the way that tesseract
-// is surer of is the right one.
+// Page implements Document. A page that seems to be turned is recognised in both orientations, and the one with the
+// higher confidence is used.
 func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (corpus.ReadPage, error) {
 	upright, err := draw(0)
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (c
 	return s.inItsLanguage(ctx, picture, languages, best)
 }
 
-// inItsLanguage notes the language of the document once a page tells it, and reads that page again if it was read in
-// others before it. The first pages may be read in English only because that comes first. Later pages are read in the
-// document's language at once.
+// inItsLanguage detects the language of the document from the first page where that is possible. It recognises that
+// page again if its language was not the first one before. The first pages may be read in English only because that
+// is the default. Later pages use the document's language at once.
 func (s *scan) inItsLanguage(
 	ctx context.Context, picture []byte, languages []string, got reading,
 ) (corpus.ReadPage, error) {
@@ -125,7 +125,7 @@ func (s *scan) inItsLanguage(
 	return again.page, nil
 }
 
-// languages are those to read the next page in.
+// languages returns the languages for the next page.
 func (s *scan) languages(script string) []string {
 	if s.chosen != nil {
 		return s.chosen
@@ -133,7 +133,7 @@ func (s *scan) languages(script string) []string {
 	return s.candidates(script)
 }
 
-// recognise reads a page. Segmentation mode 3 is tesseract's own default: it finds columns and paragraphs by itself.
+// recognise recognises a page. Segmentation mode 3 is tesseract's default: it detects columns and paragraphs.
 func (s *scan) recognise(ctx context.Context, picture []byte, languages []string) (reading, error) {
 	answer, err := s.tesseract.run(
 		ctx, s.program, picture, "stdin", "stdout", "-l", strings.Join(languages, "+"), "--psm", "3", "hocr",
@@ -144,15 +144,15 @@ func (s *scan) recognise(ctx context.Context, picture []byte, languages []string
 	return parseHOCR(answer)
 }
 
-// orientation is how a page lies and what it is written in. Its zero value says nothing.
+// orientation is the orientation and script of a page. Its zero value means unknown.
 type orientation struct {
 	known  bool
-	turn   int // quarters clockwise that set it upright
+	turn   int // clockwise quarters that make it upright
 	script string
 }
 
-// lookAt asks tesseract how a page lies. A page with few letters does not tell. That is segmentation mode 0 with the
-// data osd, which answers in lines such as "Rotate: 90". Exit code 1 is how it says that there are too few characters.
+// lookAt detects the orientation of a page with tesseract. It uses segmentation mode 0 with the data osd, which
+// outputs lines such as "Rotate: 90". Exit code 1 means too few characters, and returns the zero value.
 func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) {
 	if !slices.Contains(s.installed, osd) {
 		return orientation{}, nil
@@ -178,8 +178,8 @@ func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) 
 	return o, nil
 }
 
-// turns are the quarters, clockwise, by which the page may have to be turned, given how it reads as it lies. Nothing is
-// turned if the page reads well as it lies.
+// turns returns the turns to try, as clockwise quarters. asItLies is the reading without a turn. If that has a high
+// confidence, there is nothing to try.
 func (o orientation) turns(asItLies reading) []int {
 	switch {
 	case o.known && o.turn != 0:
@@ -190,10 +190,10 @@ func (o orientation) turns(asItLies reading) []int {
 	return nil
 }
 
-// run gives a picture to tesseract and returns what it writes. The process is confined to its program and its
-// languages where the system can confine programs, sees nothing else of our environment, has bounded memory and time,
-// and ends with ctx. The picture goes in on standard input and the answer comes on standard output, so that it needs no
-// file. One thread is used: pages of several documents are read side by side.
+// run runs tesseract on an image and returns its output. Where the system supports it, the process is confined to
+// its program and its languages. It has a minimal environment, limited memory and a timeout, and ends with ctx. The
+// image is standard input and the output standard output, so that it needs no file. It uses one thread, because
+// pages of several documents are read concurrently.
 func (t *Tesseract) run(ctx context.Context, program string, picture []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()

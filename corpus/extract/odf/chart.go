@@ -10,17 +10,15 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// Limits of the table behind a chart. Charts of more rows were drawn from a table that stands elsewhere; the rest of
-// theirs is left out.
+// Limits of a chart's data table. A chart with more rows has its data in another table, so that the rest is dropped.
 const (
 	maxChartRows    = 1000
 	maxChartColumns = 100
 )
 
-// ChartLines are the words of a chart that a file holds as an object, a line each: its titles, its axes' titles and its
-// series. href is what the object's element refers to. Of an object that is no chart there are none. values says
-// whether the values of the series belong to them: in a spreadsheet they stand in its cells already. A missing object
-// has none either.
+// ChartLines returns the words of an embedded chart, line by line: its titles, its axes' titles and its series. href
+// is the reference in the object's element. It returns nil for a missing object and for other objects. values
+// includes the values of the series, which a spreadsheet already has in its cells.
 func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	c := chart{}
 	err := p.Decode(path.Join(href, "content.xml"), func(d *ooxml.Decoder) error {
@@ -30,19 +28,19 @@ func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	return append(c.titles, c.series(values)...), err
 }
 
-// chart collects the words of a chart while it is read. LibreOffice keeps its series as the columns of a table, below
-// their names, and the names of its points as the first column. Other programs may keep the table in another form; then
-// only the titles are read.
+// chart collects the words of a chart while it is parsed. LibreOffice stores its series as the columns of a table,
+// with their names in the header, and the labels of its points in the first column. Of tables in another form only
+// the titles are read.
 type chart struct {
 	d       *ooxml.Decoder
 	titles  []string
-	labels  bool // the first column names the points
+	labels  bool // the first column has the labels of the points
 	rows    [][]string
 	columns int
 }
 
-// find looks for the chart in the object's body. Two elements are called "chart": one of the office namespace holds the
-// other, which is read.
+// find searches the chart in the object's body. Two elements are named "chart": the one in the office namespace
+// contains the other, which is parsed.
 func (c *chart) find(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "body":
@@ -56,7 +54,7 @@ func (c *chart) find(e xml.StartElement) error {
 	return c.d.Skip()
 }
 
-// read reads what of a chart has words: titles, also those of axes, and the table behind it.
+// read parses the parts of a chart with text: titles, including those of axes, and the data table.
 func (c *chart) read(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "title", "subtitle":
@@ -75,7 +73,7 @@ func (c *chart) read(e xml.StartElement) error {
 	return c.d.Skip()
 }
 
-// readTable keeps the rows of the table, at most maxChartRows and a header.
+// readTable stores the rows of the table: a header and at most maxChartRows.
 func (c *chart) readTable(e xml.StartElement) error {
 	switch e.Name.Local {
 	case "table-header-rows", "table-rows":
@@ -99,8 +97,8 @@ func (c *chart) readTable(e xml.StartElement) error {
 	return c.d.Skip()
 }
 
-// series are lines such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series and
-// "Heating" for the next. The first row has the names of the series; empty points are left out.
+// series returns lines such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series
+// and "Heating" for the next. The first row has the names of the series; empty points are skipped.
 func (c *chart) series(values bool) (lines []string) {
 	at := func(row, column int) string {
 		if column >= len(c.rows[row]) {

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// readContent writes the body.
+// readContent parses and writes the body.
 func (r *reader) readContent(d *ooxml.Decoder) error {
 	return d.Root(func(xml.StartElement) error {
 		return d.Children(func(e xml.StartElement) error {
@@ -25,9 +25,9 @@ func (r *reader) readContent(d *ooxml.Decoder) error {
 	})
 }
 
-// blocks writes the blocks inside the element that began last. in is the list around them, nil outside of lists.
-// Elements that only group others, such as sections and indexes, are gone through; those that are not named here are
-// drawings without words or settings.
+// blocks writes the blocks inside the current element. in is the enclosing list, nil outside of lists. It descends
+// into grouping elements, such as sections and indexes. Elements that are not listed are drawings without text, or
+// settings.
 func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 	return d.Children(func(e xml.StartElement) error {
 		if err := r.ctx.Err(); err != nil {
@@ -38,10 +38,10 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			return r.heading(d, e, in)
 		case "p":
 			return r.paragraph(d, e, in)
-		// What stands in this list belongs to it, and no more to the one around it.
+		// The new list replaces the enclosing one for its content.
 		case "list":
 			return r.blocks(d, r.enter(e, in))
-		// A list-header stands at the beginning of a list without a number, so that it begins no item.
+		// A list-header is at the start of a list without a number, and begins no item.
 		case "list-item", "list-header":
 			if in != nil && e.Name.Local == "list-item" {
 				r.begin(in, e)
@@ -68,7 +68,7 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 			"numbered-paragraph",
 			"a":
 			return r.blocks(d, in)
-		// An object is another document inside of this one, mostly a chart; see ChartLines.
+		// An object is an embedded document, mostly a chart; see ChartLines.
 		case "object":
 			return r.chart(d, e)
 		case "notes":
@@ -78,7 +78,7 @@ func (r *reader) blocks(d *ooxml.Decoder, in *listPlace) error {
 	})
 }
 
-// chart writes the words of a chart, each line a paragraph.
+// chart writes the words of a chart, each line as a paragraph.
 func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
 	lines, err := ChartLines(r.pack, ooxml.Attr(e, "href"), true)
 	if err != nil {
@@ -92,12 +92,12 @@ func (r *reader) chart(d *ooxml.Decoder, e xml.StartElement) error {
 	return d.Skip()
 }
 
-// heading writes a heading. Its number is that of the outline style, unless the heading stands in a list, whose number
-// it has then. Levels beyond 6 are 6.
+// heading writes a heading. Its number is that of the list that contains it, else that of the outline style. Levels
+// beyond 6 become 6.
 func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
 	// OpenDocument has ten levels, blocks have six.
 	level := min(max(ooxml.IntAttr(e, "outline-level", 1), 1), 6)
-	// take gives the mark to the first paragraph of an item only: those that follow belong to the same item.
+	// take returns the number only for the first paragraph of an item.
 	mark, _ := in.take()
 	if style := r.lists[outline]; in == nil && ooxml.Attr(e, "is-list-header") != "true" && style[level].numbered {
 		r.headings.count(style, level, ooxml.IntAttr(e, "start-value", 0))
@@ -115,7 +115,7 @@ func (r *reader) heading(d *ooxml.Decoder, e xml.StartElement, in *listPlace) er
 	return r.finish(p)
 }
 
-// paragraph writes a paragraph, an item or the title. An item that is blank is counted and not written.
+// paragraph writes a paragraph, a list item or the title. A blank item is counted and not written.
 func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) error {
 	mark, listed := in.take()
 	p, err := r.inline(d)
@@ -133,7 +133,7 @@ func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) 
 			r.title = doctext.Line(p.plain())
 		}
 	case listed:
-		// An item without a number has no ordinal, and a number below 0 has none that a block can hold.
+		// An item without a number has no ordinal, and a block's ordinal can't be negative.
 		b.Kind, b.Level = corpus.BlockList, in.level
 		if mark != "" {
 			b.Ordinal = max(in.ordinal(), 0)
@@ -147,8 +147,8 @@ func (r *reader) paragraph(d *ooxml.Decoder, e xml.StartElement, in *listPlace) 
 	return r.finish(p)
 }
 
-// isTitle reports whether a style is the one of a document's title, or based on it. Twenty styles based on each other
-// are more than any file has; a longer chain is a circle.
+// isTitle reports whether a style is that of a document's title, or derived from it. It follows at most twenty
+// parent styles; a longer chain is a cycle.
 func (r *reader) isTitle(style string) bool {
 	for range 20 {
 		if style == "Title" {
@@ -161,7 +161,7 @@ func (r *reader) isTitle(style string) bool {
 	return false
 }
 
-// finish ends a block, and writes the notes and text boxes that belong to it.
+// finish ends a block, and writes its notes and text boxes.
 func (r *reader) finish(p *paragraph) error {
 	r.w.End()
 	for _, note := range p.notes {
@@ -177,19 +177,19 @@ func (r *reader) finish(p *paragraph) error {
 }
 
 const (
-	// A sheet repeats empty cells to its right edge by thousands, and a forged table would fill memory. maxCell is in
-	// bytes: a longer cell is a part of a page.
-	maxRepeat = 100 // cells that one element may stand for
+	// A sheet repeats empty cells to its right edge by thousands, and a malicious table would exhaust memory. A cell
+	// above maxCell bytes is a part of a page layout.
+	maxRepeat = 100 // repetitions of a cell by one element
 	maxCell   = 6000
 )
 
-// table writes a table. One of a single column, or with parts of a page in it, is written as text. Cells that a merged
-// one covers are cells too, so that columns stay below each other. Notes of all cells follow the table.
+// table writes a table. One with a single column, or with parts of a page layout, is written as text. Covered cells
+// of merged ranges are kept as cells, so that columns stay aligned. The notes of all cells follow the table.
 func (r *reader) table(d *ooxml.Decoder) error {
 	var rows [][]string
 	columns, layout := 0, false
 	var notes paragraph
-	// Rows may stand in groups at any depth, which add nothing that is read.
+	// Rows may be grouped at any depth; groups are ignored.
 	var walk func(xml.StartElement) error
 	walk = func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -201,8 +201,7 @@ func (r *reader) table(d *ooxml.Decoder) error {
 				if e.Name.Local != "table-cell" && e.Name.Local != "covered-table-cell" {
 					return d.Skip()
 				}
-				// A cell is read once and then repeated, so that its notes and comments are not counted again for each
-				// repetition.
+				// A cell is parsed once and then repeated, so that its notes and comments are counted once.
 				cell, err := r.cell(d, &notes)
 				for range min(max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1), maxRepeat) {
 					row = append(row, cell)
@@ -219,7 +218,7 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	if err := d.Children(walk); err != nil {
 		return err
 	}
-	// A frame around a page, or a page laid out by cells: read row by row, as somebody would.
+	// A frame around a page, or a page layout: it is read row by row.
 	if columns < 2 || layout {
 		for _, row := range rows {
 			for _, cell := range row {
@@ -240,8 +239,8 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	return r.finish(&notes)
 }
 
-// cell is the text of a cell, its paragraphs joined by a space. Items in it have their numbers. Objects in it are read
-// as charts, and comments are counted.
+// cell returns the text of a cell, with its paragraphs joined by a space and list items numbered. Embedded objects
+// are read as charts, and comments are counted.
 func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 	var parts []string
 	var in *listPlace
@@ -264,7 +263,7 @@ func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 			if !p.isBlank() {
 				parts = append(parts, strings.TrimSpace(mark+" "+p.plain()))
 			}
-			// Notes can't stand in a cell, where a line break ends nothing: they follow the table.
+			// Notes can't be inside a cell, where a line break ends nothing: they follow the table.
 			notes.notes = append(notes.notes, p.notes...)
 			return err
 		case "object":
@@ -286,8 +285,8 @@ func (r *reader) cell(d *ooxml.Decoder, notes *paragraph) (string, error) {
 	return strings.Join(parts, " "), err
 }
 
-// slide writes a page of a presentation: its title first. Each slide is a page, counted from 1, and stands below none
-// of the headings of the one before. Numbers and dates of slides are left out, since they are the same on all.
+// slide writes a slide as a page, numbered from 1, with its title first. It is below none of the previous slide's
+// headings. Slide numbers and dates are dropped, since they repeat on all slides.
 func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 	r.page++
 	r.w.LeaveHeadings()
@@ -296,7 +295,7 @@ func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 		case "notes":
 			return r.slideNotes(d)
 		case "frame":
-			// presentation:class says which part of the slide's layout a frame fills.
+			// presentation:class is the role of a frame in the slide's layout.
 			kind := ooxml.Attr(e, "class")
 			if kind == "title" {
 				return r.slideTitle(d)
@@ -312,7 +311,7 @@ func (r *reader) slide(d *ooxml.Decoder, e xml.StartElement) error {
 	})
 }
 
-// slideTitle writes the title of a slide. The first one stands for the document's, if nothing else does.
+// slideTitle writes the title of a slide. The first one is the fallback for the document's title.
 func (r *reader) slideTitle(d *ooxml.Decoder) error {
 	var none paragraph
 	title, err := r.cell(d, &none)
@@ -328,8 +327,8 @@ func (r *reader) slideTitle(d *ooxml.Decoder) error {
 	return err
 }
 
-// slideNotes writes the speaker's notes below a heading of their own. A notes page without any holds only the number of
-// its slide, or the placeholder of one.
+// slideNotes writes the speaker notes below a heading. Notes pages without notes contain only the slide number or
+// its placeholder, and are skipped.
 func (r *reader) slideNotes(d *ooxml.Decoder) error {
 	var none paragraph
 	notes, err := r.cell(d, &none)
@@ -344,8 +343,8 @@ func (r *reader) slideNotes(d *ooxml.Decoder) error {
 	return err
 }
 
-// readMargins writes the headers and footers of the pages, each text once. In a presentation they are texts of the
-// master that stand for a slide's own ones, and are left out.
+// readMargins writes the headers and footers of the pages, each text once. In a presentation they are placeholder
+// texts of the master, and are skipped.
 func (r *reader) readMargins(d *ooxml.Decoder) error {
 	if r.page > 0 {
 		return nil

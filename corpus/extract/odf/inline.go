@@ -9,23 +9,22 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// paragraph is a paragraph before it is written. Emphasis is not kept: it stands in styles that would have to be
-// resolved for each run.
+// paragraph is a parsed paragraph. Emphasis is dropped, because its styles would have to be resolved for each run.
 type paragraph struct {
 	runs  []run
 	notes []note
-	boxes []string // texts of the boxes that are anchored in it
+	boxes []string // text of the boxes that are anchored in it
 }
 
-// run is a piece of text, with the address that it leads to. "\n" in it is a line break.
+// run is a piece of text with an optional link. "\n" in it is a line break.
 type run struct{ text, link string }
 
-// note is a foot- or endnote, with its number as the document shows it.
+// note is a foot- or endnote, with its displayed number.
 type note struct{ mark, text string }
 
 func (p *paragraph) isBlank() bool { return strings.TrimSpace(p.plain()) == "" }
 
-// plain is the paragraph's text as one line.
+// plain returns the paragraph's text as one line.
 func (p *paragraph) plain() string {
 	var b strings.Builder
 	for _, r := range p.runs {
@@ -34,18 +33,18 @@ func (p *paragraph) plain() string {
 	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
-// inline reads the content of a paragraph.
+// inline parses the content of a paragraph.
 func (r *reader) inline(d *ooxml.Decoder) (*paragraph, error) {
 	p := &paragraph{}
 	err := r.readInline(d, p, "")
 	return p, err
 }
 
-// White space is collapsed in OpenDocument as in HTML, so that a file says spaces in a row by the element s.
-const maxSpaces = 100 // that one element may stand for
+// OpenDocument collapses white space like HTML, so that a file encodes several spaces with the element s.
+const maxSpaces = 100 // spaces of one element
 
-// readInline reads the content of an element inside a paragraph, whose text leads to link. Text and elements alternate
-// here, for which reason it takes tokens instead of children.
+// readInline parses the content of an element inside a paragraph. link is the link of its text. It reads tokens,
+// because text and elements are mixed here.
 func (r *reader) readInline(d *ooxml.Decoder, p *paragraph, link string) error {
 	add := func(s string) { p.runs = append(p.runs, run{s, link}) }
 	for {
@@ -66,9 +65,9 @@ func (r *reader) readInline(d *ooxml.Decoder, p *paragraph, link string) error {
 	}
 }
 
-// inlineElement reads one element of a line. Spans and fields count with the text that they show. Page numbers are
-// those of the last layout and are left out, and deleted text ("tracked-changes") stands at the beginning of the file,
-// outside of the text.
+// inlineElement parses one inline element. Spans and fields are read with their displayed text. Page numbers are
+// those of the last layout and are dropped. Deleted text ("tracked-changes") is at the start of the file, outside of
+// the text.
 func (r *reader) inlineElement(
 	d *ooxml.Decoder, e xml.StartElement, p *paragraph, link string, add func(string),
 ) error {
@@ -101,14 +100,14 @@ func (r *reader) inlineElement(
 		})
 	case "page-number", "page-count", "annotation-end", "bookmark", "bookmark-start", "bookmark-end", "change-start",
 		"change-end", "change", "soft-page-break", "tracked-changes":
-	default: // span, meta, fields with their shown text
+	default: // span, meta, fields with their displayed text
 		return r.readInline(d, p, link)
 	}
 	return d.Skip()
 }
 
-// readNote reads a foot- or endnote. Its number stands in the text. The number is the note's citation, or its place
-// among all notes if it has none.
+// readNote parses a foot- or endnote, and writes its number into the text. The number is the note's citation. The
+// fallback is its position among all notes.
 func (r *reader) readNote(d *ooxml.Decoder, p *paragraph) error {
 	r.notes++
 	n := note{mark: strconv.Itoa(r.notes)}

@@ -14,22 +14,22 @@ const levels = 10 // of a list
 
 const outline = "outline-style" // the list style of headings outside of lists
 
-// listStyle is how the levels of a list are numbered. Element 0 stays unused.
+// listStyle is the numbering of a list by level. Index 0 is unused.
 type listStyle [levels + 1]listLevel
 
-// listLevel is how one level's numbers look. Since OpenDocument 1.3 a file may say so as one text; older ones have a
-// prefix, a suffix and how many levels are shown, joined by points.
+// listLevel is the number format of one level. Since OpenDocument 1.3 a file may define it as one format string.
+// Older files have a prefix, a suffix and the number of displayed levels, which are joined by full stops.
 type listLevel struct {
 	numbered       bool
 	format         string // a style of doctext.ItemNumber; empty: no number
-	text           string // "%1%.%2%)", where the file says it so
+	text           string // format string "%1%.%2%)", if the file has one
 	prefix, suffix string
-	shown          int // how many levels' numbers are written
+	shown          int // number of displayed levels
 	start          int
 }
 
-// readStyles reads list styles and which styles are based on which. Automatic styles have names of their own, so that
-// both parts fill one map.
+// readStyles parses list styles and the parents of styles. Automatic styles have unique names, so that both parts
+// share one map.
 func (r *reader) readStyles(d *ooxml.Decoder) error {
 	return d.Root(func(xml.StartElement) error {
 		var walk func(xml.StartElement) error
@@ -51,8 +51,8 @@ func (r *reader) readStyles(d *ooxml.Decoder) error {
 	})
 }
 
-// readListStyle reads the levels of a style. Levels of bullets and pictures have no numbers; a list-level-style-number
-// and an outline-level-style have some.
+// readListStyle parses the levels of a style. Levels of bullets and pictures have no numbers; those of
+// list-level-style-number and outline-level-style do.
 func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 	var style listStyle
 	err := d.Children(func(e xml.StartElement) error {
@@ -75,8 +75,8 @@ func (r *reader) readListStyle(d *ooxml.Decoder, name string) error {
 	return err
 }
 
-// numberStyle is how a level's numbers are written. num-letter-sync repeats a letter, "aa" after "z", which
-// doctext.ItemNumber calls by two letters.
+// numberStyle returns the number style of a level in doctext.ItemNumber's form. num-letter-sync repeats a letter,
+// "aa" after "z", for which the style has two letters.
 func numberStyle(e xml.StartElement) string {
 	format := ooxml.Attr(e, "num-format")
 	switch {
@@ -88,26 +88,26 @@ func numberStyle(e xml.StartElement) string {
 	return format
 }
 
-// counters are the numbers of a list that is at work, by level from 1. Lists that continue one another share them. A
-// level begins anew below each item of a level above.
+// counters holds the current numbers of a list, by level from 1. Lists that continue one another share them. A level
+// restarts after each item of a level above.
 type counters [levels + 1]struct {
 	n     int
 	begun bool // since the last item of a level above
 }
 
-// listPlace is the list, and the level in it, that a block is in. own is the list's style, and style that of the item
-// at work, which may override it.
+// listPlace is the list and level of a block. own is the list's style, and style that of the current item, which may
+// override it.
 type listPlace struct {
-	own, style listStyle // of the list, and of the item at work
+	own, style listStyle // of the list, and of the current item
 	level      int
 	counters   *counters
 	fresh      bool // the next paragraph begins an item
-	start      int  // its number, if it says one
+	start      int  // its explicit number; 0: none
 }
 
-// enter begins a list inside another, or a list of its own, which may continue an earlier one. A list inside another
-// shares its counters and takes over its style unless it names one. A list of its own continues the one whose id it
-// names, or the last one of its style, or none.
+// enter begins a nested or a top-level list. A nested list shares the counters of its parent, and inherits its style
+// unless it has one. A top-level list continues the list with the id in continue-list, else with continue-numbering
+// the last one of its style.
 func (r *reader) enter(e xml.StartElement, in *listPlace) *listPlace {
 	name := ooxml.Attr(e, "style-name")
 	inner := &listPlace{level: 1}
@@ -133,7 +133,7 @@ func (r *reader) enter(e xml.StartElement, in *listPlace) *listPlace {
 	return inner
 }
 
-// begin begins an item. It has a number once it has a paragraph. Further paragraphs of an item have none.
+// begin begins an item. It is numbered with its first paragraph. Further paragraphs of the item have no number.
 func (r *reader) begin(in *listPlace, e xml.StartElement) {
 	in.fresh, in.start, in.style = true, ooxml.IntAttr(e, "start-value", 0), in.own
 	if style, ok := r.lists[ooxml.Attr(e, "style-override")]; ok {
@@ -141,9 +141,8 @@ func (r *reader) begin(in *listPlace, e xml.StartElement) {
 	}
 }
 
-// take counts the item that a paragraph begins, and returns its number as the document shows it; ok is false for a
-// paragraph that begins none. It counts, so that it must be called once for each paragraph, also for one that turns out
-// blank.
+// take increments the counter for a paragraph that begins an item, and returns its displayed number. ok is false for
+// other paragraphs. It must be called once for each paragraph, including blank ones.
 func (in *listPlace) take() (mark string, ok bool) {
 	if in == nil || !in.fresh {
 		return "", false
@@ -153,13 +152,13 @@ func (in *listPlace) take() (mark string, ok bool) {
 	return in.style.mark(in.level, in.counters), true
 }
 
-// ordinal is the number of the item at work.
+// ordinal returns the number of the current item.
 func (in *listPlace) ordinal() int { return in.counters[min(in.level, levels)].n }
 
-// count counts an item. start is the number that it says itself, 0 without one. Levels below begin anew, see above.
+// count increments the counter of a level. start is the item's explicit number, 0 without one. Levels below restart.
 func (c *counters) count(style listStyle, level, start int) {
 	at := min(level, levels)
-	for above := 1; above < at; above++ { // a level that was left out counts as its first
+	for above := 1; above < at; above++ { // a skipped level counts as its first item
 		if !c[above].begun {
 			c[above].n, c[above].begun = style[above].start, true
 		}
@@ -178,8 +177,8 @@ func (c *counters) count(style listStyle, level, start int) {
 	}
 }
 
-// mark is the number of an item as the document shows it: "2.1." or "c)"; empty for a bullet. Levels without numbers
-// leave no point behind.
+// mark returns the displayed number of an item: "2.1." or "c)"; empty for a bullet. Levels without numbers are
+// skipped with their full stops.
 func (s listStyle) mark(level int, c *counters) string {
 	level = min(level, levels)
 	l := s[level]

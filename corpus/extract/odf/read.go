@@ -1,10 +1,9 @@
-// Package odf reads OpenDocument files (ISO 26300) as doctext: texts with their headings, numbered lists, tables and
-// notes, and presentations, whose slides are pages.
+// Package odf reads OpenDocument files (ISO 26300) as doctext: text documents with headings, numbered lists, tables
+// and notes, and presentations, whose slides are pages.
 //
-// read.go opens the file, content.go writes blocks, inline.go reads what stands in a paragraph, lists.go counts items
-// and chart.go reads charts, for spreadsheets in package sheet too. Names of elements are those of OpenDocument 1.3
-// part 3; the archive itself is opened by package ooxml. Macros and scripts are not looked at, comments are only
-// counted.
+// read.go opens the file, content.go writes blocks, inline.go parses paragraphs, lists.go numbers list items and
+// chart.go reads charts, also for spreadsheets in package sheet. Element names are those of OpenDocument 1.3 part 3.
+// Package ooxml opens the archive. Macros and scripts are ignored, comments are only counted.
 package odf
 
 import (
@@ -18,10 +17,10 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Read reads a text or a presentation. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
-// Styles are read first, from both parts: the named ones stand in styles.xml, the automatic ones in content.xml, and
-// content refers to both. Headers and footers follow last. A text in the style Title is the document's title where its
-// metadata has none.
+// Read reads a text or a presentation. It fails with a *corpus.Failure for one that is damaged, encrypted or too
+// large. It parses styles first, because the content refers to them: named styles are in styles.xml, automatic ones
+// in content.xml. Headers and footers are written last. A text in the style Title is the fallback for the title in
+// the metadata.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -49,9 +48,9 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result(p)
 }
 
-// CheckPackage fails with a *corpus.Failure for an OpenDocument file that is encrypted or without content. Encryption
-// is told by an entry's "encryption-data" in the manifest (OpenDocument 1.3 part 2, "Packages"); content.xml is there
-// as well then, and would be noise.
+// CheckPackage fails with a *corpus.Failure for an OpenDocument file that is encrypted or without content. An
+// encrypted file has an entry with "encryption-data" in the manifest (OpenDocument 1.3 part 2, "Packages"). It has a
+// content.xml as well, which can't be parsed.
 func CheckPackage(p *ooxml.Package) error {
 	if !p.Has("content.xml") {
 		return ooxml.Damaged
@@ -73,23 +72,24 @@ func CheckPackage(p *ooxml.Package) error {
 	})
 }
 
-// reader reads one file. It is used once, from one goroutine.
+// reader reads one file. It is single-use and not safe for concurrent use.
 type reader struct {
 	ctx      context.Context
 	pack     *ooxml.Package
 	w        doctext.Writer
 	lists    map[string]listStyle
-	parents  map[string]string // styles and what they are based on
+	parents  map[string]string // parent styles by style
 	margins  map[string]bool
 	notes    int
-	page     int // of a presentation
+	page     int // slide number of a presentation
 	title    string
 	comments int
-	counters map[string]*counters // of the last list of each style, and of each with an id behind "#"
-	headings counters             // of those outside of lists
+	counters map[string]*counters // of the last list of each style, and by "#" and id
+	headings counters             // of headings outside of lists
 }
 
-// result is the document with what meta.xml says of it. The day of the last change goes before that of its making.
+// result returns the document with the metadata of meta.xml. The modification date takes precedence over the
+// creation date.
 func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 	x := r.w.Result()
 	x.Pages = r.page

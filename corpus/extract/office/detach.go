@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract"
 )
 
-// Limits of a file that is drawn. Drawing costs LibreOffice about a second and 30 MiB for each MiB of a text's XML.
+// Limits of a file for rendering. LibreOffice takes about a second and 30 MiB for each MiB of a text's XML.
 const (
 	maxParts  = 20_000
 	maxMarkup = 16 << 20  // bytes of all XML parts, or of an RTF
@@ -27,10 +27,10 @@ const (
 var tooLarge = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "This file is too large to be drawn as pages. Its text is shown, and the original can be downloaded."}
 
-// detach writes a copy of a file that refers to nothing outside of itself: neither files, servers nor programs. Of a
-// package it keeps XML, which is rewritten, and pictures and fonts of known kinds; macros and embedded files go. It
-// reads streams and holds one token of XML in memory at a time. It fails with a chat.Error of CodeUndrawable for a file
-// that is broken or beyond the limits.
+// detach writes a copy of a file without references to anything outside of it: files, servers or programs. Of a
+// package it keeps XML, which is rewritten, and pictures and fonts of known kinds. Macros and embedded files are
+// dropped. It processes streams and buffers one token of XML at a time. It fails with a chat.Error of CodeUndrawable
+// for a file that is damaged or beyond the limits.
 //
 // Pictures of the kinds EMF, WMF and PDF are copied unchanged. Their nested content is left to the confinement.
 func detach(from, to string, f extract.Format) (err error) {
@@ -55,11 +55,11 @@ func detach(from, to string, f extract.Format) (err error) {
 	return err
 }
 
-// parcel is a package that is being rewritten. names are those of its members, in lower case, with their folders.
+// parcel is a package that is being rewritten. names holds its members and their folders, in lower case.
 type parcel struct {
 	out           *zip.Writer
 	names         map[string]bool
-	markup, other int64 // bytes that may still be read
+	markup, other int64 // remaining limits in bytes
 }
 
 // detachPackage rewrites a package of OOXML or OpenDocument.
@@ -95,8 +95,8 @@ func detachPackage(in *os.File, out io.Writer) error {
 	return p.out.Close()
 }
 
-// isMember reports whether a name is one of a member that is kept: of a file inside the package that is no macro, no
-// web page and no setting of a program's windows.
+// isMember reports whether a member may be kept: its path is inside the package, and it is no macro, no web page and
+// no window setting.
 func isMember(name string) bool {
 	if path.Clean("/"+name) != "/"+name || strings.ContainsAny(name, `\:`) {
 		return false
@@ -106,9 +106,9 @@ func isMember(name string) bool {
 		!slices.Contains([]string{".htm", ".html", ".xhtml", ".mht"}, strings.ToLower(path.Ext(name)))
 }
 
-const headBytes = 512 // of a member that tell its kind
+const headBytes = 512 // bytes of a member that identify its kind
 
-// rewrite copies a member if it is of a known kind.
+// rewrite rewrites or copies a member of a known kind, and drops others.
 func (p *parcel) rewrite(f *zip.File) error {
 	r, err := f.Open()
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *parcel) rewrite(f *zip.File) error {
 	all := io.MultiReader(bytes.NewReader(head), r)
 	switch {
 	case f.Name == "mimetype":
-		// It comes first and as it is, so that the kind of file can be seen in the first bytes.
+		// It is the first member and uncompressed, so that the first bytes identify the format.
 		w, err := p.out.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
 		if err == nil {
 			_, err = w.Write(head)
@@ -138,7 +138,7 @@ func (p *parcel) rewrite(f *zip.File) error {
 	return nil
 }
 
-// copy copies a member as it is.
+// copy copies a member unchanged.
 func (p *parcel) copy(name string, r io.Reader) error {
 	w, err := p.out.Create(name)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *parcel) copy(name string, r io.Reader) error {
 	return err
 }
 
-// detachPart rewrites a member of XML.
+// detachPart rewrites an XML member.
 func (p *parcel) detachPart(name string, r io.Reader) error {
 	w, err := p.out.Create(name)
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *parcel) detachPart(name string, r io.Reader) error {
 // has reports whether the package has a member or a folder of that name.
 func (p *parcel) has(name string) bool { return p.names[strings.ToLower(name)] }
 
-// limited reads within a limit that several readers share. Beyond it Read fails with tooLarge.
+// limited is a reader with a limit that several readers share. Beyond it Read fails with tooLarge.
 type limited struct {
 	r    io.Reader
 	left *int64
@@ -179,8 +179,9 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// isPicture reports whether a file begins as a picture or a font that refers to no other file. LibreOffice recognises
-// pictures by their first bytes too. It recognises SVG, which does refer to others, by its name anywhere in them.
+// isPicture reports whether a file begins as a picture or a font of a kind without external references. LibreOffice
+// also detects pictures by their first bytes. It detects SVG, which may have references, by that name anywhere in
+// them.
 func isPicture(head []byte) bool {
 	if bytes.Contains(bytes.ToLower(head), []byte("svg")) {
 		return false

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// rtf is a file of Rich Text Format that is being rewritten (RTF 1.9.1). A group that refers to something outside is
-// left out up to its closing brace.
+// rtf is a Rich Text Format file that is being rewritten (RTF 1.9.1). A group with an external reference is dropped
+// up to its closing brace.
 type rtf struct {
 	in      *bufio.Reader
 	out     *bufio.Writer
 	depth   int
-	dropped int              // depth of the group that is left out; 0: none
-	code    *strings.Builder // of the field whose instruction is left out; nil: another group is
-	picture int              // depth of the group of a picture; 0: none
-	magic   string           // the first digits of the picture
+	dropped int              // depth of the dropped group; 0: none
+	code    *strings.Builder // of the field whose instruction is dropped; nil: the dropped group is another
+	picture int              // depth of the picture's group; 0: none
+	magic   string           // the first hexadecimal digits of the picture
 }
 
-// detachRTF rewrites a file of Rich Text Format.
+// detachRTF rewrites a Rich Text Format file.
 func detachRTF(in io.Reader, out io.Writer) error {
 	left := int64(maxOther)
 	r := rtf{in: bufio.NewReader(&limited{r: in, left: &left}), out: bufio.NewWriter(out)}
@@ -39,7 +39,7 @@ func detachRTF(in io.Reader, out io.Writer) error {
 	}
 }
 
-// next rewrites what begins with a byte.
+// next rewrites the token that begins with a byte.
 func (r *rtf) next(c byte) error {
 	switch c {
 	case '{':
@@ -56,7 +56,7 @@ func (r *rtf) next(c byte) error {
 	return r.write(string(c))
 }
 
-// write writes what is not left out.
+// write writes s unless it is in a dropped group.
 func (r *rtf) write(s string) error {
 	if r.dropped > 0 {
 		return nil
@@ -65,7 +65,7 @@ func (r *rtf) write(s string) error {
 	return err
 }
 
-// endGroup ends what a group began. A field code that is harmless is written again, without its formatting.
+// endGroup ends the state of a group. A harmless field code is written back without its formatting.
 func (r *rtf) endGroup() error {
 	if r.dropped == r.depth {
 		r.dropped = 0
@@ -87,7 +87,7 @@ func (r *rtf) endGroup() error {
 
 const maxCode = 1 << 10 // bytes of a field code or of a control word
 
-// text rewrites a byte of text. The bytes of a picture are written in hexadecimal.
+// text rewrites a byte of text. The bytes of a picture are encoded in hexadecimal.
 func (r *rtf) text(c byte) error {
 	if r.code != nil && r.code.Len() < maxCode && c >= ' ' && c < 0x7f {
 		r.code.WriteByte(c)
@@ -104,11 +104,11 @@ func (r *rtf) text(c byte) error {
 	return r.write(string(c))
 }
 
-// pictures are the first bytes, in hexadecimal, of the kinds of pictures that refer to nothing: PNG, JPEG, WMF, EMF,
-// BMP, TIFF and GIF.
+// pictures holds the first bytes, in hexadecimal, of picture formats without external references: PNG, JPEG, WMF,
+// EMF, BMP, TIFF and GIF.
 var pictures = []string{"8950", "ffd8", "0100", "d7cd", "424d", "2800", "4949", "4d4d", "4749"}
 
-// outer are the control words whose groups hold, or name, something outside of the text.
+// outer holds the control words of groups that contain or reference something outside of the text.
 var outer = []string{
 	"objdata", "objalias", "objsect", "objclass", "objname", "template", "hlinkbase", "filetbl", "file", "datafield",
 	"mailmerge", "datastore", "oleclsid", "nextfile", "htmltag",
@@ -121,7 +121,7 @@ func (r *rtf) control() error {
 		return err
 	}
 	if !isLetter(c) {
-		if c == '*' && r.picture > 0 && r.dropped == 0 { // of a picture, only its bytes are wanted
+		if c == '*' && r.picture > 0 && r.dropped == 0 { // of a picture, only its bytes are kept
 			r.dropped = r.depth
 		}
 		return r.write(`\` + string(c))
@@ -150,7 +150,7 @@ func (r *rtf) control() error {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// while reads bytes of a kind, behind a first one that was read.
+// while reads bytes that match kind, after an optional first one.
 func (r *rtf) while(first byte, kind func(byte) bool) (string, error) {
 	var read []byte
 	if first != 0 {
@@ -169,7 +169,7 @@ func (r *rtf) while(first byte, kind func(byte) bool) (string, error) {
 	return "", tooLarge
 }
 
-// ignoreEnd returns err but for the end of the file, which the next read sees again.
+// ignoreEnd returns err, but nil for the end of the file, which the next read returns again.
 func ignoreEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -177,7 +177,7 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// binary leaves out the bytes behind \binN, which are a picture or an object as they are.
+// binary drops the bytes after \binN, which are a binary picture or object.
 func (r *rtf) binary(number string) error {
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n <= 0 {

@@ -15,19 +15,19 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// part is a part of XML that is being rewritten. Elements stay, so that the order of everything does; attributes and
-// texts that refer to something outside of the package go. Processing instructions, comments and document types go too.
+// part is an XML part that is being rewritten. Elements are kept in order. Attributes and text with references
+// outside of the package are dropped, and so are processing instructions, comments and document types.
 type part struct {
 	dir  string                 // of the part in the package
-	has  func(name string) bool // whether the package has a member
+	has  func(name string) bool // reports whether the package has a member
 	in   *ooxml.Decoder
-	room *int64 // bytes that may be read up to the end of a token
+	room *int64 // remaining bytes for the current token
 }
 
-// newPart returns the part of a name that r reads.
+// newPart returns the part of that name with the content of r.
 func newPart(name string, has func(string) bool, r io.Reader) *part {
 	dir := path.Dir(name)
-	if strings.HasSuffix(name, ".rels") { // a part's relationships lie in a folder beside it
+	if strings.HasSuffix(name, ".rels") { // a part's relationships are in a folder beside it
 		dir = path.Dir(dir)
 	}
 	room := int64(maxToken)
@@ -40,7 +40,7 @@ func (p *part) rewrite(to io.Writer) error {
 	if _, err := w.WriteString(`<?xml version="1.0" encoding="UTF-8"?>`); err != nil {
 		return err
 	}
-	var within []string // the open elements, without their prefixes
+	var within []string // names of the open elements, without prefixes
 	var text []byte     // up to the next tag
 	for {
 		token, err := p.in.Next()
@@ -50,7 +50,7 @@ func (p *part) rewrite(to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if more, ok := token.(xml.CharData); ok { // comments may lie between
+		if more, ok := token.(xml.CharData); ok { // comments may be in between
 			text = append(text, more...)
 			continue
 		}
@@ -75,7 +75,7 @@ func (p *part) rewrite(to io.Writer) error {
 	}
 }
 
-// begin writes an element's tag.
+// begin writes a start tag.
 func (p *part) begin(w *bufio.Writer, e xml.StartElement) error {
 	if _, err := w.WriteString("<" + qualified(e.Name)); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *part) begin(w *bufio.Writer, e xml.StartElement) error {
 	return w.WriteByte('>')
 }
 
-// qualified is a name with its prefix.
+// qualified returns a name with its prefix.
 func qualified(name xml.Name) string {
 	if name.Space == "" {
 		return name.Local
@@ -102,10 +102,10 @@ func qualified(name xml.Name) string {
 	return name.Space + ":" + name.Local
 }
 
-// nowhere takes the place of a target that is outside. It is a valid IRI that nothing resolves.
+// nowhere replaces an external target. It is a valid IRI that never resolves.
 const nowhere = "about:invalid"
 
-// attribute returns the value that an attribute is to have; false: the attribute goes.
+// attribute returns the new value of an attribute; false: it is dropped.
 func (p *part) attribute(e xml.StartElement, a xml.Attr) (string, bool) {
 	name, value := a.Name.Local, a.Value
 	if a.Name.Space == "xmlns" || name == "xmlns" {
@@ -127,14 +127,14 @@ func (p *part) attribute(e xml.StartElement, a xml.Attr) (string, bool) {
 	return value, !isOutside(value)
 }
 
-// references are the attributes, without their prefixes, whose value is the address of something.
+// references holds the attributes, without prefixes, whose value is a URL.
 var references = []string{
 	"href", "src", "link", "background", "image-data", "archive", "codebase", "action", "url", "sourcefile",
 	"destinationfile", "connection", "connection-resource", "base",
 }
 
-// relationship returns the value of an attribute of a relationship (ECMA-376 part 2). A relationship that leads out of
-// the package, or to a file embedded in it, leads nowhere.
+// relationship returns the new value of an attribute of a relationship (ECMA-376 part 2). A relationship to an
+// external target, or to a file embedded in the package, is replaced by nowhere.
 func (p *part) relationship(e xml.StartElement, name, value string) string {
 	target, mode := ooxml.Attr(e, "Target"), ooxml.Attr(e, "TargetMode")
 	kind := path.Base(ooxml.Attr(e, "Type"))
@@ -158,13 +158,14 @@ func (p *part) relationship(e xml.StartElement, name, value string) string {
 	return value
 }
 
-// embedded are the kinds of relationships to what a program would have to open: other documents, programs and macros.
+// embedded holds the relationship types of targets that a program would have to open: other documents, programs and
+// macros.
 var embedded = []string{
 	"afchunk", "subdocument", "attachedtemplate", "oleobject", "package", "control", "activexcontrolbinary",
 	"vbaproject", "externallinkpath", "video", "audio", "media", "mailmergesource", "frame",
 }
 
-// isInside reports whether an address is that of a member of the package or a place in the same part.
+// isInside reports whether a URL refers to a member of the package or a place in the same part.
 func (p *part) isInside(address string) bool {
 	address = strings.TrimSpace(address)
 	if address == "" || address[0] == '#' {
@@ -177,13 +178,13 @@ func (p *part) isInside(address string) bool {
 	return p.has(path.Clean(address)) || p.has(path.Join(p.dir, address))
 }
 
-// outside fits a value that names a file, a server or a program in any form that LibreOffice opens.
+// outside matches a value that refers to a file, a server or a program in any form that LibreOffice opens.
 var outside = regexp.MustCompile(`(?i)^[\s'"]*(?:[\\/]{2}|[a-z]:[\\/]|(?:file|https?|ftps?|sftp|smb|davs?|webdavs?|` +
 	`vnd\.[a-z0-9.+-]+|private|data|macro|script|javascript|mailto|service|slot|hid)[:|])|` +
 	`\b(?:file|https?|ftps?|sftp|smb|davs?|webdavs?|vnd\.sun\.star[a-z.]*):|url\s*\(\s*["]?\s*[^#"\s]`)
 
-// isOutside reports whether a value names something outside of the package. Names of XML's vocabularies are written as
-// addresses and name nothing.
+// isOutside reports whether a value refers to something outside of the package. URLs of XML namespaces are allowed,
+// because they are only identifiers.
 func isOutside(value string) bool {
 	if !strings.ContainsAny(value, `:\/(|`) {
 		return false
@@ -199,7 +200,7 @@ func isOutside(value string) bool {
 	return outside.MatchString(value)
 }
 
-// keepsText reports whether the text inside an element may stay.
+// keepsText reports whether the text of an element is kept.
 func keepsText(element string, text []byte) bool {
 	switch strings.ToLower(element) {
 	case "instrtext", "delinstrtext":
@@ -207,7 +208,7 @@ func keepsText(element string, text []byte) bool {
 	case "f", "formula", "formula1", "formula2", "definedname", "calculatedcolumnformula":
 		return isHarmlessFormula(string(text))
 	case "binary-data", "bindata", "binarydata":
-		// A picture. Four characters of base64 are three bytes; SVG would be recognised by its first bytes.
+		// An encoded picture. Four characters of base64 are three bytes; SVG would be detected by its first bytes.
 		head := strings.Join(strings.Fields(string(text[:min(len(text), 2*headBytes)])), "")
 		head = head[:len(head)/4*4]
 		decoded, err := base64.StdEncoding.DecodeString(head)
@@ -218,23 +219,23 @@ func keepsText(element string, text []byte) bool {
 	return true
 }
 
-// harmless are the field codes of Word that show something of the document itself (ECMA-376 part 1 §17.16.5). All other
-// fields show the result that is stored with them.
+// harmless holds the field codes of Word that display content of the document (ECMA-376 part 1 §17.16.5). All other
+// fields display their stored result.
 var harmless = []string{
 	"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION", "DATE", "TIME", "CREATEDATE", "SAVEDATE", "PRINTDATE", "REF",
 	"PAGEREF", "NOTEREF", "STYLEREF", "SEQ", "TOC", "TITLE", "SUBJECT", "AUTHOR", "EQ", "SYMBOL", "FORMTEXT",
 	"FORMCHECKBOX", "FORMDROPDOWN",
 }
 
-// isHarmlessField reports whether a field code begins with a name that is known to be harmless. A code may be written
-// in several pieces: the first one decides which field it is, and is only kept whole.
+// isHarmlessField reports whether a field code begins with the name of a harmless field. A code may be split into
+// several pieces: the first one has the name, and is kept only if it is complete.
 func isHarmlessField(code string) bool {
 	words := strings.Fields(code)
 	return len(words) == 0 || slices.Contains(harmless, strings.ToUpper(words[0])) && !isOutside(code)
 }
 
-// isHarmlessFormula reports whether a formula refers to its own workbook alone. The value of another stays as it was
-// stored.
+// isHarmlessFormula reports whether a formula refers only to its own workbook. Values from other workbooks keep
+// their stored result.
 func isHarmlessFormula(formula string) bool {
 	upper := strings.ToUpper(formula)
 	return !strings.Contains(upper, "DDE") && !strings.Contains(upper, "WEBSERVICE") &&

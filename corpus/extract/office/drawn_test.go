@@ -29,7 +29,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// folded is the letters and digits of a text, small.
+// folded returns the letters and digits of a text, in lower case.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -39,8 +39,8 @@ func folded(text string) string {
 	}, text)
 }
 
-// TestMarksOnDrawnPagesAreTheQuotes takes quotes at random out of real manuals that LibreOffice saved as Office files.
-// What is marked of each on its pages is the quote's own words, in their order: all of them for 95 in 100, and never
+// TestMarksOnDrawnPagesAreTheQuotes takes random quotes from real manuals that LibreOffice saved as Office files.
+// The highlighted words on the pages must be the words of the quote in order: all of them for 95 in 100, and never
 // others.
 func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 	needOffice(t)
@@ -125,7 +125,8 @@ func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 	}
 }
 
-// TestDrawingGoesOnWithoutItsCaller has a file drawn for somebody who leaves at once: the next one finds it drawn.
+// TestDrawingGoesOnWithoutItsCaller cancels a request for rendering a file: the next request finds the rendered
+// pages.
 func TestDrawingGoesOnWithoutItsCaller(t *testing.T) {
 	needOffice(t)
 	table := filepath.Join(t.TempDir(), "invoices.csv")
@@ -153,7 +154,7 @@ func TestDrawingGoesOnWithoutItsCaller(t *testing.T) {
 	}
 }
 
-// BenchmarkPDF draws a Word file of a hundred pages.
+// BenchmarkPDF renders a Word file of a hundred pages.
 func BenchmarkPDF(b *testing.B) {
 	needOffice(b)
 	random := rand.New(rand.NewPCG(7, 8))
@@ -172,7 +173,7 @@ func BenchmarkPDF(b *testing.B) {
 	}
 }
 
-// isWithin reports whether the letters of part stand in whole, in order.
+// isWithin reports whether part is a subsequence of whole.
 func isWithin(part, whole string) bool {
 	rest := []rune(whole)
 	for _, r := range part {
@@ -188,7 +189,7 @@ func isWithin(part, whole string) bool {
 	return true
 }
 
-// invoices is a table whose cells repeat.
+// invoices returns a table whose cells repeat.
 func invoices() string {
 	var b strings.Builder
 	b.WriteString("Number,Customer,City,Amount,Paid\n")
@@ -205,7 +206,7 @@ func invoices() string {
 	return b.String()
 }
 
-// prose are sentences that repeat each other in part, as those of reports do.
+// prose returns sentences that partly repeat each other, as in reports.
 func prose(random *rand.Rand, n int) string {
 	var b strings.Builder
 	subjects := []string{"The roof of the northern hall", "A tenant on the second floor", "The surveyor", "The boiler",
@@ -219,7 +220,7 @@ func prose(random *rand.Rand, n int) string {
 	return b.String()
 }
 
-// talk are slides as OpenDocument without an archive.
+// talk returns slides as flat OpenDocument.
 func talk() string {
 	var b strings.Builder
 	random := rand.New(rand.NewPCG(5, 6))
@@ -249,7 +250,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needOffice skips a test where LibreOffice is not installed; in CI it must be.
+// needOffice skips a test if LibreOffice is not installed; in CI it fails.
 func needOffice(t testing.TB) {
 	t.Helper()
 	if _, err := office.Program(); err != nil {
@@ -260,7 +261,7 @@ func needOffice(t testing.TB) {
 	}
 }
 
-// newOffice returns a LibreOffice that may be confined here.
+// newOffice returns a confined LibreOffice.
 func newOffice(t testing.TB) *office.LibreOffice {
 	t.Helper()
 	o, err := office.New()
@@ -270,7 +271,7 @@ func newOffice(t testing.TB) *office.LibreOffice {
 	return o
 }
 
-// openLibrary opens a library that draws Office files, and has read those that are given by their paths.
+// openLibrary opens a library that renders Office files, and has ingested the files at paths.
 func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.Document) {
 	t.Helper()
 	pool := workertest.Open(t, worker.Config{})
@@ -297,7 +298,7 @@ func openLibrary(t *testing.T, paths ...string) (*librarytest.Library, []corpus.
 	return l, added
 }
 
-// converted has LibreOffice make files of another, one for each ending.
+// converted converts a file with LibreOffice, once for each extension.
 func converted(t *testing.T, from, filter string, endings ...string) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -317,13 +318,13 @@ func converted(t *testing.T, from, filter string, endings ...string) (paths []st
 	return paths
 }
 
-// lure is what a drawing could show of the server: a picture of one colour, or a file with one word.
+// lure is content of the server that a rendering could expose: a picture of one colour, or a file with one word.
 type lure struct {
 	colour color.NRGBA
 	word   string
 }
 
-// lures makes the files that tricks try to show, and a server that notes what it is asked for.
+// lures creates the files that tricks try to expose, and a server that records its requests.
 type lures struct {
 	dir    string
 	server string
@@ -346,7 +347,7 @@ func newLures(t *testing.T) *lures {
 	return l
 }
 
-// add makes the files of a trick, and returns what its markup is filled in with.
+// add creates the files of a trick, and returns the replacements for its markup.
 func (l *lures) add(t *testing.T) *strings.Replacer {
 	t.Helper()
 	n := len(l.all)
@@ -381,7 +382,7 @@ func (l *lures) add(t *testing.T) *strings.Replacer {
 		}
 	}
 	path := filepath.Join(l.dir, name)
-	// A copy of the document lies three folders below the root.
+	// The copy of the document is three folders below the root.
 	fromRoot := "../../.." + path
 	return strings.NewReplacer(
 		"$SVGHEX", fmt.Sprintf("%x", `<svg xmlns="http://www.w3.org/2000/svg" `+
@@ -396,7 +397,7 @@ func (l *lures) add(t *testing.T) *strings.Replacer {
 	)
 }
 
-// shown returns the lures that a PDF shows.
+// shown returns the lures that are visible in a PDF.
 func (l *lures) shown(t *testing.T, pool *worker.Pool, pdf string) (seen []int) {
 	t.Helper()
 	info, err := os.Stat(pdf)
@@ -440,8 +441,8 @@ func (l *lures) shown(t *testing.T, pool *worker.Pool, pdf string) (seen []int) 
 
 func near(a, b uint8) bool { return max(a, b)-min(a, b) <= 8 }
 
-// TestNothingOutsideAFileIsDrawn draws files that try to show what lies on the server's disk, or have a server asked.
-// Without both layers some succeed, which shows that the test sees it; with either of them none does.
+// TestNothingOutsideAFileIsDrawn renders files that try to expose files of the server, or to send requests to a
+// server. Without both layers some succeed, which validates the test; with either of them none does.
 func TestNothingOutsideAFileIsDrawn(t *testing.T) {
 	needOffice(t)
 	if testing.Short() {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhatWasStartedEnds has a program in LibreOffice's place that starts another and ends before it: the other has
-// ended too once the file is drawn. It keeps a pipe open as long as it lives.
+// TestWhatWasStartedEnds replaces LibreOffice with a program that starts a child process and exits first. The child
+// must be killed when the file is rendered. It keeps a pipe open while it runs.
 func TestWhatWasStartedEnds(t *testing.T) {
 	dir := t.TempDir()
 	alive := filepath.Join(dir, "alive")

@@ -7,13 +7,13 @@ import (
 	"github.com/footnote/footnote/corpus/extract/child"
 )
 
-// Unconfined has LibreOffice run as any program of the server does.
+// Unconfined disables LibreOffice's confinement.
 func (o *LibreOffice) Unconfined() *LibreOffice {
 	o.confine = func(*exec.Cmd, child.Bounds) {}
 	return o
 }
 
-// Attached has LibreOffice draw files with all their references.
+// Attached keeps all external references of files.
 func (o *LibreOffice) Attached() *LibreOffice {
 	o.detach = func(from, to string, _ extract.Format) error { return copyFile(from, to) }
 	return o

@@ -1,11 +1,11 @@
-// Package office has LibreOffice draw Office files as they are printed: as PDF.
+// Package office renders Office files as PDF with LibreOffice, with their print layout.
 //
-// The input is a copy of a file without its external references, the output is a PDF in a path that the caller
-// names; the viewer then draws that like any other PDF. The text of the document never comes from here: package docx
-// and its like read it.
+// The input is a copy of a file without its external references, the output is a PDF at a path of the caller. The
+// viewer renders that like any other PDF. The text of the document is never taken from the PDF: package docx and its
+// like read it.
 //
-// Two layers keep a file from showing others: detach.go removes every reference that leads out of the file, and package
-// child confines LibreOffice to that one file. Each layer holds without the other.
+// Two layers keep a file from showing others: detach.go removes every reference that leads out of the file, and
+// package child confines LibreOffice to that one file. Each layer is sufficient without the other.
 package office
 
 import (
@@ -27,24 +27,24 @@ import (
 )
 
 const (
-	// The program is large and starts slowly, and the file is a stranger's: each limit is enforced from outside.
-	drawTime  = 2 * time.Minute // that LibreOffice may take for one file
+	// LibreOffice is large and starts slowly, and the file is untrusted: each limit is enforced from outside.
+	drawTime  = 2 * time.Minute // timeout for one file
 	memory    = 2 << 30         // bytes that it may allocate
-	maxPDF    = 256 << 20       // bytes of what it makes
-	maxSaid   = 4 << 10         // bytes of its complaints that are kept
-	endLinger = 2 * time.Second // that its pipes are waited for after its end
+	maxPDF    = 256 << 20       // bytes of its PDF
+	maxSaid   = 4 << 10         // bytes of standard error that are kept
+	endLinger = 2 * time.Second // timeout for its pipes after its exit
 )
 
-// LibreOffice makes PDFs with the program soffice, if it is on the PATH: it is looked for each time, so that one that
-// is installed later is found. It is safe for concurrent use.
+// LibreOffice renders PDFs with the program soffice on the PATH. It looks the program up for each call, so that a
+// later installation is found. It is safe for concurrent use.
 type LibreOffice struct {
 	hide    []string
-	detach  func(from, to string, f extract.Format) error // detach but for tests
-	confine func(*exec.Cmd, child.Bounds)                 // child.Confine but for tests
+	detach  func(from, to string, f extract.Format) error // detach, or a fake in tests
+	confine func(*exec.Cmd, child.Bounds)                 // child.Confine, or a fake in tests
 }
 
-// New returns a LibreOffice, which need not be installed yet. hide are files and directories of the server that
-// LibreOffice never sees, wherever they are. New fails where the system refuses to confine programs.
+// New returns a LibreOffice, which need not be installed yet. hide lists files and directories of the server that
+// are hidden from LibreOffice, wherever they are. New fails where the system can't confine programs.
 func New(hide ...string) (*LibreOffice, error) {
 	if err := child.Refused(); err != nil {
 		return nil, fmt.Errorf("Office files can't be drawn: LibreOffice must be confined, and %w", err)
@@ -52,7 +52,7 @@ func New(hide ...string) (*LibreOffice, error) {
 	return &LibreOffice{hide, detach, child.Confine}, nil
 }
 
-// Draws implements corpus.Office. It starts nothing: whether the program works is seen when it draws.
+// Draws implements corpus.Office. It starts no process; only PDF detects whether the program works.
 func (o *LibreOffice) Draws(mime string) bool {
 	f, _ := extract.Formats.ByMIME(mime)
 	if !f.Office {
@@ -62,17 +62,17 @@ func (o *LibreOffice) Draws(mime string) bool {
 	return err == nil
 }
 
-// Program returns the path of LibreOffice; an error of exec.LookPath if it is not on the PATH.
+// Program returns the path of LibreOffice, or an error of exec.LookPath if it is not on the PATH.
 func Program() (string, error) { return exec.LookPath("soffice") }
 
-// undrawable is the sentence for whatever LibreOffice can't do with a file. The cause is joined to it, and logged.
+// undrawable is the message for all errors of LibreOffice. The cause is joined to it, and logged.
 var undrawable = &chat.Error{Code: chat.CodeUndrawable,
 	Message: "LibreOffice can't draw this file. Its text is shown, and the original can be downloaded."}
 
-// PDF implements corpus.Office. LibreOffice reads a copy of the file, in a directory of its own that is removed. It is
-// confined to that directory and to what programs need. Macros, links and Java are off in its profile. It ends, with
-// all that it started, when ctx ends or it has had its time. The PDF is made elsewhere and then renamed, so that to
-// never holds half a file.
+// PDF implements corpus.Office. LibreOffice reads a copy of the file in a temporary directory. It is confined to
+// that directory and to what programs need. Macros, links and Java are disabled in its profile. It is killed, with
+// all its child processes, when ctx ends or after its timeout. The PDF is created elsewhere and then renamed, so
+// that to never contains a partial file.
 func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err error) {
 	program, err := Program()
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 	if err := o.run(ctx, program, d); err != nil {
 		return err
 	}
-	// LibreOffice may leave anything, even a link to a file of the server.
+	// LibreOffice may create anything, even a link to a file of the server.
 	info, err := os.Lstat(d.made())
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxPDF {
 		return undrawable
@@ -118,15 +118,15 @@ type drawing struct {
 func (d drawing) source() string { return filepath.Join(d.in, "file"+d.format.Extensions[0]) }
 func (d drawing) made() string   { return filepath.Join(d.out, "file.pdf") }
 
-// filters are LibreOffice's names of the formats, by ours. A file is read as what it was taken for and as nothing else.
+// filters maps format names to LibreOffice's import filters. A file is parsed only as its detected format.
 var filters = map[string]string{
 	"docx": "MS Word 2007 XML", "xlsx": "Calc MS Excel 2007 XML", "pptx": "Impress MS PowerPoint 2007 XML",
 	"odt": "writer8", "ods": "calc8", "odp": "impress8", "rtf": "Rich Text Format",
 }
 
-// run has the program draw a file. A profile of its own keeps instances apart; LibreOffice would otherwise hand the
-// work to one that runs already. Without /proc its libraries are found by LD_LIBRARY_PATH. WaitDelay is for children
-// that keep its pipes open.
+// run converts a file with LibreOffice. A separate profile isolates instances; LibreOffice would otherwise forward
+// the request to a running one. Without /proc its libraries are found by LD_LIBRARY_PATH. WaitDelay is for child
+// processes that keep its pipes open.
 func (o *LibreOffice) run(asked context.Context, program string, d drawing) error {
 	ctx, cancel := context.WithTimeout(asked, drawTime)
 	defer cancel()
@@ -166,7 +166,7 @@ func (o *LibreOffice) run(asked context.Context, program string, d drawing) erro
 
 func (d drawing) profile() string { return filepath.Join(d.out, "profile") }
 
-// makeProfile makes the directories, with a profile that switches off all that a file could act with.
+// makeProfile creates the directories, and a profile without any active content.
 func (d drawing) makeProfile() error {
 	user := filepath.Join(d.profile(), "user")
 	if err := errors.Join(os.Mkdir(d.in, 0o700), os.MkdirAll(user, 0o700)); err != nil {
@@ -175,7 +175,7 @@ func (d drawing) makeProfile() error {
 	return os.WriteFile(filepath.Join(user, "registrymodifications.xcu"), []byte(profile()), 0o600)
 }
 
-// copyFile copies bytes and nothing else: the copy belongs to us, whatever the original's mode is.
+// copyFile copies only the bytes: the copy has this process's owner and a fixed mode.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -190,9 +190,9 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// profile is LibreOffice's settings: no macros, no active content, no remote content, no links brought up to date, no
-// Java. These are paths in LibreOffice's registry (org.openoffice.Office). Writer counts 0 as "never" for links, Calc
-// 2.
+// profile returns LibreOffice's settings: no macros, no active content, no remote content, no link updates, no Java.
+// These are paths in LibreOffice's registry (org.openoffice.Office). For links, 0 means "never" in Writer, and 2 in
+// Calc.
 func profile() string {
 	settings := [][3]string{
 		{"Common/Security/Scripting", "MacroSecurityLevel", "3"},

@@ -18,16 +18,16 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
-// trick is markup that refers to something outside of its file. lures.add fills it in. parts are where it stands, by
-// the marks of the templates in trickFile.
+// trick is markup with an external reference, filled in by lures.add. parts maps the placeholders of the templates
+// in trickFile to the markup.
 type trick struct {
 	name  string
 	parts map[string]string
 }
 
-const para = "STYLES" // mark of automatic styles
+const para = "STYLES" // placeholder for automatic styles
 
-// odfFrame is a picture of an address.
+// odfFrame returns a frame with a picture from a URL.
 func odfFrame(address string) map[string]string {
 	return map[string]string{"BODY": `<text:p><draw:frame text:anchor-type="as-char" svg:width="2cm" ` +
 		`svg:height="2cm">` +
@@ -35,14 +35,14 @@ func odfFrame(address string) map[string]string {
 		`</draw:frame></text:p>`}
 }
 
-// background is a style of a family with a picture behind its text.
+// background returns a style of a family with a background picture.
 func background(family, properties, address string) string {
 	return `<style:style style:name="S$N" style:family="` + family + `"><style:` + properties + `>` +
 		`<style:background-image xlink:href="` + address + `" xlink:type="simple" xlink:actuate="onLoad" ` +
 		`style:repeat="repeat"/></style:` + properties + `></style:style>`
 }
 
-// fillImage is a named picture for fillings.
+// fillImage returns a named picture for fills.
 func fillImage(address string) string {
 	return `<draw:fill-image draw:name="F$N" xlink:href="` + address + `" xlink:type="simple" xlink:show="embed" ` +
 		`xlink:actuate="onLoad"/>`
@@ -180,7 +180,7 @@ var odsTricks = []trick{
 		`</table:table-cell>`}},
 }
 
-// pic is a picture of DrawingML with the reference blip.
+// pic returns a DrawingML picture with the reference blip.
 func pic(blip string) string {
 	return `<w:p><w:r><w:drawing><wp:inline><wp:extent cx="900000" cy="900000"/><wp:docPr id="1" name="p"/><a:graphic>
 		<a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic><pic:nvPicPr>
@@ -190,7 +190,7 @@ func pic(blip string) string {
 		</w:r></w:p>`
 }
 
-// rel is a relationship of trick $N to an address outside.
+// rel returns a relationship of trick $N to an external URL.
 func rel(kind, address string) string {
 	return `<Relationship Id="r$N" TargetMode="External" Target="` + address + `" ` +
 		`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind + `"/>`
@@ -200,7 +200,7 @@ func vml(inside string) string {
 	return `<w:p><w:r><w:pict><v:shape style="width:70pt;height:70pt">` + inside + `</v:shape></w:pict></w:r></w:p>`
 }
 
-// field is a field of Word whose code is in pieces.
+// field returns a Word field whose code is split into pieces.
 func field(pieces ...string) string {
 	var b strings.Builder
 	b.WriteString(`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r>`)
@@ -323,7 +323,7 @@ var pptxTricks = []trick{
 		"<p:nvPr/>", `<p:nvPr><a:videoFile r:link="r$N"/></p:nvPr>`, 1)}},
 }
 
-// slidePicture is a picture on a slide, each in a place of its own.
+// slidePicture returns a picture on a slide, each at another position.
 func slidePicture(blip string) string {
 	return `<p:pic><p:nvPicPr><p:cNvPr id="8$N" name="p"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr><p:blipFill><a:blip ` +
 		blip + `/><a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr><a:xfrm><a:off x="${N}000000" ` +
@@ -353,7 +353,7 @@ func tricksOf(kind string) []trick {
 		"xlsx": xlsxTricks, "pptx": pptxTricks, "rtf": rtfTricks}[kind]
 }
 
-// odfNames are the namespaces of OpenDocument.
+// odfNames holds the namespaces of OpenDocument.
 const odfNames = ` xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
  xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
@@ -375,7 +375,7 @@ const odfStyles = `<?xml version="1.0" encoding="UTF-8"?><office:document-styles
  style:page-layout-name="pm" draw:style-name="dp"><style:header><text:p>head</text:p></style:header>
  </style:master-page></office:master-styles></office:document-styles>`
 
-// odfContent is the part content.xml with a body.
+// odfContent returns the part content.xml with a body.
 func odfContent(body string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><office:document-content` + odfNames + `><office:font-face-decls>FONTS
  </office:font-face-decls><office:automatic-styles>STYLES<style:style style:name="sl" style:family="drawing-page">
@@ -383,7 +383,7 @@ func odfContent(body string) string {
 		`</office:body></office:document-content>`
 }
 
-// odfParts are the parts of an OpenDocument file.
+// odfParts returns the parts of an OpenDocument file.
 func odfParts(kind, body string) ooxmltest.Parts {
 	mime := "application/vnd.oasis.opendocument." + kind
 	return ooxmltest.Parts{
@@ -406,7 +406,7 @@ const (
  xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"`
 )
 
-// types is the part with the content types of the others: pairs of a part and the end of its type.
+// types returns the content types part: pairs of a part and the end of its type.
 func types(pairs ...string) string {
 	var b strings.Builder
 	b.WriteString(`<Types xmlns="` + schemas + `package/2006/content-types"><Default Extension="rels"
@@ -420,12 +420,12 @@ func types(pairs ...string) string {
 	return b.String() + `</Types>`
 }
 
-// relations is a part with relationships and a mark for more of them.
+// relations returns a relationships part with a placeholder for more of them.
 func relations(mark string, words ...string) string {
 	return strings.Replace(ooxmltest.Relations(words...), "</Relationships>", mark+"</Relationships>", 1)
 }
 
-// templates are files with marks for the markup of tricks.
+// templates returns files with placeholders for the markup of tricks.
 func templates(kind string) (main string, parts ooxmltest.Parts) {
 	const tree = `<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>`
 	switch kind {
@@ -500,7 +500,7 @@ func templates(kind string) (main string, parts ooxmltest.Parts) {
 	return "", ooxmltest.Parts{"": `{\rtf1\ansi BODY The end.\par}`}
 }
 
-// marks are where the markup of tricks goes.
+// marks lists the placeholders for the markup of tricks.
 var marks = []string{"BODY", "STYLES", "COMMON", "PAGE", "HEADER", "FONTS", "SLIDE", "MASTER", "SHAPES", "CELLS",
 	"CELL", "DRAWINGRELS", "DRAWING", "SHEETRELS", "SHEET", "BOOKRELS", "BOOK", "RELS", "BACK"}
 
@@ -524,7 +524,7 @@ func trickFile(t *testing.T, l *lures, kind string) string {
 	for name, text := range parts {
 		parts[name] = fill.Replace(text)
 	}
-	for name, text := range markup { // parts of their own
+	for name, text := range markup { // separate parts
 		parts[name] = text
 	}
 	if kind == "rtf" {
@@ -534,7 +534,7 @@ func trickFile(t *testing.T, l *lures, kind string) string {
 		}
 		return path
 	}
-	if _, ok := parts["Pictures/a.svg"]; ok { // LibreOffice refuses what is not in the list
+	if _, ok := parts["Pictures/a.svg"]; ok { // LibreOffice rejects files outside of the manifest
 		parts["META-INF/manifest.xml"] = strings.Replace(parts["META-INF/manifest.xml"], "</manifest:manifest>",
 			`<manifest:file-entry manifest:full-path="Pictures/a.svg" manifest:media-type="image/svg+xml"/>`+
 				`</manifest:manifest>`, 1)

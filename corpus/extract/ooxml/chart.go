@@ -9,11 +9,10 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// A chart of more points was drawn from a table that stands elsewhere; in words it would say nothing.
-const maxPoints = 1000 // of a series
+// A chart with more points has its data in another table, and its points would be useless as text.
+const maxPoints = 1000 // per series
 
-// RelationID is the attribute r:id of an element, which may stand beside an id of another kind. It alone has a prefix,
-// whichever address the prefix stands for.
+// RelationID returns the attribute r:id of an element, which may also have an unprefixed id. It matches any prefix.
 func RelationID(e xml.StartElement) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == "id" && a.Name.Space != "" {
@@ -23,10 +22,9 @@ func RelationID(e xml.StartElement) string {
 	return ""
 }
 
-// GraphicLines are the words of what a graphicData element holds, a line each: of a chart ("chart") or a diagram
-// ("relIds") in a part of its own. Of anything else there are none. It doesn't read e to its end. values says whether
-// the values of a chart's series are wanted. The elements are those of ECMA-376 part 1, chapter 21 (DrawingML: charts
-// and diagrams).
+// GraphicLines returns the words of a child of graphicData, line by line. A chart ("chart") or diagram ("relIds") is
+// in a separate part. For other elements it returns nil. It doesn't read e to its end. values includes the values of
+// a chart's series. The elements are those of ECMA-376 part 1, chapter 21 (DrawingML: charts and diagrams).
 func (p *Package) GraphicLines(e xml.StartElement, relations Relations, values bool) ([]string, error) {
 	switch e.Name.Local {
 	case "chart":
@@ -37,17 +35,17 @@ func (p *Package) GraphicLines(e xml.StartElement, relations Relations, values b
 	return nil, nil
 }
 
-// chart collects the lines of a chart: its title, its axes' titles and its series. values says whether the values of
-// the series belong to them: in a workbook they stand in its cells already.
+// chart collects the lines of a chart: its title, its axes' titles and its series. values includes the values of the
+// series, which a workbook already has in its cells.
 type chart struct {
 	d      *Decoder
 	values bool
-	labels []string // of the last series that was written without values
+	labels []string // of the last series written without values
 	lines  []string
 }
 
-// chartLines reads the part of a chart, in the form of ECMA-376 or in that of Office 2016's newer kinds (chartex),
-// whose elements "plotAreaRegion", "series" and "axis" are read like their older ones.
+// chartLines parses the part of a chart. It supports the form of ECMA-376 and that of Office 2016's newer kinds
+// (chartex), whose elements "plotAreaRegion", "series" and "axis" are handled like their older ones.
 func (p *Package) chartLines(part string, values bool) ([]string, error) {
 	c := chart{values: values}
 	err := p.Decode(part, func(d *Decoder) error {
@@ -57,7 +55,7 @@ func (p *Package) chartLines(part string, values bool) ([]string, error) {
 	return c.lines, err
 }
 
-// read goes down to titles and series, and passes over how a chart looks.
+// read parses titles and series, and skips formatting.
 func (c *chart) read() error {
 	return c.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -75,8 +73,8 @@ func (c *chart) read() error {
 	})
 }
 
-// title reads a title that was written for the chart, or comes out of a cell. A cell's value is kept beside the formula
-// ("f") that names the cell.
+// title parses a title, which is text of the chart or from a cell. The cached value of the cell is next to the
+// formula ("f") that references it.
 func (c *chart) title() error {
 	var words []string
 	var walk func(e xml.StartElement) error
@@ -102,14 +100,14 @@ func (c *chart) title() error {
 	return err
 }
 
-// points are the values of a series, its labels or its name, as the file keeps them. format is a number format such as
-// "0.00" or "d.m.yyyy", empty for texts.
+// points holds the cached values of a series, its labels or its name. format is a number format such as "0.00" or
+// "d.m.yyyy", empty for text.
 type points struct {
 	texts  []string
 	format string // of numbers
 }
 
-// points reads the cached values below an element, at most maxPoints; the cells that they come from are not looked up.
+// points parses the cached values below an element, at most maxPoints. It does not look up their cells.
 func (c *chart) points() (p points, err error) {
 	var walk func(e xml.StartElement) error
 	walk = func(e xml.StartElement) error {
@@ -130,12 +128,13 @@ func (c *chart) points() (p points, err error) {
 	return p, err
 }
 
-// areShown reports whether numbers are kept as a chart shows them: not a day as the number of days since 1900.
+// areShown reports whether the stored numbers equal the displayed ones. Dates are stored as the number of days since
+// 1900.
 func (p points) areShown() bool { return p.format == "" || p.format == "General" || p.format == "0" }
 
-// series writes a line such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series with
-// these labels and "Heating" for the next. A scatter chart's x values are numbers, and are no labels where the numbers
-// are left to the sheet.
+// series writes a line such as "Rent: 2024 900, 2025 950"; without values "Rent: 2024, 2025" for the first series
+// with these labels and "Heating" for the next. The x values of a scatter chart are numbers. They are dropped as
+// labels if values are in cells.
 func (c *chart) series() error {
 	var name, labels, values points
 	err := c.d.Children(func(e xml.StartElement) (err error) {
@@ -180,8 +179,8 @@ func (c *chart) series() error {
 	return err
 }
 
-// rounded is a value without the noise of its binary form: 8.2 for 8.1999999999999993. Twelve digits are kept: a binary
-// number of 64 bits holds 15 to 17, and the last few carry the error of a sum.
+// rounded returns a number without rounding errors of its binary form: 8.2 for 8.1999999999999993. It keeps twelve
+// digits. A 64-bit float has 15 to 17, and the last few carry the error of a sum.
 func rounded(value string) string {
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -190,7 +189,7 @@ func rounded(value string) string {
 	return strconv.FormatFloat(n, 'g', 12, 64)
 }
 
-// diagramLines are the words of a diagram (SmartArt), a line for each paragraph of its points.
+// diagramLines returns the words of a diagram (SmartArt), a line for each paragraph of its points.
 func (p *Package) diagramLines(part string) (lines []string, err error) {
 	err = p.Decode(part, func(d *Decoder) error {
 		return d.Root(func(xml.StartElement) error {
@@ -201,8 +200,8 @@ func (p *Package) diagramLines(part string) (lines []string, err error) {
 	return lines, err
 }
 
-// Paragraphs are the drawn paragraphs (DrawingML) inside the element that began last, which it reads to its end. A line
-// break inside a paragraph is a space. Empty paragraphs are left out.
+// Paragraphs returns the DrawingML paragraphs inside the current element, which it reads to its end. A line break
+// inside a paragraph becomes a space. Empty paragraphs are skipped.
 func (d *Decoder) Paragraphs() (lines []string, err error) {
 	var b strings.Builder
 	end := func() {
@@ -214,7 +213,7 @@ func (d *Decoder) Paragraphs() (lines []string, err error) {
 	var walk func(e xml.StartElement) error
 	walk = func(e xml.StartElement) error {
 		switch e.Name.Local {
-		case "t": // a point of a diagram keeps its paragraphs in a "t" as well
+		case "t": // a point of a diagram stores its paragraphs in a "t" as well
 			return d.mixed(&b, walk)
 		case "br":
 			b.WriteByte(' ')
@@ -229,7 +228,7 @@ func (d *Decoder) Paragraphs() (lines []string, err error) {
 	return lines, err
 }
 
-// mixed writes the text right inside the element that began last, and has visit read the elements in it.
+// mixed writes the text directly inside the current element, and calls visit for its child elements.
 func (d *Decoder) mixed(b *strings.Builder, visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()

@@ -14,27 +14,26 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// maxDepth is how deep elements may lie in each other. Readers call themselves for each level, and Go's stack would
-// grow with a forged file's depth.
+// maxDepth is the maximum nesting of elements. Readers are recursive, and Go's stack would grow with the depth of a
+// malicious file.
 const maxDepth = 1000
 
-// Decoder reads an XML part token by token. Names are without their prefixes, entities but XML's own five fail, and
-// elements too deep in each other fail. It reads on a stream and keeps no tree, so that the largest sheet needs no
-// memory for its XML. Each method below begins where an element has begun, and all but Next read exactly that element:
-// a visit that leaves something unread, or reads too much, puts every later one out of step. It is not safe for
-// concurrent use.
+// Decoder parses an XML part token by token. Names have no prefixes, only XML's five predefined entities are
+// decoded, and nesting beyond maxDepth fails. It parses a stream and builds no tree, so that memory is independent
+// of the part's size. Each method below starts after a start tag, and all but Next read exactly that element. A
+// visit function that reads less or more desynchronises all later calls. It is not safe for concurrent use.
 type Decoder struct {
 	xml   *xml.Decoder
 	depth int
 }
 
-// NewDecoder reads from r, which is in UTF-8, in what its declaration says, or in UTF-16 with or without a mark. Go's
-// decoder takes UTF-8 only, and asks CharsetReader for the rest, which is too late for UTF-16: it can't read even the
-// declaration there. That is why the first two bytes are looked at.
+// NewDecoder returns a Decoder for r. The encoding is UTF-8, the declared one, or UTF-16 with or without a byte
+// order mark. Go's decoder supports UTF-8 only and calls CharsetReader for other encodings. That is too late for
+// UTF-16, in which it can't parse the declaration. The first two bytes therefore identify UTF-16.
 func NewDecoder(r io.Reader) *Decoder {
 	buffered := bufio.NewReader(r)
 	r = buffered
-	head, _ := buffered.Peek(2) // of less the decoder tells
+	head, _ := buffered.Peek(2) // for shorter input the decoder reports an error
 	wide := true
 	switch string(head) {
 	case "\xff\xfe", "<\x00":
@@ -46,7 +45,7 @@ func NewDecoder(r io.Reader) *Decoder {
 	}
 	d := xml.NewDecoder(r)
 	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
-		if wide { // it is decoded
+		if wide { // already decoded
 			return in, nil
 		}
 		return charset.NewReaderLabel(label, in)
@@ -54,9 +53,9 @@ func NewDecoder(r io.Reader) *Decoder {
 	return &Decoder{xml: d}
 }
 
-// Next returns the next token: an xml.StartElement, an xml.EndElement or xml.CharData; the others are passed over.
-// io.EOF is the end; what is no XML is a *corpus.Failure. RawToken doesn't compare closing tags with opening ones,
-// which takes time and tells nothing that counts here; a tag that is missing shows as an end of file in the middle.
+// Next returns the next token: an xml.StartElement, an xml.EndElement or xml.CharData; others are skipped. It
+// returns io.EOF at the end, and a *corpus.Failure for invalid XML. RawToken doesn't match closing tags with opening
+// ones, which would be slow and isn't needed here. A missing tag results in an unexpected end of the file.
 func (d *Decoder) Next() (xml.Token, error) {
 	for {
 		token, err := d.xml.RawToken()
@@ -82,7 +81,7 @@ func (d *Decoder) Next() (xml.Token, error) {
 	}
 }
 
-// Skip passes over everything up to the end of the element that began last.
+// Skip reads to the end of the current element.
 func (d *Decoder) Skip() error {
 	for depth := 1; depth > 0; {
 		token, err := d.Next()
@@ -99,8 +98,8 @@ func (d *Decoder) Skip() error {
 	return nil
 }
 
-// Children calls visit for each element right inside the one that began last. visit reads the element up to its end. It
-// returns behind the element's end, or with the first error of visit.
+// Children calls visit for each direct child of the current element. visit must read the child to its end. Children
+// returns after the end of the element, or with the first error of visit.
 func (d *Decoder) Children(visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()
@@ -118,7 +117,7 @@ func (d *Decoder) Children(visit func(xml.StartElement) error) error {
 	}
 }
 
-// Root calls visit for the document's root element. It returns when visit does; what follows the root is not looked at.
+// Root calls visit for the document's root element. It returns when visit does, and ignores anything after the root.
 func (d *Decoder) Root(visit func(xml.StartElement) error) error {
 	for {
 		token, err := d.Next()
@@ -131,8 +130,7 @@ func (d *Decoder) Root(visit func(xml.StartElement) error) error {
 	}
 }
 
-// Text returns the character data of the element that began last, which it reads to its end. Text of elements inside it
-// is a part of it.
+// Text returns the character data of the current element and its descendants. It reads the element to its end.
 func (d *Decoder) Text() (string, error) {
 	var text []byte
 	for depth := 1; depth > 0; {
@@ -152,7 +150,7 @@ func (d *Decoder) Text() (string, error) {
 	return string(text), nil
 }
 
-// unexpected makes an end of the file inside an element a failure of the file.
+// unexpected converts an end of the file inside an element to a failure of the file.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return Damaged
@@ -160,8 +158,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// Attr returns an attribute by its name without prefix, empty if it is missing. Of two attributes with one name and
-// different prefixes it is the first.
+// Attr returns an attribute by its name without prefix, "" without one. Of several with different prefixes it
+// returns the first.
 func Attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -171,7 +169,7 @@ func Attr(e xml.StartElement, name string) string {
 	return ""
 }
 
-// IntAttr returns an attribute as a number, otherwise if it is missing or none.
+// IntAttr parses an attribute as a number. It returns otherwise if the attribute is missing or invalid.
 func IntAttr(e xml.StartElement, name string, otherwise int) int {
 	n, err := strconv.Atoi(Attr(e, name))
 	if err != nil {
@@ -180,8 +178,8 @@ func IntAttr(e xml.StartElement, name string, otherwise int) int {
 	return n
 }
 
-// IsOn reports whether an element that switches something on does: its attribute val is missing or says so. These are
-// the values of ST_OnOff in both forms of ECMA-376, and "none", which some properties have.
+// IsOn parses a toggle element, which is on if its attribute val is missing. The values for off are those of
+// ST_OnOff in both forms of ECMA-376, and "none", which some properties have.
 func IsOn(e xml.StartElement) bool {
 	switch Attr(e, "val") {
 	case "0", "false", "off", "none":

@@ -1,13 +1,13 @@
 // Package ooxml opens the packages of Office files (ECMA-376): ZIP archives of XML parts that refer to each other by
-// relationships. It limits what is unpacked, resolves no external reference, and expands no entity. The readers of
-// Word, PowerPoint and Excel files stand on it.
+// relationships. It limits unpacking, resolves no external reference, and expands no entity. The readers of Word,
+// PowerPoint and Excel files are based on it.
 //
-// package.go opens the archive and its parts (ECMA-376 part 2, Open Packaging Conventions), relations.go finds out
-// which part is which, decoder.go reads XML, chart.go reads the words of charts and diagrams, which all three kinds of
-// files have. EPUB books and OpenDocument files are such archives too, and are opened here, without relationships.
+// package.go opens the archive and its parts (ECMA-376 part 2, Open Packaging Conventions), relations.go resolves
+// relationships, decoder.go parses XML, chart.go reads the words of charts and diagrams, which all three formats
+// share. EPUB books and OpenDocument files are such archives too, and are opened here, without relationships.
 //
-// A file is a stranger's: sizes in the archive's directory are not believed, names are looked up and never become paths
-// on disk, and whatever is wrong with the file comes back as a *corpus.Failure with a sentence for its owner.
+// A file is untrusted: sizes in the archive's directory are not relied on, and names are only looked up and never
+// become paths on disk. Every error of the file is a *corpus.Failure with a message for its owner.
 package ooxml
 
 import (
@@ -24,17 +24,17 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// Limits of a package. maxRatio ends zip bombs. XML compresses well, but hardly 500 times; small parts may, so that
-// they are not asked.
+// Limits of a package. maxRatio detects ZIP bombs. XML hardly compresses 500 times; small parts may, so that they
+// are exempt.
 const (
 	maxParts    = 20_000
-	maxPart     = 256 << 20 // bytes of one part, unpacked
+	maxPart     = 256 << 20 // bytes of one unpacked part
 	maxUnpacked = 768 << 20 // bytes of all parts that are read
-	maxRatio    = 500       // of a part of more than a MiB to what it takes in the file
+	maxRatio    = 500       // unpacked to packed size, of a part of more than a MiB
 )
 
-// Package is an open file. It is not safe for concurrent use. read counts the bytes that were unpacked so far, for all
-// parts together. Parts are opened by name, as often as needed.
+// Package is an open archive. It is not safe for concurrent use. read is the number of bytes unpacked so far, in all
+// parts. Parts are opened by name, as often as needed.
 type Package struct {
 	file  *os.File
 	parts map[string]*zip.File // by lower-case name
@@ -51,8 +51,8 @@ var (
 		Detail: "This file unpacks to more than can be read. Split it and add the parts."}
 )
 
-// Open opens a file. It fails with a *corpus.Failure for one that is no package. The caller closes it. Only the
-// directory of the archive is read here.
+// Open opens a file and parses the directory of the archive. It fails with a *corpus.Failure for other files. The
+// caller closes the Package.
 func Open(name string) (*Package, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -65,8 +65,8 @@ func Open(name string) (*Package, error) {
 	return p, nil
 }
 
-// open reads the directory. A password is told in two ways: Office puts an encrypted package into a compound file
-// ([MS-OFFCRYPTO]), other programs encrypt the members of the archive.
+// open parses the directory. It detects two forms of encryption: Office stores an encrypted package in a compound
+// file ([MS-OFFCRYPTO]), other programs encrypt the members of the archive.
 func open(file *os.File) (*Package, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -74,7 +74,7 @@ func open(file *os.File) (*Package, error) {
 	}
 	head := make([]byte, 8)
 	if _, err := file.ReadAt(head, 0); err == nil && bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) {
-		return nil, Encrypted // Office encrypts a package inside an OLE file
+		return nil, Encrypted // Office stores an encrypted package inside an OLE file
 	}
 	archive, err := zip.NewReader(file, info.Size())
 	if err != nil {
@@ -96,17 +96,17 @@ func open(file *os.File) (*Package, error) {
 // Close closes the file.
 func (p *Package) Close() error { return p.file.Close() }
 
-// partKey is the name that a part is found by: names differ only in case in some files, and begin with a slash or hold
-// backslashes in others.
+// partKey normalises the name of a part for lookups. Names differ only in case in some files, and begin with a slash
+// or contain backslashes in others.
 func partKey(name string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/"))
 }
 
-// Has reports whether there is a part of that name.
+// Has reports whether the package has a part of that name.
 func (p *Package) Has(name string) bool { return p.parts[partKey(name)] != nil }
 
-// Size returns how many bytes a part says that it has, 0 for a missing one. It is what the archive's directory says,
-// good for choosing how to read the part, not for making room for it.
+// Size returns the declared size in bytes of a part, 0 for a missing one. It is the value in the archive's
+// directory: it may be used to choose how to read the part, not to allocate memory.
 func (p *Package) Size(name string) uint64 {
 	if f := p.parts[partKey(name)]; f != nil {
 		return f.UncompressedSize64
@@ -124,8 +124,8 @@ func (p *Package) Names(prefix string) (names []string) {
 	return names
 }
 
-// Part opens a part. A missing one is fs.ErrNotExist. Reading it fails once the package has given out more than is read
-// of one file. The caller closes it. One reader may be open beside another.
+// Part opens a part, and fails with os.ErrNotExist for a missing one. Reads fail once the total limit of the package
+// is exceeded. The caller closes the part. Several parts may be open at once.
 func (p *Package) Part(name string) (io.ReadCloser, error) {
 	f := p.parts[partKey(name)]
 	if f == nil {
@@ -142,15 +142,15 @@ func (p *Package) Part(name string) (io.ReadCloser, error) {
 	return &partReader{ReadCloser: r, all: p, left: maxPart}, nil
 }
 
-// partReader reads a part within the limits, whatever the archive's directory says.
+// partReader enforces the size limits while a part is read, regardless of the declared size.
 type partReader struct {
 	io.ReadCloser
 	all  *Package
 	left int64
 }
 
-// Read implements io.Reader. An error of the archive is a failure of the file. At a limit no bytes come back at all, so
-// that nobody takes half a part for a whole one.
+// Read implements io.Reader. An error of the archive is a failure of the file. Beyond a limit it returns no bytes at
+// all, so that a truncated part is never used as a whole one.
 func (r *partReader) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
 	r.left -= int64(n)
@@ -164,8 +164,8 @@ func (r *partReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Decode has walk read the tokens of an XML part. A missing part is no error: walk is not called. It reads the part to
-// its end even if walk stops at the root's end: only there archive/zip compares the checksum.
+// Decode calls walk with a decoder for an XML part. It returns nil for a missing part without calling walk. It reads
+// the part to its end even if walk stops earlier, because archive/zip validates the checksum only there.
 func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	if !p.Has(name) {
 		return nil
@@ -179,6 +179,6 @@ func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	if err := walk(d); err != nil {
 		return fmt.Errorf("part %s: %w", doctext.Line(name), err)
 	}
-	_, err = io.Copy(io.Discard, part) // what follows the root: only at its end the checksum is known
+	_, err = io.Copy(io.Discard, part) // the rest after the root, for the checksum
 	return err
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Relation is a reference of a part to another part or to an address outside. The addresses of types differ between the
-// transitional and the strict form of ECMA-376; their last words are the same.
+// Relation is a relationship of a part to another part or to an external URL. The URLs of types differ between the
+// transitional and the strict form of ECMA-376, but their last segments are equal.
 type Relation struct {
-	Type     string // the last word of its type's address: "styles", "hyperlink"
-	Target   string // the name of a part, or an address
-	External bool   // Target is an address; it is never opened
+	Type     string // the last segment of its type's URL: "styles", "hyperlink"
+	Target   string // the name of a part, or a URL
+	External bool   // Target is a URL; it is never opened
 }
 
-// Relations are those of a part by their ids.
+// Relations maps the ids of a part's relationships.
 type Relations map[string]Relation
 
-// Relations reads the relationships of a part; "" stands for the whole package. The relationships of
-// "word/document.xml" stand in "word/_rels/document.xml.rels". Targets are relative to the part's folder unless they
-// begin with a slash, and come back relative to the package. A part without any has an empty map.
+// Relations parses the relationships of a part; "" is the package. Those of "word/document.xml" are in
+// "word/_rels/document.xml.rels". Targets are relative to the part's folder unless they begin with a slash; they are
+// returned relative to the package. A part without relationships returns an empty map.
 func (p *Package) Relations(part string) (Relations, error) {
 	dir, base := path.Split(part)
 	all := Relations{}
@@ -46,8 +46,8 @@ func (p *Package) Relations(part string) (Relations, error) {
 	return all, err
 }
 
-// ByType returns the target of the first relation of a type inside the package, empty without one. Of several it is the
-// one whose target comes first. Maps have no order in Go, and the same file must be read the same way each time.
+// ByType returns the internal target of a relationship of a type, "" without one. Of several it returns the first in
+// alphabetic order, because Go's map order is random and the result must be deterministic.
 func (r Relations) ByType(kind string) (target string) {
 	for _, one := range r {
 		if one.Type == kind && !one.External && (target == "" || one.Target < target) {
@@ -57,8 +57,8 @@ func (r Relations) ByType(kind string) (target string) {
 	return target
 }
 
-// Main returns the name of the part that the package is about, and its relations. It is a *corpus.Failure when there is
-// none. It is the target of the package's relationship "officeDocument": programs may call the part as they like.
+// Main returns the name of the package's main part, and its relationships. It fails with a *corpus.Failure without
+// one. The main part is the target of the relationship "officeDocument", since programs may name the part freely.
 func (p *Package) Main() (name string, relations Relations, err error) {
 	top, err := p.Relations("")
 	if err != nil {
@@ -72,9 +72,9 @@ func (p *Package) Main() (name string, relations Relations, err error) {
 	return name, relations, err
 }
 
-// Properties are what a file says about itself: title, author, subject, keywords, date and language, as far as they are
-// filled in. These are the core properties (ECMA-376 part 2, "Core properties"), whose keys come back as propertyKeys
-// has them. Of the date only the day is kept, as YYYY-MM-DD.
+// Properties returns the metadata of a file: title, author, subject, keywords, date and language, if set. These are
+// the core properties (ECMA-376 part 2, "Core properties"), with the keys of propertyKeys. The date has the form
+// YYYY-MM-DD.
 func (p *Package) Properties() (map[string]string, error) {
 	found := map[string]string{}
 	top, err := p.Relations("")
@@ -102,21 +102,21 @@ func (p *Package) Properties() (map[string]string, error) {
 	return found, err
 }
 
-// propertyKeys are the names of core properties and what documents call them. The last change is a document's date.
+// propertyKeys maps core properties to metadata keys. The modification date takes precedence over the creation date.
 var propertyKeys = map[string]string{
 	"title": "title", "creator": "author", "subject": "subject", "keywords": "keywords", "created": "date",
 	"modified": "date", "language": "language",
 }
 
-// Count is how often a file holds something that is not read, such as a "comment". What is a noun in the singular.
+// Count is the number of unread items in a file. What is a singular noun, such as "comment".
 type Count struct {
 	N    int
 	What string
 }
 
-// NoteLeftOut says in the metadata what of a file is not read: what its reader counted, and the macros and embedded
-// objects of the package. A reader of an answer can then tell why something of the file is not found. Nothing is noted
-// if all was read.
+// NoteLeftOut lists the unread content of a file in the metadata: the counts of its reader, and the package's macros
+// and embedded objects. It explains to the reader of an answer why something of the file is not found. Without
+// unread content it sets nothing.
 func (p *Package) NoteLeftOut(x *corpus.Extracted, counted ...Count) {
 	macros, objects := 0, 0
 	for name := range p.parts {

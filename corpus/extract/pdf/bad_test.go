@@ -165,8 +165,8 @@ func TestAnAES256FileThatNeedsNoPasswordIsRead(t *testing.T) {
 	wantFailure(t, err, "encrypted")
 }
 
-// Zeros in a file, as disks and networks leave them, are no damage. How long it takes to pass over them is not asked
-// here: on a busy machine it is longer than a person is let wait.
+// Zeros in a file, as disks and networks leave them, are no damage. The time to skip them is not tested here: on a
+// busy machine it exceeds the timeout.
 func TestZerosAreNoDamage(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = 5 * time.Minute })
 	good := pdftest.Document("", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read.")})

@@ -12,15 +12,15 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// assembleText makes the canonical text of sheets, which are used up. An outline, if there is one, says what the
-// headings are; without one the size and the weight of letters do. The title is the highest heading by its letters. The
-// order is: sizes of letters, which tell what a usual line is; parts of each page; headings by size; the outline's
-// places; paragraphs over pages, which must know where sections begin; then the blocks. Sheets are used up so that the
-// words of a page are free again as soon as they are written.
+// assembleText builds the canonical text from sheets, and consumes them. The outline, if any, defines the headings;
+// without one the size and the weight of letters do. The title is the heading with the largest letters. The steps
+// are: body size and leading; parts of each page; heading sizes; section anchors of the outline; paragraphs across
+// pages, which depend on the sections; then the blocks. Sheets are consumed so that the words of a page can be freed
+// once they are written.
 func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	var sizes [][2]float64
 	for i := range sheets {
-		// A page may have several sheets, such as text that is turned; the first one gives its size.
+		// A page may have several sheets, such as one of turned text; the first one has its size.
 		if sheets[i].page == len(sizes) {
 			width, height := sheets[i].drawnSize()
 			sizes = append(sizes, [2]float64{float64(width), float64(height)})
@@ -40,7 +40,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	for _, s := range left {
 		starts[s.place] = true
 	}
-	// With an outline the sizes of letters make no headings, also not for what may be joined.
+	// With an outline, sizes of letters define no headings, nor what may be joined.
 	levels := heads
 	if outlined {
 		levels = nil
@@ -51,7 +51,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	for i := range grouped {
 		for j := range grouped[i] {
 			p, level := &grouped[i][j], 0
-			if len(p.lines) == 0 { // it went into the paragraph that goes on in it
+			if len(p.lines) == 0 { // its lines were joined to an earlier paragraph
 				continue
 			}
 			if !outlined {
@@ -73,7 +73,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	return x
 }
 
-// squeezeTitle is a text without anything but letters and digits, for comparing titles.
+// squeezeTitle returns the lower-case letters and digits of a text, for comparing titles.
 func squeezeTitle(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -83,16 +83,15 @@ func squeezeTitle(s string) string {
 	}, s)
 }
 
-// builder writes parts as blocks, with the places of their words.
+// builder writes parts as blocks with word boxes.
 type builder struct {
 	w      *doctext.Writer
 	sheets []sheet
-	at     int // index of the sheet that the words stand on that are written
+	at     int // index of the current words' sheet
 }
 
-// writePart writes a part, as a heading if it has a level. Its box is that of its lines on the sheet where it begins;
-// lines that went on to the next page are in their words' boxes only. A heading loses its item's mark, which becomes
-// part of its text.
+// writePart writes a part, as a heading if level is positive. Its box covers its lines on the sheet where it begins;
+// only word boxes cover lines on later sheets. The marker of a list item stays in the text of a heading.
 func (b *builder) writePart(p *part, level int) {
 	var area rect
 	b.at = p.lines[0].sheet
@@ -131,9 +130,9 @@ func (b *builder) writePart(p *part, level int) {
 	b.w.End()
 }
 
-// writeLine writes line i of a paragraph, joined to the one before it. Words that a hyphen divides over two lines are
-// joined without it if the next line begins in lower case; otherwise the hyphen belonged to the word and is written.
-// dash says that it is this line's last word that keeps its hyphen.
+// writeLine writes line i of a paragraph, joined to the line before. A word that is hyphenated over two lines loses
+// its hyphen if the next line begins in lower case. Otherwise the hyphen is part of the word and is written. dash
+// reports whether this line's last word keeps its hyphen.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
 	b.at = p.lines[i].sheet
@@ -141,9 +140,9 @@ func (b *builder) writeLine(p *part, i int) {
 		if p.item != nil {
 			words = words[p.item.skip:]
 		}
-		// Lines that stand by themselves, as those of an address.
+		// separate lines, such as those of an address
 	} else if p.loose || isContentsEntry(p.lines[i-1]) {
-		b.w.Break() // behind an entry of a table of contents
+		b.w.Break() // after an entry of a table of contents
 	} else if !joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
 		b.w.Text(" ")
 	}
@@ -169,7 +168,7 @@ func isContentsEntry(l line) bool {
 	return text.Leader(strings.Join(words, " "))
 }
 
-// joinsWord reports whether b goes on in the middle of a's last word, or in a script without spaces.
+// joinsWord reports whether b continues a's last word, or a text in a script without spaces.
 func joinsWord(a, b line) bool {
 	last, _ := utf8.DecodeLastRuneInString(a.words[len(a.words)-1].text)
 	next, _ := utf8.DecodeRuneInString(b.words[0].text)
@@ -179,7 +178,7 @@ func joinsWord(a, b line) bool {
 	return isUnspaced(last) && isUnspaced(next)
 }
 
-// writeWord writes a word with its place, unless the places of its sheet are made up.
+// writeWord writes a word with its box, or without it if the positions of its sheet are unknown.
 func (b *builder) writeWord(text string, r rect) {
 	if b.sheets[b.at].unplaced {
 		b.w.Text(text)
@@ -190,7 +189,7 @@ func (b *builder) writeWord(text string, r rect) {
 	})
 }
 
-// writeTable writes a table's rows by the gaps between its columns.
+// writeTable writes a table's rows, split into cells at the gaps between columns.
 func (b *builder) writeTable(t *table) {
 	for _, row := range t.rows {
 		b.w.Row()
@@ -206,8 +205,8 @@ func (b *builder) writeTable(t *table) {
 	}
 }
 
-// writeCode keeps lines and, as far as the letters' width tells, their indentation. At most 80 spaces are put before a
-// line.
+// writeCode writes lines of code with their indentation, estimated from the width of letters. The limit is 80 spaces
+// before a line.
 func (b *builder) writeCode(lines []line) {
 	left := lines[0].x0
 	for _, l := range lines {
@@ -218,7 +217,7 @@ func (b *builder) writeCode(lines []line) {
 			b.w.Text("\n")
 		}
 		w := l.words[0]
-		// All letters of such a font are as wide as those of the first word, on average.
+		// In a monospaced font all letters have the average width of the first word's.
 		if width := (w.x1 - w.x0) / float32(utf8.RuneCountInString(w.text)); width > 0 {
 			b.w.Text(strings.Repeat(" ", min(int((l.x0-left)/width+0.5), 80)))
 		}
@@ -231,10 +230,11 @@ func (b *builder) writeCode(lines []line) {
 	}
 }
 
-// boxSteps is how finely boxes are kept: finer than a pixel.
+// boxSteps is the resolution of boxes: steps per side of a page, finer than a pixel.
 const boxSteps = 16384
 
-// shareBox is a box of the sheet as a share of the page as it is drawn: all of it where places are not known.
+// shareBox converts a box of the sheet to shares of the rendered page. It returns the whole page if positions are
+// unknown.
 func (b *builder) shareBox(r rect) chat.Box {
 	const steps = boxSteps
 	if s := &b.sheets[b.at]; s.unplaced {

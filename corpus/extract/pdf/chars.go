@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// reader turns the characters of a page into words and lines. runs are the letters of the word at work, glue says that
+// reader assembles the characters of a page into words and lines. runs buffers the runes of the current word. glue:
 // the next word follows without a space.
 type reader struct {
 	m     *module
@@ -24,25 +24,25 @@ type reader struct {
 	glue  bool
 
 	hyphen bool // the last character was a hyphen that may end the line
-	high   rune // the first half of a character beyond U+FFFF; 0 if the last one was none
+	high   rune // the pending high surrogate of a character beyond U+FFFF; 0: none
 }
 
-// readChars reads the characters of a page in PDFium's order, which is that of its lines, and at most maxChars of them.
+// readChars reads at most maxChars characters of a page, in PDFium's order, which is that of its lines.
 func (r *reader) readChars() error {
 	n, err := r.m.callCount("FPDFText_CountChars", r.tp)
 	if err != nil {
 		return err
 	}
-	// The bound is for forged pages: PDFium is asked several times for each character.
+	// The limit is for malicious pages: each character takes several calls of PDFium.
 	for i := range min(n, maxChars) {
 		u, err := r.m.callFunction("FPDFText_GetUnicode", r.tp, uint64(i))
 		if err != nil {
 			return err
 		}
 		c := rune(uint32(u))
-		if utf16.IsSurrogate(c) { // PDFium gives characters beyond U+FFFF in two halves
-			// D800 to DBFF are first halves, DC00 to DFFF second ones; a second one alone becomes U+FFFD, which is
-			// garbage.
+		if utf16.IsSurrogate(c) { // PDFium returns characters beyond U+FFFF as surrogate pairs
+			// D800 to DBFF are high surrogates, DC00 to DFFF low ones. A low one alone is decoded to U+FFFD, which
+			// counts as garbage.
 			if r.high == 0 && c < 0xDC00 {
 				r.high = c
 				continue
@@ -58,15 +58,15 @@ func (r *reader) readChars() error {
 	return nil
 }
 
-// readChar adds one character. Line ends and white space end words; PDFium makes some of both up from gaps. Characters
-// without a meaning are counted as garbage, because a page of them must be read as a picture. A letter of a script
-// without spaces is a word of its own, so that each has its own box.
+// readChar adds one character. Line breaks and white space end words; PDFium generates some of both from gaps.
+// Characters without a meaning are counted as garbage, because a page of them needs OCR. A letter of a script
+// without spaces is a separate word, so that each has a box.
 func (r *reader) readChar(i int, c rune) error {
 	switch {
 	case c == '\n' || c == '\r':
 		r.endLine()
 		return nil
-	case c == 0xFFFE || c == 0xAD || c == 2: // a hyphen at the end of a line, or one that is not shown
+	case c == 0xFFFE || c == 0xAD || c == 2: // a hyphen at the end of a line, or a hidden one
 		r.hyphen = true
 		return nil
 	case unicode.IsSpace(c) || c == 0xA0:
@@ -83,13 +83,13 @@ func (r *reader) readChar(i int, c rune) error {
 	if err != nil || !ok {
 		return err
 	}
-	if r.hyphen { // PDFium leaves out the line break behind a hyphen
+	if r.hyphen { // PDFium omits the line break after a hyphen
 		if !r.isBeside(box) {
 			r.endLine()
 		}
 		r.hyphen = false
 	}
-	if len(r.runs) > 0 && !r.isLevel(box) { // it may be of another text, which is turned
+	if len(r.runs) > 0 && !r.isLevel(box) { // it may belong to turned text
 		turn, _, err := r.readTurn(i)
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (r *reader) readChar(i int, c rune) error {
 			r.glue = false
 		}
 	}
-	// A raised number behind a word, as of a note, is a word of its own without a space before it.
+	// A raised number after a word, such as a note's marker, is a separate word without a space before it.
 	if len(r.runs) > 0 && r.leavesRaised(c, box) {
 		r.endWord()
 		r.glue = true
@@ -122,8 +122,8 @@ func (r *reader) readChar(i int, c rune) error {
 	return nil
 }
 
-// isBeside reports whether a box goes on in the line that is being read. It must overlap with the last word by half of
-// the lower one's height and not begin to its left.
+// isBeside reports whether a box continues the current line. It must overlap vertically with the last word by half
+// of the lower one's height, and not begin to its left.
 func (r *reader) isBeside(box rect) bool {
 	last := r.word.rect
 	if len(r.runs) == 0 {
@@ -133,9 +133,9 @@ func (r *reader) isBeside(box rect) bool {
 	return shared > 0.5*min(last.boxHeight(), box.boxHeight()) && box.x0 >= last.x1-0.5*box.boxHeight()
 }
 
-// charBox is where a character stands: its full height, which makes even marks, unless the font lies about it. The
-// loose box goes from the font's ascent to its descent. A font whose box is empty or absurdly large gives the box of
-// the glyph itself. ok is false for a character outside of the page.
+// charBox returns the box of a character. The loose box extends from the font's ascent to its descent, which gives
+// highlights an even height. If it is empty or implausibly large, the fallback is the box of the glyph. ok is false
+// for a character outside of the page.
 func (r *reader) charBox(i int) (rect, bool, error) {
 	got, err := r.m.callCount("FPDFText_GetLooseCharBox", r.tp, uint64(i), uint64(r.m.scratch))
 	if err != nil {
@@ -163,15 +163,15 @@ func (r *reader) charBox(i int) (rect, bool, error) {
 	return box, ok, nil
 }
 
-// isLevel reports whether a box stands at the same height as the word that is being read. Only where it doesn't, the
-// costly question for the letter's direction is asked.
+// isLevel reports whether a box has the same height as the current word. Only otherwise the letter's direction is
+// read, which is expensive.
 func (r *reader) isLevel(box rect) bool {
 	above, below := box.y0-r.word.y0, box.y1-r.word.y1
 	return max(above, -above)+max(below, -below) < 0.2*box.boxHeight()
 }
 
-// readTurn returns the direction of character i, and its size in points. The size that a font has in the file is scaled
-// by the matrix of the text: some programs set all fonts at size 1.
+// readTurn returns the direction of character i, and its size in points. The font size is scaled by the text matrix,
+// because some programs set all fonts at size 1.
 func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 	v, err := r.m.callFunction("FPDFText_GetFontSize", r.tp, uint64(i))
 	if err != nil {
@@ -183,19 +183,19 @@ func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 		return int8(r.g.turn), math.Abs(size), err
 	}
 	mx := r.m.readFloats(4)
-	// A matrix has a, b, c and d: (a, b) is where the writing runs, and the length of (c, d) is how much letters are
-	// stretched upwards.
+	// The matrix has a, b, c and d: (a, b) is the direction of the baseline, and the length of (c, d) the vertical
+	// scale of letters.
 	return turnOf(mx[0], mx[1], size), math.Abs(size) * math.Hypot(mx[2], mx[3]), nil
 }
 
-// noteFont notes size, style and direction of the word that begins at character i. Weight and kind are told by numbers
-// where the file has them, and else by the font's name, which is cut at 48 bytes.
+// noteFont sets size, style and direction of the word that begins at character i. The style is that of the font's
+// numeric weight, with the font's name as a fallback. The name is read up to 48 bytes.
 func (r *reader) noteFont(i int) error {
 	turn, size, err := r.readTurn(i)
 	if err != nil {
 		return err
 	}
-	// Weights are those of CSS: 400 is regular, 600 half bold and 700 bold. -1 is none.
+	// Weights are those of CSS: 400 is regular, 600 half bold and 700 bold. -1 is unknown.
 	weight, err := r.m.callCount("FPDFText_GetFontWeight", r.tp, uint64(i))
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (r *reader) noteFont(i int) error {
 	return nil
 }
 
-// endWord adds the word at work to the line, unless it has no extent.
+// endWord appends the current word to the line, unless its box is empty.
 func (r *reader) endWord() {
 	if len(r.runs) > 0 && r.word.x1 > r.word.x0 && r.word.y1 > r.word.y0 {
 		r.word.text = r.m.texts.internRunes(r.runs)
@@ -231,7 +231,7 @@ func (r *reader) endWord() {
 	r.word, r.runs = word{}, r.runs[:0]
 }
 
-// endLine adds the line at work to the sheet.
+// endLine appends the current line to the sheet.
 func (r *reader) endLine() {
 	r.endWord()
 	r.glue = false
@@ -239,7 +239,7 @@ func (r *reader) endLine() {
 		r.line.setStyle()
 		r.line.raiseDigits()
 		spare := r.line.words
-		r.line.words = slices.Clone(spare) // a long document has millions of words: none has room to spare
+		r.line.words = slices.Clone(spare) // a long document has millions of words: no spare capacity
 		r.line.hyphen = r.hyphen
 		r.sheet.lines = append(r.sheet.lines, r.line)
 		r.line.words = spare
@@ -247,8 +247,8 @@ func (r *reader) endLine() {
 	r.line, r.hyphen = line{words: r.line.words[:0]}, false
 }
 
-// setStyle takes size and weight from most of the line's letters. A line is bold if more than half of it is, and code
-// if nine tenths are: a word of code in a sentence is no code.
+// setStyle sets the size and weight of most of the line's letters. A line is bold if more than half of it is. It is
+// code if nine tenths are, since a sentence may contain a word of code.
 func (l *line) setStyle() {
 	sizes := map[float32]int{}
 	all, bold, mono := 0, 0, 0

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// joinContinued puts the lines of a paragraph that goes on in the next column or on the next page behind its first
-// ones, so that no sentence is cut where the paper ends. The footnotes that stand between them come first: the block
-// behind one that goes on begins on a later page, which tells readers of blocks that it may. starts says which parts
-// begin a section: they continue nothing. Parts that went into others have no lines afterwards. A paragraph is found
-// only behind its first part and at most two pages later.
+// joinContinued joins paragraphs that continue in the next column or on the next page, so that no sentence is cut
+// there. Footnotes between the two parts are moved before the paragraph. A block on several pages is thus followed
+// by one on a later page, as readers of blocks expect. starts holds the parts that begin a section and continue
+// nothing. Joined parts have no lines afterwards. A paragraph is continued only by a later part, at most one page
+// after its last line.
 func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float32, starts map[place]bool) {
-	var open *part // the last paragraph that may go on, and where it stands
+	var open *part // the last paragraph that may continue, and its place
 	var at place
-	var right float32 // where the full lines around its last one end
+	var right float32 // right edge of the full lines around its last one
 	for i := range grouped {
 		for j := range grouped[i] {
 			p := &grouped[i][j]
@@ -25,7 +25,7 @@ func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float
 				open = nil
 			case p.lines[0].isNote() || p.aside: // at a column's foot or beside it, between a paragraph and its end
 			case open != nil && i-sheets[open.lastLine().sheet].page < 2 && open.continuesIn(p, right):
-				if at.page != i { // all that stands behind it on its page are notes and turned texts
+				if at.page != i { // only notes and turned text follow it on its page
 					notes := grouped[at.page][at.part:]
 					whole := *open
 					copy(notes, notes[1:])
@@ -46,11 +46,11 @@ func joinContinued(sheets []sheet, grouped [][]part, heads []float32, body float
 	}
 }
 
-// continuesIn reports whether a paragraph goes on in a part at the head of another column or page: in the middle of a
-// word or of a sentence, in letters of the same kind, behind a line that is full or nearly so. right is where the full
-// lines around its last one end. Sizes may differ by 8 %, since a page may be scaled. A part that begins in lower case
-// goes on whatever is full; one that begins with a capital only if the line before is full to its edge and the part is
-// prose.
+// continuesIn reports whether a paragraph continues in a part at the top of another column or page. It continues a
+// word or a sentence, in letters of the same style, after a line that is nearly full. right is the right edge of the
+// full lines around the last one. Sizes may differ by 8 %, since a page may be scaled. A part that begins in lower
+// case continues it even after a line that is only 80 % full. One that begins with a capital needs a completely full
+// line and must be prose.
 func (p *part) continuesIn(next *part, right float32) bool {
 	last, first := p.lastLine(), next.lines[0]
 	if next.item != nil || first.mono || first.bold != last.bold ||
@@ -67,13 +67,13 @@ func (p *part) continuesIn(next *part, right float32) bool {
 		return last.x1 > right-0.2*(right-last.x0)
 	}
 	end := next.lines[len(next.lines)-1]
-	isProse := len(next.lines) > 1 || strings.ContainsAny(lastRune(end), ".!?。！？") // a page's head is neither
+	isProse := len(next.lines) > 1 || strings.ContainsAny(lastRune(end), ".!?。！？") // a page header is neither
 	return len(p.lines) > 1 && last.x1 > right-last.size && isProse &&
 		(unicode.IsLetter(begin) || unicode.IsDigit(begin))
 }
 
-// rightEdge returns where three quarters of the lines above and below a line of its page end, those of its size: the
-// rest are ends of paragraphs, or stand out.
+// rightEdge returns the upper quartile of the right edges of lines of the same size and column on its page. The rest
+// are ends of paragraphs, or exceptions.
 func rightEdge(parts []part, l line) float32 {
 	var ends []float32
 	for i := range parts {

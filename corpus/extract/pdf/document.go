@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxPages   = 5000 // beyond any book: a file of more is a collection
+	maxPages   = 5000 // beyond any book: a larger file is a collection
 	maxOutline = 5000 // bookmarks that are read
-	maxDepth   = 8    // how deep bookmarks may lie in each other
+	maxDepth   = 8    // nesting depth of bookmarks
 )
 
-// extractDocument reads a whole document. report, if it is not nil, is called after every few pages. Pages whose
-// pictures were read already come with f.Read. Without them, pages that are pictures come back as scans, for the caller
-// to have them read and to call again. Headers and footers are dropped, but not of a PDF that was made here of another
-// file (f.Printed): its text must fit that file's, which has them.
+// extractDocument reads a whole document. It calls report, if not nil, after every ten pages. f.Read has the
+// recognised text of pages that are pictures. Without it, such pages are returned as Scans, for the caller to run
+// OCR and to call again. Headers and footers are dropped, except for a PDF that this server rendered from another
+// file (f.Printed): its text must match that file's, which includes them.
 func (m *module) extractDocument(f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	doc, err := m.openFile(f.Path)
 	if err != nil {
@@ -61,8 +61,8 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	// Sizes are made even before anything is compared by them; running heads go before paragraphs are joined over
-	// pages, as they would stand between.
+	// Sizes are levelled before anything is compared by them. Running heads are dropped before paragraphs are joined
+	// across pages, as they would separate them.
 	levelSizes(pages.sheets)
 	if !f.Printed {
 		dropRunning(pages.sheets, total)
@@ -70,7 +70,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	}
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
-	// Pages that are to be read as pictures, or were, may still have no text: the caller decides then.
+	// With scans, or OCR results, the text may be empty: the caller decides.
 	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {
 		return corpus.Extracted{}, noText
 	}
@@ -79,13 +79,13 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 
 var (
 	noText = &corpus.Failure{Code: "no_text", Detail: "This PDF holds no text. Add one that does."}
-	// noLetters is why a PDF is read as pictures whose fonts don't say which letters they show.
+	// noLetters is the reason to run OCR on a PDF whose fonts have no mapping to characters.
 	noLetters = &corpus.Failure{Code: "no_text", Detail: "This PDF's fonts don't say which letters they show."}
 )
 
-// whyUnreadable returns why the text of a document is of no use, nil if it is. A document of three or more pages with
-// less than four letters a page has only stamps or page numbers. Where more than half of the characters mean nothing,
-// or less than a quarter are letters, the fonts hide what they show.
+// whyUnreadable returns the reason why a document's text is useless, nil if it is usable. A document of three or
+// more pages with fewer than four letters a page has only stamps or page numbers. If more than half of the
+// characters are garbage, or fewer than a quarter are letters, the fonts have no usable mapping to characters.
 func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure {
 	visible := garbage
 	for _, s := range sheets {
@@ -104,8 +104,8 @@ func whyUnreadable(sheets []sheet, pages, letters, garbage int) *corpus.Failure 
 	return nil
 }
 
-// readOutline reads the bookmarks, each one once even if they go round in circles. Titles of more than 4096 bytes are
-// left out. An entry without a destination, which may run an action, leads nowhere.
+// readOutline reads the bookmarks, each one once even in a cycle. Titles of more than 4096 bytes are dropped. An
+// entry without a destination, which may run an action, has no page.
 func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 	var entries []outlineEntry
 	seen := map[uint64]bool{}
@@ -115,7 +115,7 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 		for ; err == nil && at != 0 && !seen[at] &&
 			len(entries) < maxOutline; at, err = m.callFunction("FPDFBookmark_GetNextSibling", doc, at) {
 			seen[at] = true
-			// PDFium gives texts as UTF-16LE, and says first how many bytes they take.
+			// PDFium encodes text as UTF-16LE, and first returns its length in bytes.
 			title, err := m.readUTF16(4096, "FPDFBookmark_GetTitle", at)
 			if err != nil {
 				return err
@@ -145,8 +145,8 @@ func (m *module) readOutline(doc uint64) ([]outlineEntry, error) {
 	return entries, walk(0, 1)
 }
 
-// destination returns where on its page a destination is, in the PDF's own measure. What it does not say is not a
-// number. FPDFDest_GetLocationInPage writes three flags and then three numbers: x, y and the zoom.
+// destination returns the position of a destination on its page, in PDF user space. Missing coordinates are NaN.
+// FPDFDest_GetLocationInPage writes three flags and then three numbers: x, y and the zoom.
 func (m *module) destination(dest uint64) (x, y float64, err error) {
 	at := uint64(m.scratch)
 	found, err := m.callCount("FPDFDest_GetLocationInPage", dest, at, at+4, at+8, at+12, at+16, at+20)
@@ -160,8 +160,8 @@ func (m *module) destination(dest uint64) (x, y float64, err error) {
 	return given(0, 12), given(4, 16), err
 }
 
-// readAbout reads title, author, subject, keywords and date. The title of the file's properties goes before that of its
-// letters, if somebody wrote it.
+// readAbout reads title, author, subject, keywords and date. The title in the file's properties takes precedence
+// over the detected one, unless it is a placeholder.
 func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 	for _, entry := range []struct{ tag, key string }{
 		{"Title", "title"}, {"Author", "author"}, {"Subject", "subject"}, {"Keywords", "keywords"},
@@ -182,7 +182,7 @@ func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 		switch {
 		case value == "":
 		case entry.key == "title":
-			// x.Title is the one that assembleText found by its letters.
+			// x.Title was detected by assembleText from its letters.
 			x.Title = doctext.Title(value, cmp.Or(doctext.FirstHeading(*x), x.Title), x.Text)
 		default:
 			x.Meta[entry.key] = value
@@ -191,8 +191,8 @@ func (m *module) readAbout(doc uint64, x *corpus.Extracted) error {
 	return nil
 }
 
-// isoDate turns a PDF's D:20240131… into 2024-01-31, anything else into nothing. PDF 32000-1:2008 §7.9.4 has the form;
-// only the day is kept.
+// isoDate parses a PDF date D:20240131… and formats it as 2024-01-31. It returns "" for anything else. The format is
+// in PDF 32000-1:2008 §7.9.4; only the day is kept.
 func isoDate(s string) string {
 	s = strings.TrimPrefix(s, "D:")
 	if len(s) < 8 || strings.Trim(s[:8], "0123456789") != "" {
@@ -201,7 +201,7 @@ func isoDate(s string) string {
 	return s[:4] + "-" + s[4:6] + "-" + s[6:8]
 }
 
-// explainFailure turns what went wrong inside PDFium into a sentence for people; nil if it is our own mistake.
+// explainFailure converts an error of PDFium to a user-facing failure, nil for an internal error.
 func explainFailure(err error) *corpus.Failure {
 	if f, ok := errors.AsType[*corpus.Failure](err); ok {
 		return f

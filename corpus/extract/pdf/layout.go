@@ -10,26 +10,25 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// part is a block on its way: lines of one page that belong together. table is set for a table; item for an item of a
-// list.
+// part is a future block: lines of one page that belong together. table is set for a table, item for a list item.
 type part struct {
 	lines []line
 	table *table
 	item  *item // a list item
-	aside bool  // other text of its page stands another way
-	plain bool  // no heading, whatever its letters are
-	loose bool  // its lines stay apart
+	aside bool  // it is turned relative to most text of its page
+	plain bool  // never a heading, regardless of its letters
+	loose bool  // its lines are not joined
 }
 
-// item is a list item's mark.
+// item is the marker of a list item.
 type item struct {
 	ordinal int
-	skip    int // words of the mark that are not part of the text: a bullet
+	skip    int // words of the marker that are not part of the text: a bullet
 }
 
 func (p *part) lastLine() line { return p.lines[len(p.lines)-1] }
 
-// joinLines is the text of a part as one line.
+// joinLines returns the text of a part as one line.
 func (p *part) joinLines() string {
 	var b strings.Builder
 	for i := range p.lines {
@@ -41,8 +40,8 @@ func (p *part) joinLines() string {
 	return b.String()
 }
 
-// usualLeading is the usual distance between the lines of a paragraph, as a multiple of the font size. Steps are
-// counted in twentieths of the font's size; 1.2 stands for a document with too little text to tell.
+// usualLeading returns the most frequent line distance of paragraphs, as a multiple of the font size. It counts in
+// steps of a twentieth of the font size. The default is 1.2, for a document with too little text.
 func usualLeading(sheets []sheet) float32 {
 	counts := map[int]int{}
 	for _, p := range sheets {
@@ -63,11 +62,11 @@ func usualLeading(sheets []sheet) float32 {
 	return float32(best) / 20
 }
 
-// doOverlap reports whether two ranges share more than a point.
+// doOverlap reports whether two ranges overlap by more than their edges.
 func doOverlap(a0, a1, b0, b1 float32) bool { return min(a1, b1) > max(a0, b0) }
 
-// bodySize is the font size of most letters. Sizes are counted in half points; 10 points stands for a document without
-// text.
+// bodySize returns the font size in points of most letters. It counts in half points. The default is 10, for a
+// document without text.
 func bodySize(sheets []sheet) float32 {
 	counts := map[int]int{}
 	for _, p := range sheets {
@@ -86,8 +85,8 @@ func bodySize(sheets []sheet) float32 {
 	return float32(best) / 2
 }
 
-// mergeLines joins pieces that PDFium tells apart though they stand side by side on one line. A gap between them may be
-// a column's, which is for findTable to tell; they must only not overlap by more than half a letter.
+// mergeLines joins text fragments that PDFium separates although they are on one line. A gap between them may be
+// that of a column, which findTable detects later. The fragments must not overlap by more than half a letter.
 func mergeLines(lines []line) []line {
 	var out []line
 	for _, l := range lines {
@@ -103,12 +102,12 @@ func mergeLines(lines []line) []line {
 	return out
 }
 
-// sharesLine reports whether another piece of text stands at the same height.
+// sharesLine reports whether another fragment is on the same line.
 func (l *line) sharesLine(o *line) bool {
 	return min(l.y1, o.y1)-max(l.y0, o.y0) > 0.6*min(l.boxHeight(), o.boxHeight())
 }
 
-// takeWords adds the words of another piece to the line.
+// takeWords appends the words of another fragment to the line.
 func (l *line) takeWords(o *line) {
 	l.words = append(slices.Clip(l.words), o.words...)
 	l.joinBox(o.rect)
@@ -116,8 +115,8 @@ func (l *line) takeWords(o *line) {
 	l.setStyle()
 }
 
-// groupParts groups the lines of sheet i into paragraphs, list items, code and tables. lead and body are the document's
-// usual leading and font size. The lines of the sheet are used up.
+// groupParts groups the lines of sheet i into paragraphs, list items, code and tables. lead and body are the
+// document's usual leading and font size. It consumes the lines of the sheet.
 func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
 	s := &sheets[i]
 	if s.oblique {
@@ -136,8 +135,8 @@ func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
 	return out
 }
 
-// groupLines goes down the lines: first it looks whether a table begins, else the line goes on with the paragraph
-// above, or begins a new one.
+// groupLines groups the lines of a sheet in order. A line begins a table, continues the part above, or begins a new
+// one.
 func (s *sheet) groupLines(lead, body float32) []part {
 	lines := unweaveColumns(mergeLines(s.lines))
 	var out []part
@@ -159,9 +158,9 @@ func (s *sheet) groupLines(lead, body float32) []part {
 	return out
 }
 
-// takesLine reports whether l goes on with the paragraph. The checks go from place to form: it must stand below, in the
-// same column, in letters of the same size and weight, at the usual distance. Then indentation decides, which means one
-// thing in an item and another in a paragraph; and at last a short line with a sentence's end, which ends a paragraph.
+// takesLine reports whether l continues the part. It must be below, in the same column, in letters of the same size
+// and weight, at the usual distance. Then indentation decides, which differs between list items and paragraphs.
+// Finally, a short line with the end of a sentence ends a paragraph.
 func (p *part) takesLine(l line, lead, body float32) bool {
 	last := p.lines[len(p.lines)-1]
 	step := l.y1 - last.y1
@@ -169,7 +168,7 @@ func (p *part) takesLine(l line, lead, body float32) bool {
 		return false // another column, or beside it
 	}
 	if l.isNote() {
-		return false // a footnote is no part of the text above it
+		return false // a footnote is not part of the text above it
 	}
 	tolerance := float32(0.08)
 	if max(l.size, last.size) < 1.1*body {
@@ -214,8 +213,8 @@ func (p *part) takesLine(l line, lead, body float32) bool {
 	return !(ended && last.x1 < right-0.3*(right-left) && len(p.lines) > 1)
 }
 
-// goesOn reports whether a line that is all code stands in the middle or at the end of a paragraph's sentence: the
-// line before is full and ends none, and both begin at one edge.
+// goesOn reports whether a line of code only continues a sentence of the paragraph. The line before is full and
+// doesn't end a sentence, and both have the same left edge.
 func (p *part) goesOn(l line) bool {
 	last := p.lines[len(p.lines)-1]
 	if strings.ContainsAny(lastRune(last), ".!?:。！？") {
@@ -232,15 +231,15 @@ func (p *part) goesOn(l line) bool {
 	return math.Abs(float64(l.x0-p.lines[1].x0)) < 0.4*float64(l.size) && last.x1+(first.x1-first.x0) > right-l.size
 }
 
-// lastRune is the last character of a line.
+// lastRune returns the last character of a line.
 func lastRune(l line) string {
 	s := l.words[len(l.words)-1].text
 	_, n := utf8.DecodeLastRuneInString(s)
 	return s[len(s)-n:]
 }
 
-// listMark returns the mark of a line that begins a list item, nil if it is none. A bold number is that of a heading.
-// One word alone is no item.
+// listMark returns the marker of a line that begins a list item, nil otherwise. A bold number belongs to a heading.
+// A single word is no item.
 func listMark(l line) *item {
 	if len(l.words) < 2 {
 		return nil
@@ -254,8 +253,8 @@ func listMark(l line) *item {
 	return &item{skip: 1}
 }
 
-// headingSizes returns the font sizes of headings, largest first: those well above the body's that begin a block. "Well
-// above" is 12 % larger than the text's size.
+// headingSizes returns the font sizes of headings, largest first. These are sizes of parts with the form of a
+// heading that are at least 12 % above the body size.
 func headingSizes(pages [][]part, body float32) []float32 {
 	var sizes []float32
 	for _, ps := range pages {
@@ -270,10 +269,10 @@ func headingSizes(pages [][]part, body float32) []float32 {
 	return sizes
 }
 
-// roundSize rounds to whole points: a heading is the same size everywhere, but for rounding errors in the file.
+// roundSize rounds to whole points, because sizes of equal headings differ by rounding errors in the file.
 func roundSize(s float32) float32 { return float32(math.Round(float64(s))) }
 
-// titleLike reports whether a part has the form of a heading: short, with letters, no table, list or code. It has at
+// titleLike reports whether a part has the form of a heading: short, with letters, no table and no code. It has at
 // most four lines and 260 bytes, and at least a third of it is letters.
 func (p *part) titleLike() bool {
 	if p.table != nil || p.plain || len(p.lines) > 4 || p.lines[0].mono {
@@ -293,8 +292,7 @@ func (p *part) titleLike() bool {
 	return n <= 260 && letters >= 2 && letters*3 >= n
 }
 
-// titleOf is the highest heading of the first two pages. Of several of that level the first counts. "" if there is
-// none.
+// titleOf returns the first of the highest-level headings on the first two pages, "" without one.
 func titleOf(grouped [][]part, sizes []float32, body float32) string {
 	best, title := 7, ""
 	for _, parts := range grouped[:min(len(grouped), 2)] {
@@ -307,8 +305,8 @@ func titleOf(grouped [][]part, sizes []float32, body float32) string {
 	return title
 }
 
-// headingLevel returns the level of a heading by its letters, 0 if the part is none. The n-th largest size is level n,
-// up to 6. Bold lines of the text's size are one level below the smallest size of headings, if they don't end like a
+// headingLevel returns the level of a heading by its letters, 0 for other parts. The n-th largest size is level n,
+// up to 6. Bold lines of the body size are one level below the smallest heading size, unless they end like a
 // sentence.
 func (p *part) headingLevel(sizes []float32, body float32) int {
 	if !p.titleLike() || p.item != nil {

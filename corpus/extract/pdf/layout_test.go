@@ -233,7 +233,7 @@ func TestHeadersAndFootersAreDropped(t *testing.T) {
 func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	var m pdftest.Maker
 	m.Trailer = "/Info 3 0 R"
-	// The outline names lines that look like any other, on page 1, and goes round in circles.
+	// The outline refers to lines with ordinary letters, on page 1, and contains a cycle.
 	outline := m.Add("<</Type /Outlines /First 2 0 R /Last 2 0 R /Count 1>>")
 	m.Add("<</Title (What we found) /Parent 1 0 R /Next 4 0 R /First 1 0 R /Dest [6 0 R /XYZ 0 712 0]>>")
 	m.Add("<</Title (The house) /Author (A. Smith) /CreationDate (D:20240229120000Z)>>")

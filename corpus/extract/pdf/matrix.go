@@ -8,12 +8,12 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// matrix moves points: x, y become a·x+c·y+e, b·x+d·y+f. It is written as PDF 32000-1:2008 §8.3.4 has it: [a b c d e
-// f].
+// matrix is an affine transformation: x, y become a·x+c·y+e, b·x+d·y+f. The notation is that of PDF 32000-1:2008
+// §8.3.4: [a b c d e f].
 type matrix struct{ a, b, c, d, e, f float64 }
 
-// uprightMatrix turns the content of a page clockwise, by so many quarters, and moves its box to where it begins. The
-// box may begin anywhere in PDF user space; afterwards its left lower corner is 0, 0.
+// uprightMatrix returns the transformation that turns the content of a page clockwise by quarters and moves its box
+// to the origin. The box may begin anywhere in PDF user space; afterwards its lower left corner is 0, 0.
 func (g geometry) uprightMatrix(quarters int) matrix {
 	switch quarters {
 	case 1:
@@ -28,12 +28,12 @@ func (g geometry) uprightMatrix(quarters int) matrix {
 
 var unturned = matrix{1, 0, 0, 1, 0, 0}
 
-// inverse undoes a matrix that only turns and moves. Its determinant is 1, for which reason nothing is divided.
+// inverse returns the inverse of a rotation and translation. Its determinant is 1, so that no division is needed.
 func (m matrix) inverse() matrix {
 	return matrix{m.d, -m.b, -m.c, m.a, m.c*m.f - m.d*m.e, m.b*m.e - m.a*m.f}
 }
 
-// then is m and, after it, n.
+// then returns the composition: m followed by n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
@@ -41,11 +41,10 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// moveContent moves the content of a page from where the file has it, and gives the page a box and a rotation. It takes
-// effect when the page is loaded the next time. The boxes of the page are set because characters outside of them are
-// not read.
+// moveContent transforms the content of a page from its original position, and sets its box and rotation. It takes
+// effect when the page is loaded again. The boxes are set because characters outside of them are not read.
 func (p *openPage) moveContent(to matrix, rotation int, box geometry) error {
-	by := p.moved.inverse().then(to) // PDFium adds it to what the content was moved by before
+	by := p.moved.inverse().then(to) // PDFium composes it with earlier transformations
 	var b []byte
 	for _, v := range []float64{by.a, by.b, by.c, by.d, by.e, by.f} {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))

@@ -6,25 +6,25 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
-// reserve is where PDFium's memory comes from: the addresses for all of it are taken at once and made usable as it
-// grows. Growing a slice of Go's would copy it, and hold it twice meanwhile.
+// reserve allocates PDFium's memory. It reserves the whole address range at once and commits it as it grows. Growing
+// a Go slice would copy it, and hold it twice meanwhile.
 var reserve = experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
 	m := &linear{}
 	if most = min(most, memoryLimit); m.open(most) != nil {
-		m.all = nil // Reallocate says no
+		m.all = nil // Reallocate then fails
 	}
 	return m
 })
 
-// linear is the memory of one instance.
+// linear is the memory of one PDFium instance.
 type linear struct {
 	all  []byte
 	used int
 }
 
-// Reallocate implements experimental.LinearMemory. nil means that there is no more: PDFium's malloc then fails. What
-// becomes usable is reported to the worker, which bounds the memory of the whole process. The result is of the same
-// address each time, as WebAssembly's compiled code relies on.
+// Reallocate implements experimental.LinearMemory. It returns nil at the limit, and PDFium's malloc then fails.
+// Committed memory is reported to the worker, which limits the memory of the whole process. The address of the
+// result is stable, which WebAssembly's compiled code relies on.
 func (m *linear) Reallocate(size uint64) []byte {
 	if size > uint64(len(m.all)) {
 		return nil

@@ -2,7 +2,7 @@
 
 package pdf
 
-// open takes the memory from Go, which asks the system for what is used of it only.
+// open allocates the memory from the Go runtime. The system commits only the pages that are used.
 func (m *linear) open(most uint64) error {
 	m.all = make([]byte, most)
 	return nil

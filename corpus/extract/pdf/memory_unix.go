@@ -9,14 +9,14 @@ func (m *linear) open(most uint64) (err error) {
 	return err
 }
 
-// use makes the first n bytes, whole pages of PDFium's, writable.
+// use commits the first n bytes, whole pages of WebAssembly memory, for reading and writing.
 func (m *linear) use(n int) error {
 	return unix.Mprotect(m.all[:n], unix.PROT_READ|unix.PROT_WRITE)
 }
 
 func (m *linear) release() {
 	if m.all != nil {
-		_ = unix.Munmap(m.all) // it can only fail for memory that is not ours
+		_ = unix.Munmap(m.all) // it can only fail for memory that was not mapped here
 		m.all = nil
 	}
 }

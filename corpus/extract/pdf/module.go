@@ -23,19 +23,19 @@ import (
 )
 
 const (
-	// WebAssembly counts memory in pages of 64 KiB.
+	// A page of WebAssembly memory has 64 KiB.
 	wasmPage    = 64 << 10
 	memoryLimit = 256 << 20 // bytes of one instance's memory
-	nearLimit   = 128 << 20 // an instance that crashed with more than this ran out of it
+	nearLimit   = 128 << 20 // bytes; an instance that crashed above this ran out of memory
 )
 
-// texts keeps one string for each different word: a document repeats most. It belongs to one instance and goes with it.
+// texts interns the words of a document, since most repeat. It belongs to one instance.
 type texts struct {
 	all map[string]string
 	utf []byte
 }
 
-// internRunes returns the one string of these letters. Looking up by bytes allocates nothing.
+// internRunes returns the interned string of runes. The lookup by bytes doesn't allocate.
 func (t *texts) internRunes(runes []rune) string {
 	t.utf = t.utf[:0]
 	for _, r := range runes {
@@ -51,36 +51,36 @@ func (t *texts) internRunes(runes []rune) string {
 	return s
 }
 
-// pdfiumWasm is PDFium as the library ships it, compressed: `make generate` makes the file. The library does not export
-// it, and its own pool can't be told where memory comes from.
+// pdfiumWasm is the library's WebAssembly module of PDFium, compressed: `make generate` makes the file. The library does
+// not export it, and its pool doesn't support a custom memory allocator.
 //
 //go:embed pdfium.wasm.gz
 var pdfiumWasm []byte
 
-// unpackPDFium returns PDFium, in memory of its own: 5 MB, which a compiled module keeps.
+// unpackPDFium decompresses PDFium: 5 MB, which a compiled module keeps in memory.
 func unpackPDFium() ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(pdfiumWasm))
 	if err != nil {
 		return nil, err
 	}
-	// a gzip file ends with the size of what is in it
+	// the last four bytes of a gzip file are the uncompressed size
 	b := make([]byte, binary.LittleEndian.Uint32(pdfiumWasm[len(pdfiumWasm)-4:]))
 	if _, err := io.ReadFull(r, b); err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(io.Discard, r) // checks the sum
+	_, err = io.Copy(io.Discard, r) // validates the checksum
 	return b, err
 }
 
-// library is PDFium, compiled once for a process. Nothing of the disk or the network is visible to it.
+// library is PDFium, compiled once for a process. It has no access to files or the network.
 type library struct {
 	cache    wazero.CompilationCache
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 }
 
-// loadLibrary compiles PDFium, or takes it from cacheDir where an earlier process left it. An error leaves nothing
-// open. The runtime is given WASI, which the module imports, without any file or clock of ours.
+// loadLibrary compiles PDFium, or loads it from the compilation cache in cacheDir. After an error nothing stays
+// open. The runtime provides WASI, which the module imports, without any file or clock of the system.
 func loadLibrary(ctx context.Context, cacheDir string) (_ *library, err error) {
 	rc := wazero.NewRuntimeConfig().WithMemoryLimitPages(memoryLimit / wasmPage)
 	wasm, err := unpackPDFium()
@@ -116,19 +116,19 @@ func (l *library) close(ctx context.Context) error {
 	return err
 }
 
-// module is one instance of PDFium with memory of its own. Its functions are called directly: the library's own
-// wrappers look a function up and allocate in PDFium for every value they return, 50 ms for the letters of a page. It
-// is not safe for concurrent use.
+// module is one instance of PDFium with its memory. Its functions are called directly. The wrappers of the library
+// look up a function and allocate in PDFium for every returned value, 50 ms for the letters of a page. It is not
+// safe for concurrent use.
 type module struct {
-	ctx     context.Context // of the one request this instance serves
+	ctx     context.Context // of the only request of this instance
 	mod     api.Module
 	fns     map[string]api.Function
-	scratch uint32 // 64 bytes for values returned by pointer
-	texts   texts  // of the words read so far
+	scratch uint32 // address of 64 bytes for values returned by pointer
+	texts   texts  // words read so far
 }
 
-// newInstance starts an instance: memory of its own, PDFium's own start, and room for values that it returns by
-// pointer.
+// newInstance starts an instance: it allocates memory, initialises PDFium, and allocates the buffer for values
+// returned by pointer.
 func (l *library) newInstance(ctx context.Context) (m *module, err error) {
 	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithRandSource(rand.Reader).WithName("")
 	m = &module{ctx: ctx, fns: map[string]api.Function{}}
@@ -148,8 +148,8 @@ func (l *library) newInstance(ctx context.Context) (m *module, err error) {
 
 func (m *module) close() error { return m.mod.Close(m.ctx) }
 
-// crash is PDFium stopping in the middle of a call. Its instance is of no further use. memory says that it most likely
-// ran out of memory, which its owner can do something about.
+// crash is the error of a PDFium call that trapped. The instance can't be used again. memory means that it most
+// likely ran out of memory, which the file's owner can fix.
 type crash struct {
 	memory bool
 	err    error
@@ -157,8 +157,8 @@ type crash struct {
 
 func (c *crash) Error() string { return "PDFium crashed: " + c.err.Error() }
 
-// callFunction calls a function of PDFium; arguments and the result are WebAssembly's 64-bit words. Whatever stops it
-// is a *crash. Functions are looked up once.
+// callFunction calls a PDFium function. Arguments and the result are WebAssembly's 64-bit words. A trap is returned
+// as a *crash. Function lookups are cached.
 func (m *module) callFunction(name string, args ...uint64) (uint64, error) {
 	fn := m.fns[name]
 	if fn == nil {
@@ -177,13 +177,13 @@ func (m *module) callFunction(name string, args ...uint64) (uint64, error) {
 	return out[0], nil
 }
 
-// callCount calls a function that returns a 32-bit integer. PDFium returns -1 for "nothing" in many of them.
+// callCount calls a function that returns a 32-bit integer. In many of them -1 means “nothing”.
 func (m *module) callCount(name string, args ...uint64) (int, error) {
 	v, err := m.callFunction(name, args...)
 	return int(int32(v)), err
 }
 
-// allocate takes n bytes of PDFium's memory, for the caller to free.
+// allocate allocates n bytes of PDFium's memory, for the caller to free.
 func (m *module) allocate(n int) (uint32, error) {
 	p, err := m.callFunction("malloc", uint64(n))
 	if err == nil && p == 0 {
@@ -197,7 +197,7 @@ func (m *module) free(p uint32) error {
 	return err
 }
 
-// readFloats reads n 32-bit numbers at the scratch address.
+// readFloats reads n 32-bit floats at the scratch address.
 func (m *module) readFloats(n int) []float64 {
 	b, ok := m.mod.Memory().Read(m.scratch, uint32(4*n))
 	out := make([]float64, n)
@@ -209,9 +209,9 @@ func (m *module) readFloats(n int) []float64 {
 	return out
 }
 
-// readUTF16 calls a function whose last two arguments are a buffer for UTF-16LE with a final zero and its size in
-// bytes, and which returns the bytes needed. Longer texts than limit bytes are left out. It is called twice, first for
-// the size.
+// readUTF16 calls a function that writes a zero-terminated UTF-16LE string. Its last two arguments are a buffer and
+// its size in bytes, and it returns the size needed. Strings of more than limit bytes are dropped. It is called
+// twice, first for the size.
 func (m *module) readUTF16(limit int, name string, args ...uint64) (string, error) {
 	n, err := m.callCount(name, append(args, 0, 0)...)
 	if err != nil || n <= 2 || n > limit {
@@ -235,7 +235,7 @@ func (m *module) readUTF16(limit int, name string, args ...uint64) (string, erro
 	return string(utf16.Decode(units)), m.free(p)
 }
 
-// copyString copies a string into PDFium's memory. It is never freed: the instance ends with the document.
+// copyString copies a string into PDFium's memory. It is never freed, because the instance ends with the document.
 func (m *module) copyString(s string) (uint32, error) {
 	p, err := m.allocate(len(s) + 1)
 	if err == nil && !m.mod.Memory().Write(p, append([]byte(s), 0)) {
@@ -244,20 +244,19 @@ func (m *module) copyString(s string) (uint32, error) {
 	return p, err
 }
 
-// The reasons FPDF_GetLastError gives.
+// Error codes of FPDF_GetLastError.
 const (
 	errPassword = 4
 	errSecurity = 5
 )
 
-// openFailed is why PDFium did not open a document.
+// openFailed is the error of PDFium for a document that it can't open.
 type openFailed struct{ reason int }
 
 func (e *openFailed) Error() string { return fmt.Sprintf("PDFium can't open it: reason %d", e.reason) }
 
-// openFile reads the file straight into PDFium's memory. PDFium reads the bytes for as long as the document is open. A
-// file that is larger than its memory fails as a crash for want of memory does; one that PDFium refuses is an
-// *openFailed.
+// openFile reads the file directly into PDFium's memory, where it stays while the document is open. A file larger
+// than that memory fails like a crash for lack of memory. One that PDFium rejects is an *openFailed.
 func (m *module) openFile(path string) (doc uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 //go:linkname shipped github.com/klippa-app/go-pdfium/webassembly.pdfiumWasm
 var shipped []byte
 
-// With FOOTNOTE_WRITE_PDFIUM set, the file is made instead.
+// The embedded module must be that of the library. With FOOTNOTE_WRITE_PDFIUM set, the file is created instead.
 func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
 	if os.Getenv("FOOTNOTE_WRITE_PDFIUM") != "" {
 		var packed bytes.Buffer

@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// outlineEntry is a bookmark.
+// outlineEntry is a bookmark of the outline.
 type outlineEntry struct {
 	title string
-	page  int     // from 0; -1: it leads nowhere
+	page  int     // from 0; -1: without a destination
 	depth int     // from 1
-	x, y  float64 // where on the page, in the PDF's own measure; not a number: anywhere
+	x, y  float64 // position on the page in PDF user space; NaN: the page
 }
 
-// place is a part of a page, both from 0.
+// place is the index of a part, by page and part, both from 0.
 type place struct{ page, part int }
 
-// section begins at a place.
+// section is a section of the outline, beginning at a part.
 type section struct {
 	place
 	title  string
-	level  int  // of its heading
-	headed bool // the part at its place is the section's title
+	level  int  // heading level
+	headed bool // the part is the section's title
 }
 
-// placeSections puts the outline's entries where they lead, in reading order. There are none if fewer than two lead to
-// different places: such an outline says nothing about the document's structure. Entries whose title has no letter or
-// digit are passed over. Such programs as export one bookmark for the whole document are the reason for the last rule.
+// placeSections returns the sections of the outline at their parts, in reading order. It returns nil if fewer than
+// two have different anchors: some programs export one bookmark for the whole document, which describes no
+// structure. Entries whose title has no letter or digit are skipped.
 func placeSections(sheets []sheet, grouped [][]part, outline []outlineEntry) []section {
-	front := make([]*sheet, len(grouped)) // of each page, the one with most text
+	front := make([]*sheet, len(grouped)) // the first sheet of each page, which has most of its text
 	for i := len(sheets) - 1; i >= 0; i-- {
 		front[sheets[i].page] = &sheets[i]
 	}
@@ -52,12 +52,12 @@ func placeSections(sheets []sheet, grouped [][]part, outline []outlineEntry) []s
 	return out
 }
 
-// near is how far from its bookmark a title may stand, as a share of the page.
+// near is the maximum distance of a title from its bookmark, as a share of the page's height.
 const near = 0.15
 
-// findAnchor returns the part that an entry leads to: the nearest one with its title, else the first one below. s is
-// the sheet of the entry's page that has most text. An entry without a place on its page is looked for on all of it.
-// Where nothing stands below it, it leads to the next page that has text. headed is true if the part says the title.
+// findAnchor returns the part that an entry points to: the nearest one with its title, else the first one below its
+// position. s is the sheet with most of the page's text. Without a position, the whole page is searched. Without a
+// part below it, the anchor is the next page with text. headed reports whether the part is the title.
 func findAnchor(s *sheet, grouped [][]part, e outlineEntry) (at place, headed bool) {
 	y, placed := s.entryTop(e)
 	parts, title := grouped[e.page], squeezeTitle(e.title)
@@ -87,7 +87,8 @@ func findAnchor(s *sheet, grouped [][]part, e outlineEntry) (at place, headed bo
 	return place{len(grouped), 0}, false
 }
 
-// entryTop is how far below the sheet's top an entry leads. ok is false if it leads to the page.
+// entryTop returns the vertical position of an entry on the sheet, in points from the top. ok is false without a
+// position.
 func (s *sheet) entryTop(e outlineEntry) (y float64, ok bool) {
 	g := s.placed
 	if !(g.top > g.bottom && g.right > g.left) {
@@ -100,11 +101,11 @@ func (s *sheet) entryTop(e outlineEntry) (y float64, ok bool) {
 	return v * g.height, true
 }
 
-// maxNumber is how long the number before a title may be, such as "chapter12" or "a31".
+// maxNumber is the maximum length in bytes of a number before a title, such as "chapter12" or "a31".
 const maxNumber = 12
 
-// isTitle reports whether a line is a title that one of both has a number before. Both are squeezed, see squeezeTitle.
-// Outlines leave numbers of chapters out, or add them.
+// isTitle reports whether a line and a title are equal except for a number before one of them. Both are normalised
+// by squeezeTitle. Outlines omit or add chapter numbers.
 func isTitle(line, title string) bool {
 	if line == "" {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// realPDFs are the PDFs that `make documents` and `make eval-real` fetch.
+// realPDFs returns the PDFs that `make documents` and `make eval-real` fetch.
 func realPDFs(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -29,8 +29,8 @@ func realPDFs(t *testing.T) []string {
 	return all
 }
 
-// Where a PDF has an outline, the path of headings above a passage is the outline's entry for the place where it
-// begins. The truth is the places of the bookmarks alone: the last one above the passage.
+// In a PDF with an outline, the heading path of a passage is that of the outline's entry for its start. The ground
+// truth is the positions of the bookmarks alone: the last one above the passage.
 func TestPassagesStandBelowTheOutlinesEntries(t *testing.T) {
 	var r Reader
 	if err := r.Load(t.Context(), filepath.Join(os.TempDir(), "footnote-test-wasm")); err != nil {
@@ -126,7 +126,7 @@ func firstBelowHeadings(x corpus.Extracted, p corpus.Passage) *corpus.Block {
 	return nil
 }
 
-// entryAbove is the path of the last bookmark that begins above the middle of a block's first line.
+// entryAbove returns the path of the last bookmark above the middle of a block's first line.
 func entryAbove(marks []bookmark, b *corpus.Block) string {
 	path := ""
 	for _, m := range marks {

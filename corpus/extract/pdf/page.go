@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-const maxChars = 200_000 // of one page; what is beyond is left out
+const maxChars = 200_000 // per page; the rest is dropped
 
-// rect is in points from the top left of the page, turned as its text is read, and cut to the crop box.
+// rect is a box in points from the top left of the sheet, in reading direction, clipped to the crop box.
 type rect struct{ x0, y0, x1, y1 float32 }
 
-// boxHeight is in points.
+// boxHeight returns the height in points.
 func (r rect) boxHeight() float32 { return r.y1 - r.y0 }
 
-// joinBox makes the box large enough for another; an empty one becomes the other.
+// joinBox extends the box to contain another; an empty one becomes the other.
 func (r *rect) joinBox(o rect) {
 	if r.x1 <= r.x0 {
 		*r = o
@@ -25,7 +25,8 @@ func (r *rect) joinBox(o rect) {
 	*r = rect{min(r.x0, o.x0), min(r.y0, o.y0), max(r.x1, o.x1), max(r.y1, o.y1)}
 }
 
-// word is a run of letters without white space. Scripts without spaces have one word for each letter, glued together.
+// word is a run of letters without white space. In scripts without spaces each letter is a word, glued to the one
+// before.
 type word struct {
 	rect
 	text  string
@@ -33,21 +34,21 @@ type word struct {
 	glued bool // no space before it
 	bold  bool
 	mono  bool
-	turn  int8 // quarter turns clockwise that make it upright on its unturned page; oblique: none does
+	turn  int8 // clockwise quarter turns that make it upright on its unturned page; oblique: none does
 }
 
-// line is what PDFium takes for one line.
+// line is a line of text as PDFium detects it.
 type line struct {
 	rect
 	words  []word
 	size   float32 // of most letters
 	bold   bool    // most letters are
 	mono   bool
-	hyphen bool // its last word goes on in the next line
-	sheet  int  // index of the one it stands on; known once lines are grouped
+	hyphen bool // its last word continues in the next line
+	sheet  int  // index of its sheet; set when lines are grouped
 }
 
-// joinWords is the text of a line.
+// joinWords returns the text of a line.
 func (l *line) joinWords() string {
 	var b strings.Builder
 	for i, w := range l.words {
@@ -59,45 +60,45 @@ func (l *line) joinWords() string {
 	return b.String()
 }
 
-// sheet is what a page holds in one direction: text that is turned makes a sheet of its own, which is turned so that it
-// is read upright. A page has one or several. Its origin is the left upper corner.
+// sheet is the text of a page in one direction. Turned text is on a separate sheet, which is turned so that it is
+// upright. A page has at least one sheet. The origin is the upper left corner.
 type sheet struct {
-	page          int     // index of the document's
+	page          int     // index in the document
 	width, height float32 // in points
-	shown         int     // quarter turns clockwise from here to the page as it is drawn
+	shown         int     // clockwise quarter turns from this sheet to the rendered page
 	aside         bool    // another sheet of the page has more text
-	oblique       bool    // no turn makes its text upright
+	oblique       bool    // no quarter turn makes its text upright
 	placed        geometry
 	lines         []line
 	letters       int  // letters and digits
-	garbage       int  // characters that mean nothing: no glyph's name is known
-	picture       bool // its lines were read from a picture
-	unplaced      bool // where its words stand is not known
+	garbage       int  // characters without a meaning: their glyphs have no mapping
+	picture       bool // its lines were recognised by OCR
+	unplaced      bool // the positions of its words are unknown
 }
 
-// geometry turns PDF user space, from the bottom left, into the page after some quarter turns.
+// geometry transforms PDF user space, with the origin at the bottom left, to the page after some quarter turns.
 type geometry struct {
 	left, bottom, right, top float64
 	turn                     int // quarter turns clockwise
 	width, height            float64
 }
 
-// toRect turns a box of user space into one of the page; ok is false if its middle is outside of the page. What reaches
-// beyond the page's edge is cut.
+// toRect converts a box of user space to one of the page, clipped at its edges. ok is false if the middle is outside
+// of the page.
 func (g geometry) toRect(l, t, r, b float64) (rect, bool) {
 	w, h := g.right-g.left, g.top-g.bottom
 	u0, u1 := (min(l, r)-g.left)/w, (max(l, r)-g.left)/w
 	v0, v1 := (g.top-max(t, b))/h, (g.top-min(t, b))/h
 	u0, v0, u1, v1 = turnBox(u0, v0, u1, v1, 1, 1, g.turn)
 	mu, mv := (u0+u1)/2, (v0+v1)/2
-	if !(mu >= 0 && mu <= 1 && mv >= 0 && mv <= 1) { // also when it is not a number
+	if !(mu >= 0 && mu <= 1 && mv >= 0 && mv <= 1) { // also when it is NaN
 		return rect{}, false
 	}
 	at := func(f, side float64) float32 { return float32(min(max(f, 0), 1) * side) }
 	return rect{at(u0, g.width), at(v0, g.height), at(u1, g.width), at(v1, g.height)}, true
 }
 
-// turnBox turns a box on a page w × h clockwise, by so many quarters.
+// turnBox turns a box on a page w × h clockwise by quarters.
 func turnBox[N float32 | float64](x0, y0, x1, y1, w, h N, quarters int) (left, top, right, bottom N) {
 	for range quarters & 3 {
 		x0, y0, x1, y1 = h-y1, x0, h-y0, x1
@@ -106,7 +107,7 @@ func turnBox[N float32 | float64](x0, y0, x1, y1, w, h N, quarters int) (left, t
 	return x0, y0, x1, y1
 }
 
-// readGeometry reads the size of a page as it is drawn, its rotation and its box. It fails for a page without extent.
+// readGeometry reads the rendered size, the rotation and the box of a page. It fails for an empty page.
 func (m *module) readGeometry(pg uint64) (geometry, error) {
 	var g geometry
 	for _, side := range []struct {
@@ -134,12 +135,12 @@ func (m *module) readGeometry(pg uint64) (geometry, error) {
 	return g, nil
 }
 
-// What a page that can't be read is drawn as, in points.
+// Size in points of the placeholder for an unreadable page.
 const blankWidth, blankHeight = 595, 842
 
-// readPage reads the words of page i, from 0: a sheet for each direction that it has text in, first the one with most;
-// and what it shows beside them, where they are few. A page that can't be read is an empty sheet; only a crash is an
-// error.
+// readPage reads the words of page i, from 0. It returns a sheet for each direction of text, the one with most text
+// first. beside describes other content of a page with hardly any words. An unreadable page is an empty sheet; only
+// a crash is an error.
 func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err error) {
 	blank := []sheet{{page: i, width: blankWidth, height: blankHeight}}
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
@@ -163,21 +164,21 @@ func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err 
 	return sheets, beside, p.close()
 }
 
-// isCrash reports whether PDFium died of something, so that its instance can't go on.
+// isCrash reports whether PDFium crashed, so that its instance can't be used again.
 func isCrash(err error) bool {
 	_, dead := errors.AsType[*crash](err)
 	return dead
 }
 
-// openPage is a page in PDFium's memory.
+// openPage is a page loaded by PDFium.
 type openPage struct {
 	m       *module
 	doc, at uint64 // at is 0 if it can't be read
 	number  int    // from 0
-	moved   matrix // what its content was moved by
+	moved   matrix // transformation of its content so far
 }
 
-// load loads the page, again if it was.
+// load loads the page, or reloads it.
 func (p *openPage) load() error {
 	err := p.close()
 	if err != nil {
@@ -196,8 +197,8 @@ func (p *openPage) close() error {
 	return err
 }
 
-// readSheet reads the words of the page as it is turned now, whichever direction they have. A page whose text can't be
-// loaded has none.
+// readSheet reads the words of the page as it is turned now, in all directions. It returns no words if PDFium can't
+// load the text.
 func (p *openPage) readSheet() (sheet, error) {
 	g, err := p.m.readGeometry(p.at)
 	if err != nil {
@@ -216,7 +217,7 @@ func (p *openPage) readSheet() (sheet, error) {
 	return s, err
 }
 
-// isUnspaced reports whether a rune is of a script without spaces; such letters are words of their own.
+// isUnspaced reports whether a rune is of a script without spaces; such letters are separate words.
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303F ||
 		r >= 0xFF00 && r <= 0xFF60

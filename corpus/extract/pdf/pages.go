@@ -5,30 +5,29 @@ import (
 )
 
 const (
-	coversPage = 0.5    // the share of a page's area from which pictures on it cover it
-	fewWords   = 0.01   // the share of a page's area below which its words are a stamp or a number
-	maxObjects = 20_000 // of a page that are looked at
-	maxInside  = 4      // forms inside forms
+	coversPage = 0.5    // share of a page's area from which pictures cover the page
+	fewWords   = 0.01   // share of a page's area below which its words are only a stamp or a number
+	maxObjects = 20_000 // per page that are inspected
+	maxInside  = 4      // nesting depth of forms
 	// PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_IMAGE and FPDF_PAGEOBJ_FORM.
 	imageObject = 3
 	formObject  = 5
 )
 
-// pages are the pages of a document on their way. Whether pages are scans is known only when all were read, as it
-// depends on how much text there is in all.
+// pages holds the pages of a document while they are read. Scans are detected when all pages were read, as it
+// depends on the total amount of text.
 type pages struct {
 	m       *module
 	doc     uint64
-	read    []corpus.ReadPage // those left whose pictures were read, in the order of their numbers
+	read    []corpus.ReadPage // the remaining OCR results, ordered by page number
 	sheets  []sheet
 	letters int
 	garbage int
-	covered []int // numbers of the pages, from 1, that pictures cover and that have next to no text
-	drawn   []int // of those that show something and have no text
+	covered []int // page numbers, from 1, of pages covered by pictures, with hardly any text
+	drawn   []int // page numbers of pages with content and without text
 }
 
-// readNext reads page i, from 0: what was read from its picture, if that was read, else what the file says. Pages are
-// read in their order.
+// readNext reads page i, from 0: its OCR result if there is one, else its text. Pages must be read in order.
 func (p *pages) readNext(i int) error {
 	if len(p.read) > 0 && p.read[0].Number == i+1 {
 		w, h, err := p.m.pageSize(p.doc, i, p.read[0].Turn)
@@ -55,11 +54,10 @@ func (p *pages) readNext(i int) error {
 	return nil
 }
 
-// scans are the pages whose text is only in a picture. In a document that has other text, they are those that pictures
-// cover. Where no page has any, each that shows something may be one: there are programs that draw letters as curves.
-// Where the fonts don't say which letters they show, all pages are as good as pictures. If scans come back, the text of
-// the pages so far is dropped where it is of no use: it will be read from pictures. The failure is for a document in
-// which there is nothing to read either way.
+// scans returns the pages whose text is only in a picture. In a document with other text, these are the pages
+// covered by pictures. Without any text, each page with content may be one, because some programs draw letters as
+// curves. If the fonts have no mapping to characters, all pages count as pictures. In the latter two cases the text
+// read so far is dropped, since OCR will replace it. The failure is for a document without text and pictures.
 func (p *pages) scans() ([]int, *corpus.Failure) {
 	total := p.sheets[len(p.sheets)-1].page + 1
 	why := whyUnreadable(p.sheets, total, p.letters, p.garbage)
@@ -82,14 +80,14 @@ func (p *pages) scans() ([]int, *corpus.Failure) {
 	return p.drawn, nil
 }
 
-// shown describes the content of a page beside its text.
+// shown describes the content of a page besides its text.
 type shown struct {
-	pictures float32 // the share of the page that pictures cover, about
+	pictures float32 // approximate share of the page covered by pictures
 	anything bool
 }
 
-// lookAround tells what a page shows beside its text, if it has next to none. Pictures may overlap, so that the share
-// is only about right; it matters whether it is more than half. Counting stops when the page is covered.
+// lookAround inspects the objects of a page with hardly any words. The share of pictures is approximate, as they may
+// overlap; only more than half matters. Counting stops when the page is covered.
 func (p *openPage) lookAround(s *sheet) (out shown, err error) {
 	area, words := s.width*s.height, float32(0)
 	for _, l := range s.lines {
@@ -124,7 +122,7 @@ func (p *openPage) lookAround(s *sheet) (out shown, err error) {
 	return out, err
 }
 
-// isPicture reports whether an object is a picture, or holds one.
+// isPicture reports whether an object is a picture, or a form that contains one.
 func (m *module) isPicture(object uint64, depth int) (bool, error) {
 	kind, err := m.callCount("FPDFPageObj_GetType", object)
 	if err != nil || kind != formObject || depth >= maxInside {
@@ -143,8 +141,8 @@ func (m *module) isPicture(object uint64, depth int) (bool, error) {
 	return false, err
 }
 
-// pageSize returns width and height of page i, from 0, turned clockwise by so many quarters, in points. A page that
-// can't be read has the size of a blank one, A4.
+// pageSize returns the width and height in points of page i, from 0, after turning it clockwise by quarters. An
+// unreadable page has the size of A4.
 func (m *module) pageSize(doc uint64, i, turn int) (w, h float32, err error) {
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
 	w, h = blankWidth, blankHeight

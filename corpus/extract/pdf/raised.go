@@ -6,26 +6,26 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// isRaised reports whether what stands in box a is smaller than its neighbour in b, and higher. A mark of a note is set
-// in a smaller size above the line. Only boxes tell: to PDFium it is an ordinary digit.
+// isRaised reports whether box a is superscript relative to its neighbour b: smaller, and higher. PDFium returns a
+// note's marker as an ordinary digit, so that only the boxes show it.
 func isRaised(a, b rect) bool {
 	return a.boxHeight() < raisedSize*b.boxHeight() && b.y1-a.y1 > raisedBy*b.boxHeight()
 }
 
-// Of a raised digit, as shares of the height of the letters beside it.
+// Thresholds for a raised digit, as shares of the height of the letters beside it.
 const (
-	raisedSize = 0.85 // its height at most
-	raisedBy   = 0.1  // how much higher its lower edge is at least
+	raisedSize = 0.85 // its maximum height
+	raisedBy   = 0.1  // the minimum distance of its lower edge above theirs
 )
 
-// leavesRaised reports whether a character is the first of raised digits, or the first behind them.
+// leavesRaised reports whether a character is the first of raised digits, or the first after them.
 func (r *reader) leavesRaised(c rune, box rect) bool {
 	return isRaised(box, r.word.rect) && text.Superscript(string(c)) != string(c) ||
 		isRaised(r.word.rect, box) && text.Superscript(string(r.runs)) != string(r.runs)
 }
 
-// raiseDigits makes superscript digits of raised ones. Both neighbours are asked, since a mark may stand at the
-// beginning of a note or behind a word.
+// raiseDigits replaces raised digits with superscript characters. It checks both neighbours, since a marker may be
+// at the start of a note or after a word.
 func (l *line) raiseDigits() {
 	for i := range l.words {
 		w := &l.words[i]
@@ -40,8 +40,8 @@ func (l *line) raiseDigits() {
 	}
 }
 
-// isNote reports whether a line begins with the mark of a note. It is asked after raiseDigits. A lone digit is a page's
-// number.
+// isNote reports whether a line begins with the marker of a note. It must be called after raiseDigits. A lone digit
+// is a page number.
 func (l *line) isNote() bool {
 	first, _ := utf8.DecodeRuneInString(l.words[0].text)
 	return len(l.words) > 1 && text.IsSuperscript(first)

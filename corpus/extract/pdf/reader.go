@@ -1,16 +1,16 @@
-// Package pdf reads and draws PDFs. PDFium runs as WebAssembly: it sees one file and has 256 MiB of memory. It belongs
-// into a worker process, which bounds time and memory of all the rest: see corpus/extract/worker.
+// Package pdf reads and renders PDFs. PDFium runs as WebAssembly, with access to one file and 256 MiB of memory. It
+// is meant for a worker process, which limits time and memory of everything else: see corpus/extract/worker.
 //
-// A PDF says where each glyph stands and not what belongs together, so that most of this package finds out the latter:
-// document.go reads a document's pages, outline and properties; page.go and pages.go read a page and tell whether it is
-// a picture; chars.go makes words and lines of PDFium's characters; turned.go and matrix.go treat text that is turned;
-// running.go and repeat.go take out headers and footers; layout.go groups lines into paragraphs, items and headings,
-// and table.go into tables; continued.go joins paragraphs over pages; outline.go finds where bookmarks lead; blocks.go
-// writes the result. scan.go does the same for text that was recognised in pictures, render.go draws pages, and
-// module.go calls PDFium, whose memory is memory.go's.
+// A PDF stores the position of each glyph and hardly any structure, so that most of this package reconstructs the
+// structure. document.go reads a document's pages, outline and properties; page.go and pages.go read a page and
+// detect scans; chars.go assembles PDFium's characters into words and lines; turned.go and matrix.go handle turned
+// text; running.go and repeat.go remove headers and footers; layout.go groups lines into paragraphs, items and
+// headings, and table.go into tables; continued.go joins paragraphs across pages; outline.go finds the anchors of
+// bookmarks; blocks.go writes the result. scan.go does the same for OCR results, render.go renders pages, and
+// module.go calls PDFium, whose memory memory.go allocates.
 //
-// Sizes and distances that decide all this are shares of the font's size or of the page, never absolute, since a poster
-// and a leaflet are set alike. The tests of this package hold what they must tell apart.
+// All thresholds are shares of the font size or of the page, never absolute, since a poster and a leaflet have the
+// same layout at different sizes. The tests of this package hold the cases that they must distinguish.
 package pdf
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Reader implements corpus.Extractor for PDFs and draws their pages. The zero value is ready; Load makes the first file
-// wait less. It is not safe for concurrent use. Its memory stays with it between files: a document that was drawn last
-// stays open, and an instance is kept ready.
+// Reader implements corpus.Extractor for PDFs and renders their pages. The zero value is ready to use; Load makes
+// the first file faster. It is not safe for concurrent use. It keeps memory between files: the last rendered
+// document stays open, and a spare instance is kept.
 type Reader struct {
 	lib   *library
-	spare *module // made ahead, for whatever comes next
+	spare *module // created ahead of the next file
 	drawn drawn
 }
 
-// Load loads PDFium, if it is not there yet. cacheDir is for its compiled code; empty: it is compiled each time. A
-// cache saves compiling in each process; it is safe that several processes share one.
+// Load loads PDFium unless it is loaded. cacheDir is the cache for its compiled code; without one each process
+// compiles it again. Several processes may share a cache.
 func (r *Reader) Load(ctx context.Context, cacheDir string) (err error) {
 	if r.lib != nil {
 		return nil
 	}
-	percent := debug.SetGCPercent(-1) // all that loading brings in stays: collecting meanwhile finds nothing
+	percent := debug.SetGCPercent(-1) // all memory that loading allocates stays: a garbage collection would free nothing
 	r.lib, err = loadLibrary(ctx, cacheDir)
 	debug.SetGCPercent(percent)
 	return err
 }
 
-// Ready makes an instance of PDFium ahead. It does nothing while a document is open, which has an instance already.
+// Ready creates a spare instance of PDFium. It does nothing while a document is open, which has an instance already.
 func (r *Reader) Ready(ctx context.Context) error {
 	if r.drawn.m != nil {
 		return nil
@@ -52,7 +52,7 @@ func (r *Reader) Ready(ctx context.Context) error {
 	return r.makeSpare(ctx)
 }
 
-// Close gives back what the reader holds. The Reader is its zero value afterwards, and may be used again.
+// Close frees all resources. The Reader is its zero value afterwards, and may be used again.
 func (r *Reader) Close(ctx context.Context) error {
 	err := r.drawn.close()
 	if r.spare != nil {
@@ -65,7 +65,7 @@ func (r *Reader) Close(ctx context.Context) error {
 	return err
 }
 
-// makeSpare makes the instance that takeInstance hands out, if there is none.
+// makeSpare creates the instance for takeInstance, unless there is one.
 func (r *Reader) makeSpare(ctx context.Context) error {
 	if err := r.Load(ctx, ""); err != nil || r.spare != nil {
 		return err
@@ -75,8 +75,8 @@ func (r *Reader) makeSpare(ctx context.Context) error {
 	return err
 }
 
-// takeInstance hands an instance over; who takes it closes it. An instance serves one file: after a crash, or a file
-// that was made to break it, nothing of it is used again.
+// takeInstance returns an instance, which the caller closes. An instance serves one file: after a crash, or a
+// malicious file, nothing of it is reused.
 func (r *Reader) takeInstance(ctx context.Context) (m *module, err error) {
 	if err := r.makeSpare(ctx); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (r *Reader) takeInstance(ctx context.Context) (m *module, err error) {
 	return m, nil
 }
 
-// Extract implements corpus.Extractor. report is called with pages done and in all. Errors are a *corpus.Failure where
-// the file is to blame.
+// Extract implements corpus.Extractor. report is called with the number of finished pages and of all pages. Errors
+// caused by the file are a *corpus.Failure.
 func (r *Reader) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (x corpus.Extracted, err error) {
@@ -97,15 +97,15 @@ func (r *Reader) Extract(
 	if err != nil {
 		return x, err
 	}
-	defer func() { _ = m.close() }() // its memory is dropped whatever state it is in
+	defer func() { _ = m.close() }() // its memory is dropped in any state
 	if x, err = m.extractDocument(f, report); err != nil {
 		return corpus.Extracted{}, explainError(err)
 	}
 	return x, nil
 }
 
-// Render draws page n, from 1, width pixels wide. The picture is a PNG. The file is recognised by its path, size and
-// time of change, so that a changed one is opened anew.
+// Render renders page n, from 1, at a width in pixels, as PNG. The document stays open. It is identified by path,
+// size and modification time, so that a changed file is reopened.
 func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	info, err := os.Stat(f.Path)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byt
 	return picture, nil
 }
 
-// explainError returns the failure that people read, or err if it is our own mistake.
+// explainError returns the user-facing failure of an error, or err itself if it is internal.
 func explainError(err error) error {
 	if f := explainFailure(err); f != nil {
 		return f

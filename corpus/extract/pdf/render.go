@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// PDFium has the pixels in its memory, four bytes each, together with the document.
-	maxPixels  = 32 << 20 // of a picture; an extremely long page is drawn narrower than asked
-	maxPicture = 16 << 20 // bytes of one; one that takes more is drawn narrower
+	// The pixels are in PDFium's memory, four bytes each, together with the document.
+	maxPixels  = 32 << 20 // per image; an extremely long page is rendered narrower than requested
+	maxPicture = 16 << 20 // bytes of a PNG; a page with a larger one is rendered narrower
 )
 
-// The flags of FPDF_RenderPageBitmap.
+// Flags of FPDF_RenderPageBitmap.
 const (
 	drawAnnotations = 0x01
 	drawRGB         = 0x10
 )
 
-// drawn keeps the document of the last picture open: the next one is likely of the same. Its zero value holds none.
+// drawn keeps the document of the last rendered page open, because the next page is likely of the same. Its zero
+// value holds none.
 type drawn struct {
 	m    *module
 	doc  uint64
@@ -33,7 +34,7 @@ type drawn struct {
 	info os.FileInfo
 }
 
-// close ends the instance of PDFium with its document; on the zero value it does nothing.
+// close closes the instance of PDFium with its document. On the zero value it does nothing.
 func (d *drawn) close() error {
 	if d.m == nil {
 		return nil
@@ -48,8 +49,9 @@ func (d *drawn) isSame(path string, info os.FileInfo) bool {
 	return d.m != nil && d.path == path && d.info.Size() == info.Size() && d.info.ModTime().Equal(info.ModTime())
 }
 
-// renderPage draws page n of f, from 1, width pixels wide. The height follows from the page's shape; f.Turn turns it
-// clockwise by quarters. Where the PNG gets too large, both sides are cut to two thirds until it fits.
+// renderPage renders page n of f, from 1, at a width in pixels. The height follows from the page's aspect ratio;
+// f.Turn turns it clockwise by quarters. If the PNG exceeds maxPicture, both sides are reduced to two thirds until
+// it fits.
 func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, error) {
 	total, err := m.callCount("FPDF_GetPageCount", doc)
 	if err != nil {
@@ -76,7 +78,7 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	}
 	w := width
 	h := max(1, int(math.Round(float64(width)*g.height/g.width)))
-	// The shape stays: both sides become smaller by the same factor.
+	// The aspect ratio stays: both sides shrink by the same factor.
 	if w*h > maxPixels || h > 1<<16 {
 		scale := min(math.Sqrt(maxPixels/(float64(w)*float64(h))), float64(1<<16)/float64(h))
 		w, h = max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
@@ -95,8 +97,8 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	return picture, nil
 }
 
-// drawPage returns a page of f as PNG. The page is drawn on white: PDFs have no background. PDFium writes blue, green,
-// red unless drawRGB turns them round.
+// drawPage renders a page of f as PNG. The background is white, since PDFs have none. drawRGB makes PDFium write
+// red, green, blue instead of the reverse order.
 func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 	bitmap, err := m.callFunction("FPDFBitmap_Create", uint64(w), uint64(h), 0)
 	if err != nil {
@@ -128,7 +130,7 @@ func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	// before PDFium's memory, which holds the pixels, is called again
+	// before the next call of PDFium, whose memory holds the pixels
 	if err := enc.Encode(&out, makePicture(pix, stride, w, h, f.Grey)); err != nil {
 		return nil, fmt.Errorf("encode the picture: %w", err)
 	}
@@ -136,9 +138,9 @@ func (m *module) drawPage(pg uint64, f corpus.File, w, h int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// makePicture makes pixels an image. A page without colours, as most are, becomes a grey picture: a quarter of the
-// bytes, as does one that shall have none. Another with colours stays where it is, in PDFium's memory. The weights of
-// grey are those of Go's color.GrayModel, ITU-R BT.601 in 16 bits.
+// makePicture converts pixels to an image. A page without colours, as most are, becomes a grey image with a quarter
+// of the bytes. withoutColours converts any page. An image with colours shares PDFium's memory. The weights of grey
+// are those of Go's color.GrayModel, ITU-R BT.601 in 16 bits.
 func makePicture(pix []byte, stride, w, h int, withoutColours bool) image.Image {
 	grey := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -156,8 +158,8 @@ func makePicture(pix []byte, stride, w, h int, withoutColours bool) image.Image 
 	return grey
 }
 
-// colourPicture makes the pixels an image without copying; PDFium leaves the fourth byte undefined, which is opacity
-// here.
+// colourPicture returns an image of the pixels without copying them. It sets the fourth byte, which is the opacity
+// and which PDFium leaves undefined.
 func colourPicture(pix []byte, stride, w, h int) image.Image {
 	for y := range h {
 		row := pix[y*stride : y*stride+4*w]

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	margin      = 0.12 // of the page's height, above and below which headers and footers stand
+	margin      = 0.12 // of the page's height, within which headers and footers are
 	repeatShare = 0.4  // of the pages; headers may differ on left and right pages
 	repeatMin   = 3    // pages
 )
 
-// dropRepeated removes headers, footers and page numbers: lines in the margins that recur at the same height, digits
-// aside, on most pages. Watermarks across the page do so anywhere. A line counts at its height and at one step above
-// and below, since pages of a scan are not quite alike. A page counts once for each place.
+// dropRepeated removes headers, footers and page numbers. These are lines in the margins that recur at the same
+// height, ignoring digits, on many pages (repeatShare). Watermarks, which are oblique, are matched anywhere on the
+// page. A line is counted at its height and at one step above and below, since pages of a scan vary a little. A page
+// counts once for each place.
 func dropRepeated(sheets []sheet, pages int) {
 	type place struct {
 		text string
@@ -51,8 +52,8 @@ func dropRepeated(sheets []sheet, pages int) {
 	}
 }
 
-// lineShape is a line's text with each number, Roman ones that stand alone too, as "#". "Page 7 of 12" and "Page 8 of
-// 12" have one shape, "page # of #".
+// lineShape returns a line's text with each number replaced by "#", including a Roman number without other text.
+// "Page 7 of 12" and "Page 8 of 12" have one shape, "page # of #".
 func lineShape(s string) string {
 	var b strings.Builder
 	digits := false

@@ -8,28 +8,28 @@ import (
 )
 
 const (
-	slotShare = 0.2 // of the pages: how many have their outermost line at the same height, at least
-	clearOf   = 0.6 // of that line's height: what separates a running head from the text
-	mostApart = 0.8 // of a slot's lines are separated so
-	mostTold  = 0.6 // of a slot's lines recur or count the pages
-	slotSteps = 100 // of the page's height: lines at one step, or the next, stand at the same height
+	slotShare = 0.2 // of the pages: minimum with their outermost line at the same height
+	clearOf   = 0.6 // of that line's height: minimum distance between a running head and the text
+	mostApart = 0.8 // of a slot's lines: minimum with that distance
+	mostTold  = 0.6 // of a slot's lines: minimum that recur or count the pages
+	slotSteps = 100 // of the page's height: lines at one step, or the next, are at the same height
 	maxRounds = 3   // lines of a running head
 
-	// of the page's height, within which running heads stand: small books that are printed on A4 have wide margins
+	// of the page's height, within which running heads are: small books printed on A4 have wide margins
 	headMargin = 0.2
 )
 
-// dropRunning removes running heads and feet that change from section to section. They are the outermost lines at one
-// height in the margin, on many pages, apart from the text on nearly all of them; and most of them recur on another
-// page or hold a number that grows with the pages. The titles of slides stand so too, but differ. After a line was
-// dropped, the next one is the outermost, which may belong to the same head: at most three rounds are made. Head and
-// foot are looked at apart. Three heights next to each other count as one.
+// dropRunning removes running heads and feet that change from section to section. They are the outermost lines at
+// one height in the margin, on many pages, apart from the text on nearly all of them. Most of them recur on another
+// page or hold a number that grows with the pages. The titles of slides have the same position, but differ. After a
+// line is dropped, the next one is the outermost and may belong to the same head, so that up to three rounds are
+// run. Head and foot are checked separately. Three adjacent heights count as one.
 func dropRunning(sheets []sheet, pages int) {
 	for range maxRounds {
 		dropped := false
 		for _, foot := range []bool{false, true} {
 			edges := make([]edge, len(sheets))
-			slots := map[slot][]int{} // sheets by the height of their edge
+			slots := map[slot][]int{} // indexes of sheets by the height of their edge
 			for i := range sheets {
 				if edges[i] = edgeOf(&sheets[i], foot); len(edges[i].pieces) > 0 {
 					slots[edges[i].slot] = append(slots[edges[i].slot], i)
@@ -59,27 +59,27 @@ func dropRunning(sheets []sheet, pages int) {
 
 // slot is a height on pages.
 type slot struct {
-	side int // the drawn page's at which it is the top, 0 for text that most of a page stands with, or that is upright
+	side int // the side of the rendered page that is its top; 0 for the main direction of a page
 	at   int // in steps
 }
 
-// edge is the outermost line of a page's margin. Its box is that of the outermost line; others may stand beside it.
+// edge is the outermost line of a page's margin. Its box is that of the outermost line; others may be beside it.
 type edge struct {
 	rect
-	pieces []string // at the page's left, middle and right; none: there is no such line
+	pieces []string // from left to right; empty: no such line
 	slot
 	page  int
-	apart bool // the text stands clear of it
+	apart bool // the text keeps its distance
 }
 
-// holdsLine reports whether a line stands at the edge's height.
+// holdsLine reports whether a line is at the edge's height.
 func (e *edge) holdsLine(l *line) bool {
 	mid := (l.y0 + l.y1) / 2
 	return mid > e.y0 && mid < e.y1
 }
 
-// edgeOf finds the outermost line of a page at its top or foot, what stands beside it, and how far the text is from it.
-// An outermost line that is not in the margin gives an edge without pieces.
+// edgeOf returns the outermost line of a page at its top or foot, the pieces beside it, and whether the text keeps
+// its distance. An outermost line outside the margin returns an edge without pieces.
 func edgeOf(p *sheet, foot bool) edge {
 	e := edge{page: p.page}
 	out := -1
@@ -115,8 +115,8 @@ func edgeOf(p *sheet, foot bool) edge {
 	return e
 }
 
-// widePieces returns the pieces of a line that wide gaps separate. A running head often has a title at the left and a
-// number at the right, which recur by themselves.
+// widePieces splits a line at wide gaps. A running head often has a title at the left and a number at the right,
+// which recur separately.
 func (l *line) widePieces() (all []string) {
 	from := 0
 	for i := range l.words {
@@ -128,8 +128,8 @@ func (l *line) widePieces() (all []string) {
 	return all
 }
 
-// isRunning reports whether the edges of some pages are a running head or foot. here are indexes of edges, of which
-// there must be enough: a fifth of the pages, and at least repeatMin.
+// isRunning reports whether the edges of some pages are a running head or foot. here holds indexes of edges. The
+// minimum is a fifth of the pages, and at least repeatMin.
 func isRunning(edges []edge, here []int, pages int) bool {
 	if len(here) < max(repeatMin, int(math.Ceil(slotShare*float64(pages)))) {
 		return false
@@ -158,8 +158,8 @@ func isRunning(edges []edge, here []int, pages int) bool {
 	return float64(apart) >= mostApart*all && float64(told) >= mostTold*all
 }
 
-// numberOffsets are how far the numbers that an edge begins or ends with are from its page's. A page's own number is as
-// far on all pages.
+// numberOffsets returns the differences between the numbers at the start and end of an edge and its page index. The
+// difference of a page number is the same on all pages.
 func (e *edge) numberOffsets() (all []int) {
 	words := strings.Fields(strings.Join(e.pieces, " "))
 	for _, i := range []int{0, len(words) - 1} {

@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// FromPictures makes the text of pages that are pictures by themselves, in the order of their numbers. A scanned book
-// is treated like a PDF of text from here on, with headers and paragraphs.
+// FromPictures builds the text of picture files from OCR results, ordered by page number. A scanned book is handled
+// like a PDF with text from here on, including headers and paragraphs.
 func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 	sheets := make([]sheet, 0, len(pages))
 	for i, p := range pages {
@@ -23,18 +23,18 @@ func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 	return assembleText(sheets, nil)
 }
 
-// PageOf is the page that a picture of so many pixels makes, in points: one of 300 pixels to an inch, or of fewer where
-// that would be a small page. A picture of at most 2000 pixels counts three times as large, as it came from a screen or
-// a camera and not from a scanner.
+// PageOf returns the page size in points of a picture in pixels, at 300 pixels per inch. A picture with a longer
+// side below 2000 pixels comes from a screen or a camera and not from a scanner. It is scaled up by two, and below
+// 1000 pixels by three.
 func PageOf(width, height int) (w, h float64) {
 	const full = 2000
 	points := 72. / 300 * float64(min(max((full-1)/max(width, height, 1)+1, 1), 3))
 	return float64(width) * points, float64(height) * points
 }
 
-// sheetOfPicture makes a sheet of what was read from the picture of page i, from 0, which is so large, upright. Boxes
-// come in pixels of the picture and become points. Some recognisers give no boxes; then the whole sheet's places are
-// made up, so that lines can be grouped, and no word has a place in the result.
+// sheetOfPicture converts the OCR result of page i, from 0, to a sheet of that size, upright. Boxes are converted
+// from pixels to points. Some recognisers return no boxes. Then positions are synthesised for the whole sheet, so
+// that lines can be grouped, and the result has no word boxes.
 func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 	s := sheet{page: i, width: width, height: height, picture: true}
 	sx, sy := width/float32(max(p.Width, 1)), height/float32(max(p.Height, 1))
@@ -66,13 +66,13 @@ func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 	return s
 }
 
-// The page of lines that have no place is made up: as if they were typed one below the other.
+// Layout of synthesised positions: lines below each other, as if typed.
 const (
-	madeSize  = 10 // of their letters, in points
-	blankRows = 3  // that an empty line takes more than another: no lines of a paragraph are so far apart
+	madeSize  = 10 // font size in points
+	blankRows = 3  // further rows of an empty line: more than the line distance in any paragraph
 )
 
-// madeUpBox is a box for the next word of the line in a row.
+// madeUpBox returns a synthesised box for the next word of a line.
 func (l *line) madeUpBox(row int, text string) rect {
 	left, top := float32(0), 1.2*madeSize*float32(row)
 	if len(l.words) > 0 {
@@ -81,7 +81,7 @@ func (l *line) madeUpBox(row int, text string) rect {
 	return rect{left, top, left + madeSize/2*float32(utf8.RuneCountInString(text)), top + madeSize}
 }
 
-// takeHyphen takes the hyphen off the last word of a line, as PDFium does: the word may go on in the next one.
+// takeHyphen removes the hyphen of a line's last word, as PDFium does: the word may continue in the next line.
 func (l *line) takeHyphen() {
 	last := &l.words[len(l.words)-1]
 	if cut, ok := strings.CutSuffix(last.text, "-"); ok && cut != "" {
@@ -89,11 +89,11 @@ func (l *line) takeHyphen() {
 	}
 }
 
-// levelSizes gives the lines of pictures that are about as large as most of their document one size: a recogniser
-// measures each line by itself, and a printer sets a paragraph in one size. Without this each line of a scan would be a
-// heading or a paragraph of its own.
+// levelSizes normalises the font sizes of OCR lines: sizes close to the document's median become the median. A
+// recogniser measures each line separately, while a paragraph has one size. Without this each line of a scan would
+// be a separate heading or paragraph.
 func levelSizes(sheets []sheet) {
-	var sizes []float32 // one for each letter would be as good
+	var sizes []float32 // per word, which approximates per letter
 	for _, s := range sheets {
 		for i := range s.lines {
 			if s.picture {
@@ -121,6 +121,6 @@ func levelSizes(sheets []sheet) {
 	}
 }
 
-// sameSize is the ratio of two measures of letters that may be of one size: what a line without tall letters, or
-// without low ones, is measured wrong by.
+// sameSize is the maximum ratio of two measurements of one font size: the error of a line without tall letters, or
+// without descenders.
 const sameSize = 1.25

@@ -4,21 +4,21 @@ import (
 	"slices"
 )
 
-// Both are shares of the font size.
+// Gaps as shares of the font size.
 const (
 	wideGap   = 1.2  // more than any space between words
 	narrowGap = 0.36 // more than most: enough between columns whose gap is wide in most rows
 )
 
-// table is a run of lines whose words stand in columns. Columns are found by what is empty: PDFs hardly ever say what
-// is a table, and lines drawn around cells are not read.
+// table is a sequence of lines whose words are in columns. Columns are detected by the gaps between them. PDFs
+// hardly ever mark tables, and lines drawn around cells are not read.
 type table struct {
 	rows    []line
 	columns []float32 // the middle of each gap between two columns
-	size    int       // lines taken
+	size    int       // number of lines
 }
 
-// hasWideGap reports whether a line has a gap that no space between words makes.
+// hasWideGap reports whether a line has a gap that is wider than any space between words.
 func (l *line) hasWideGap() bool {
 	for i := 1; i < len(l.words); i++ {
 		if l.words[i].x0-l.words[i-1].x1 > wideGap*l.size {
@@ -28,11 +28,10 @@ func (l *line) hasWideGap() bool {
 	return false
 }
 
-// findTable returns the table that begins with lines[0]; ok is false if none does. A table has at least two rows and
-// two columns, and each gap between columns is wide in at least one row. Lines are added one by one for as long as gaps
-// remain that go through all of them, the number of columns doesn't fall, and rows follow each other at a row's
-// distance in letters of similar size. Entries of a table of contents, and prose in columns, look like tables and are
-// none.
+// findTable returns the table that begins with lines[0]; ok is false without one. A table has at least two rows and
+// two columns, and at least two rows with a wide gap. Lines are added while gaps remain that run through all of
+// them, and the number of columns doesn't fall. Rows must also follow at a plausible distance in letters of similar
+// size. Entries of a table of contents and prose in columns are not tables.
 func findTable(lines []line) (t table, ok bool) {
 	if !lines[0].hasWideGap() && (len(lines) < 2 || !lines[1].hasWideGap() || len(lines[0].words) < 2) {
 		return t, false
@@ -65,8 +64,8 @@ func findTable(lines []line) (t table, ok bool) {
 	return t, t.size >= 2 && wide >= 2 && !t.isProse()
 }
 
-// isJustified reports whether the few lines [from, from+n) have wide gaps only because a paragraph in a narrow column
-// is stretched to both margins: the line before or behind them has the same ones.
+// isJustified reports whether the lines [from, from+n) have wide gaps only because a narrow column is justified. At
+// most three lines are checked: the line before or after them then has the same margins.
 func isJustified(lines []line, from, n int) bool {
 	same := func(a, b line) bool {
 		return a.x0-b.x0 < 1 && b.x0-a.x0 < 1 && a.x1-b.x1 < 1.5 && b.x1-a.x1 < 1.5
@@ -94,8 +93,8 @@ func crossesGap(l line, columns []float32) bool {
 	return false
 }
 
-// findGaps returns the middles of the upright strips that no word of any line touches and that are wide in some line.
-// It goes along the words by their left edges and notes where none reaches over.
+// findGaps returns the middles of the vertical strips that no word of any line overlaps and that pass wideAt. It
+// sweeps over the words by their left edges.
 func findGaps(lines []line) []float32 {
 	var spans [][2]float32
 	var size float32
@@ -125,7 +124,7 @@ func findGaps(lines []line) []float32 {
 	return out
 }
 
-// wideAt reports whether the gap at x is wide in most of the lines that have words on both sides of it.
+// wideAt reports whether the gap at x is wide in at least half of the lines with words on both sides of it.
 func wideAt(lines []line, x float32) bool {
 	wide, both := 0, 0
 	for _, l := range lines {
@@ -160,7 +159,7 @@ func (t *table) splitCells(row line) [][]word {
 	return cells
 }
 
-// isProse reports whether the columns hold running text, which is read down one column and then the next. Seven of ten
+// isProse reports whether the columns hold running text, which is read down one column after the other. Seven of ten
 // cells have more than 28 bytes, in at most three columns and at least four rows.
 func (t *table) isProse() bool {
 	if len(t.columns) > 2 || len(t.rows) < 4 {
@@ -184,9 +183,9 @@ func (t *table) isProse() bool {
 	return long*10 >= filled*7
 }
 
-// unweaveColumns puts running text that the file holds line by line across its columns into reading order. Such a
-// stretch has at least four lines, each with a wide gap. It is read down each column in turn; a hyphen at a line's end
-// belongs to its last column.
+// unweaveColumns restores the reading order of columns of prose that the file stores line by line across columns.
+// Such a sequence has at least four lines, each with a wide gap. Each column is read in turn. A hyphen at a line's
+// end belongs to its last column.
 func unweaveColumns(lines []line) []line {
 	var out []line
 	for len(lines) > 0 {

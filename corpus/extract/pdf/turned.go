@@ -9,9 +9,8 @@ import (
 // oblique is the direction of text that no quarter turn makes upright, such as a watermark across the page.
 const oblique = -1
 
-// turnOf returns the direction of text whose baseline runs along x, y in PDF user space. A font with a negative size
-// draws it the other way round. Directions are told to an eighth of a turn; those between quarters are oblique. PDF's y
-// axis points upwards.
+// turnOf returns the direction of text with the baseline x, y in PDF user space. A negative font size reverses it.
+// Directions are rounded to an eighth of a turn; those between quarters are oblique. PDF's y axis points upwards.
 func turnOf(x, y, size float64) int8 {
 	if size < 0 {
 		x, y = -x, -y
@@ -30,8 +29,7 @@ func (s *sheet) isPlain() bool {
 	})
 }
 
-// lettersOf counts the letters of each direction; those that no turn makes upright are the last. Index 0 to 3 are
-// quarter turns.
+// lettersOf counts the letters of each direction. Index 0 to 3 are quarter turns, 4 is oblique.
 func (s *sheet) lettersOf() (n [5]int) {
 	for _, l := range s.lines {
 		for _, w := range l.words {
@@ -45,10 +43,10 @@ func (s *sheet) lettersOf() (n [5]int) {
 	return n
 }
 
-// readTurned reads a page again for each direction that it has text in, turned so that this text is upright, and puts
-// the one with most letters first. drawn is the page as it is drawn, with all words. Directions are tried in the order
-// of how much text they have. Turning must keep nine tenths of a direction's letters, else the words are taken as they
-// were read the first time. Japanese columns are told by runsDown and left as PDFium reads them.
+// readTurned reads a page again for each direction of its text, turned so that this text is upright. It returns the
+// sheet with most letters first. drawn is the page as rendered, with all words. Directions are ordered by their
+// number of letters. If turning loses more than a tenth of a direction's letters, the words of the first reading are
+// used. Vertical Japanese text is detected by runsDown and kept in PDFium's order.
 func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 	letters := drawn.lettersOf()
 	turns := []int{0, 1, 2, 3}
@@ -64,7 +62,7 @@ func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 			}
 		}
 		if len(out) == 0 && s.runsDown() {
-			return []sheet{s}, nil // words of other scripts lie on their side in a column
+			return []sheet{s}, nil // words of other scripts are turned in a vertical column
 		}
 		if s.lines = s.linesOf(0); s.lettersOf()[0]*10 < letters[turn]*9 { // the page can't be turned
 			s = drawn
@@ -72,7 +70,7 @@ func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 		}
 		out = append(out, s)
 	}
-	if p.at != 0 { // the file may have the page twice
+	if p.at != 0 { // the document may contain the page twice
 		if err = p.moveContent(unturned, drawn.placed.turn, drawn.placed); isCrash(err) {
 			return nil, err
 		}
@@ -84,14 +82,14 @@ func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 	}
 	for i := 1; i < len(out); i++ {
 		out[i].aside, out[i].lines = true, joinGlyphs(out[i].lines)
-		out[i].letters, out[i].garbage = 0, 0 // the first one counts them all
+		out[i].letters, out[i].garbage = 0, 0 // the first one has the total
 	}
 	return out, nil
 }
 
-// readUpright reads a page whose content is turned by so many quarters in PDF user space. PDFium puts lines and words
-// together by where they stand there, so that only there do turned texts become the same as upright ones. drawn.turn is
-// the page's own rotation, which is set to none meanwhile.
+// readUpright reads a page with its content turned by quarters in PDF user space. PDFium assembles lines and words
+// by their position there, so that turned text is read like upright text only there. drawn.turn is the page's
+// rotation, which is reset meanwhile.
 func (p *openPage) readUpright(drawn geometry, turn int) (s sheet, err error) {
 	g, box := drawn, drawn
 	if turn > 0 {
@@ -111,7 +109,7 @@ func (p *openPage) readUpright(drawn geometry, turn int) (s sheet, err error) {
 	return s, err
 }
 
-// linesOf returns the lines of one direction. What PDFium takes for a line may hold several.
+// linesOf returns the lines of one direction. PDFium may combine several into one line.
 func (s *sheet) linesOf(turn int8) (out []line) {
 	for _, l := range s.lines {
 		part := line{hyphen: l.hyphen && l.words[len(l.words)-1].turn == turn}
@@ -134,8 +132,8 @@ func (s *sheet) linesOf(turn int8) (out []line) {
 	return out
 }
 
-// joinGlyphs joins the letters of words that stand in the file one by one: PDFium takes each for a line where most text
-// of the page is turned another way. Letters of one word touch: the gap is less than a tenth of the font's size.
+// joinGlyphs joins the letters of words that PDFium returns as separate lines, as it does where most text of the
+// page has another direction. Letters of one word touch: the gap is less than a tenth of the font size.
 func joinGlyphs(lines []line) (out []line) {
 	for _, l := range lines {
 		if n := len(out); n > 0 {
@@ -153,7 +151,7 @@ func joinGlyphs(lines []line) (out []line) {
 	return out
 }
 
-// runsDown reports whether the letters of a script without spaces stand below each other, in columns.
+// runsDown reports whether text in a script without spaces is vertical.
 func (s *sheet) runsDown() bool {
 	down, across := 0, 0
 	for _, l := range s.lines {
@@ -172,13 +170,13 @@ func (s *sheet) runsDown() bool {
 	return down > across
 }
 
-// turnRect turns a box of the sheet clockwise, by so many quarters.
+// turnRect turns a box of the sheet clockwise by quarters.
 func (s *sheet) turnRect(r rect, quarters int) (out rect) {
 	out.x0, out.y0, out.x1, out.y1 = turnBox(r.x0, r.y0, r.x1, r.y1, s.width, s.height, quarters)
 	return out
 }
 
-// drawnSize returns width and height of the page as it is drawn.
+// drawnSize returns the width and height of the rendered page.
 func (s *sheet) drawnSize() (width, height float32) {
 	if s.shown%2 != 0 {
 		return s.height, s.width
@@ -186,7 +184,7 @@ func (s *sheet) drawnSize() (width, height float32) {
 	return s.width, s.height
 }
 
-// groupOblique makes a part of all lines that no turn makes upright: there is no telling what belongs together.
+// groupOblique returns one part with all oblique lines, since their structure is unknown.
 func (s *sheet) groupOblique() []part {
 	if len(s.lines) == 0 {
 		return nil
@@ -194,8 +192,8 @@ func (s *sheet) groupOblique() []part {
 	return []part{{lines: s.lines, loose: true}}
 }
 
-// standsOver reports whether a part is set as a heading of the next one: directly above it, in other letters. Texts at
-// a page's edge and the labels of a drawing stand alone, however large they are.
+// standsOver reports whether a part is a heading of the next one: directly above it, in other letters. Text at a
+// page's edge and labels of a drawing are never headings, regardless of their size.
 func (p *part) standsOver(next []part) bool {
 	if len(next) == 0 {
 		return false
@@ -205,9 +203,9 @@ func (p *part) standsOver(next []part) bool {
 		(next[0].table != nil || under.size < 0.95*over.size || over.bold && !under.bold)
 }
 
-// placeParts puts the parts of a sheet among those of its page: turned text goes before the first text below it, and
-// behind all other text of the page where there is none, as for a stamp in the margin. page are the parts that are
-// there, in reading order; the first sheet's come first and keep their order.
+// placeParts inserts the parts of a sheet among those of its page. Turned text is inserted before the first text
+// below it, or after all other text, such as for a stamp in the margin. page holds the existing parts in reading
+// order; the first sheet's are first and keep their order.
 func placeParts(sheets []sheet, page, parts []part) []part {
 	if len(page) == 0 {
 		return parts

@@ -19,7 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
-// manual are the pages of a document with everything that has a place of its own on a page.
+// manual returns the pages of a document with every kind of content whose position matters.
 func manual() (pages []string) {
 	row := func(y int, font string, cells ...string) string {
 		var b strings.Builder
@@ -46,7 +46,7 @@ func manual() (pages []string) {
 	return pages
 }
 
-// outlined is a document of pages with an outline that leads to their headings.
+// outlined returns a document of pages with an outline of their headings.
 func outlined(pages []pdftest.Sheet) []byte {
 	var m pdftest.Maker
 	outline := m.Add("<</Type /Outlines /First 2 0 R /Last %d 0 R /Count %d>>", len(pages)+1, len(pages))
@@ -61,7 +61,7 @@ func outlined(pages []pdftest.Sheet) []byte {
 	return m.Document(fmt.Sprintf("/Outlines %d 0 R", outline), pages...)
 }
 
-// A page reads the same whichever way it is turned: by its entry or in its content, alone or all of them.
+// The text of a page is the same for every turn: by its rotation entry or in its content, on one page or all.
 func TestTurnedPagesReadLikeUprightOnes(t *testing.T) {
 	reader := newReader(t, nil)
 	for _, document := range []struct {
@@ -120,7 +120,7 @@ func TestTurnedPagesReadLikeUprightOnes(t *testing.T) {
 	}
 }
 
-// Text that is turned on its page is read upright and apart from the other text.
+// Text that is turned on its page is read upright and separately from the other text.
 func TestTurnedPartsOfAPage(t *testing.T) {
 	reader := newReader(t, nil)
 	table := pdftest.At(0, 40, 12, "F", "Pier") + pdftest.At(110, 40, 12, "F", "Depth") +
@@ -210,7 +210,7 @@ func TestTurnedPartsOfAPage(t *testing.T) {
 	}
 }
 
-// What recurs on all pages is no text, whichever way it is turned.
+// Text that recurs on all pages is dropped, in every direction.
 func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
 	var pages []pdftest.Sheet
 	var want []string
@@ -232,7 +232,7 @@ func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
 	}
 }
 
-// The words of other scripts lie on their side in the columns of a vertical text, and stay where they are.
+// In vertical text, words of other scripts are turned, and keep their position in the text.
 func TestVerticalTextKeepsItsWords(t *testing.T) {
 	var m pdftest.Maker
 	signs := []rune("この橋は春に測られた次の版は月出る")
@@ -263,7 +263,7 @@ func TestVerticalTextKeepsItsWords(t *testing.T) {
 	}
 }
 
-// The boxes of turned words lie over them on the page as it is drawn.
+// The boxes of turned words match them on the rendered page.
 func TestBoxesOfTurnedWords(t *testing.T) {
 	reader := newReader(t, nil)
 	page := pdftest.Para(60, 700, "Upright words stand at the top,", "and these as well.") +
@@ -301,7 +301,7 @@ func TestBoxesOfTurnedWords(t *testing.T) {
 	}
 }
 
-// A page that the file names twice is turned the same both times.
+// A page that the file references twice is turned equally both times.
 func TestAPageThatIsThereTwice(t *testing.T) {
 	var m pdftest.Maker
 	content := m.Stream("", []byte(pdftest.Para(50, 700, "Upright words stand at the top.")+
@@ -350,7 +350,7 @@ func wordBoxesOf(t *testing.T, x corpus.Extracted) (words []wordBox) {
 	return words
 }
 
-// drawPage renders a page and decodes the picture.
+// drawPage renders a page and decodes the image.
 func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) image.Image {
 	t.Helper()
 	data, err := r.Render(t.Context(), f, n, width)
@@ -364,7 +364,7 @@ func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) image.I
 	return img
 }
 
-// dark returns the share of dark pixels of img inside, and whether there is any outside, of the boxes.
+// dark returns the share of dark pixels of img inside each box, and the number outside of all boxes.
 func dark(img image.Image, boxes []chat.Box) (inside []float64, outside int) {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	covered := make([]bool, w*h)
@@ -478,7 +478,7 @@ func mustExtract(t testing.TB, r *worker.Pool, data []byte) corpus.Extracted {
 	return x
 }
 
-// outlineOf lists the blocks: kind, level and text.
+// outlineOf formats the blocks: kind, level and text.
 func outlineOf(x corpus.Extracted) []string {
 	runes := []rune(x.Text)
 	var out []string
@@ -492,13 +492,13 @@ func outlineOf(x corpus.Extracted) []string {
 	return out
 }
 
-// raised shows a small digit between two texts of one line, as the mark of a note or an exponent.
+// raised returns a line with small raised digits between two texts, such as a note's marker or an exponent.
 func raised(y int, before, digits, after string) string {
 	return fmt.Sprintf("BT /F 12 Tf 1 0 0 1 50 %d Tm (%s) Tj /F 7 Tf 4 Ts (%s) Tj /F 12 Tf 0 Ts (%s) Tj ET\n",
 		y, before, digits, after)
 }
 
-// A raised digit is never one of the number that it stands behind, and a footnote no part of the text above it.
+// A raised digit is never part of the number before it, and a footnote never part of the text above it.
 func TestRaisedDigits(t *testing.T) {
 	reader := newReader(t, nil)
 	x := mustExtract(t, reader, pdftest.Document("", pdftest.Sheet{Content: "" +
@@ -517,7 +517,7 @@ func TestRaisedDigits(t *testing.T) {
 	}
 }
 
-// Characters beyond U+FFFF, which come from PDFium in two halves, are whole; a half alone is none.
+// Characters beyond U+FFFF, which PDFium returns as surrogate pairs, are decoded; a single surrogate is dropped.
 func TestCharactersBeyondTheBasicPlane(t *testing.T) {
 	var m pdftest.Maker
 	names := m.Stream("", []byte("/CIDInit /ProcSet findresource begin 12 dict begin begincmap "+
@@ -532,8 +532,8 @@ func TestCharactersBeyondTheBasicPlane(t *testing.T) {
 	}
 }
 
-// Heads that change from section to section and page numbers in turning corners are no text; titles of slides, which
-// stand at one height too, are.
+// Running heads that change from section to section and page numbers in alternating corners are dropped. Titles of
+// slides, which are at one height too, are kept.
 func TestRunningHeadsAreNoText(t *testing.T) {
 	sections := []string{"The roof", "The cellar", "The garden", "The road", "The well", "The barn"}
 	text := func(i int) string { return fmt.Sprintf("What is to be said about the %s part of the house.", names[i]) }

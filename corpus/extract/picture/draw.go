@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxDrawn = 16 << 20 // pixels of a drawn page; a longer one is drawn narrower than asked
-	maxPNG   = 16 << 20 // bytes of one; one that takes more is drawn narrower
+	maxDrawn = 16 << 20 // pixels of a rendered page; a longer one is rendered narrower than requested
+	maxPNG   = 16 << 20 // bytes of a PNG; a page with a larger one is rendered narrower
 )
 
-// Render draws picture n of a file, from 1, upright and turned by f.Turn, width pixels wide, as PNG. It fails with
-// worker.NoPage for a page behind the last, and with a *corpus.Failure for a picture that can't be decoded.
+// Render renders picture n of a file, from 1, upright and turned by f.Turn, at a width in pixels, as PNG. It fails
+// with worker.NoPage for a page after the last, and with a *corpus.Failure for a picture that can't be decoded.
 func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	file, frames, err := open(f)
 	if err != nil {
@@ -38,7 +38,7 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	}
 	w, h := sizeDrawn(frames[n-1], f.Turn, width)
 	out, err := encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
-	// Two thirds of each side are less than half of the pixels: photographs need one or two turns of this.
+	// Two thirds of each side are less than half of the pixels: photographs need one or two rounds.
 	for err == nil && len(out) > maxPNG && w > 1 && h > 1 {
 		w, h = w*2/3, h*2/3
 		out, err = encode(drawPicture(img, frames[n-1].orientation, f.Turn, w, h), f.Grey)
@@ -49,8 +49,8 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	return out, ctx.Err()
 }
 
-// sizeDrawn is how large a picture is drawn that is to be so wide. It keeps the shape and stays below maxDrawn pixels
-// and 65,536 pixels of height.
+// sizeDrawn returns the rendered size for a width in pixels. It keeps the aspect ratio within maxDrawn pixels and a
+// height of 65,536 pixels.
 func sizeDrawn(fr frame, turn, width int) (w, h int) {
 	pw, ph := fr.upright()
 	if turn%2 != 0 {
@@ -61,8 +61,8 @@ func sizeDrawn(fr frame, turn, width int) (w, h int) {
 	return max(1, int(float64(width)*scale)), max(1, int(math.Round(tall*scale)))
 }
 
-// drawPicture draws a picture on white, w × h pixels large when it is upright and turned. Scaling comes first, on the
-// picture as it is stored, because turning a small picture takes less.
+// drawPicture renders a picture on white. w × h pixels is the size after it is upright and turned. It scales first,
+// in the stored orientation, because turning a small picture is cheaper.
 func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 	side := turn%2 != 0
 	if orientation >= 5 {
@@ -72,7 +72,7 @@ func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 		w, h = h, w
 	}
 	var out *image.RGBA
-	// Only shrinking needs the mean; a picture that grows is drawn between its pixels.
+	// Only shrinking needs the mean; enlarging interpolates between pixels.
 	if b := img.Bounds(); w < b.Dx() || h < b.Dy() {
 		out = shrink(img, w, h)
 	} else {
@@ -90,9 +90,8 @@ func drawPicture(img image.Image, orientation, turn, w, h int) *image.RGBA {
 	return out
 }
 
-// uprightBy says how a picture of an orientation by Exif is set upright: whether it is mirrored, left for right, and by
-// how many quarters it is turned clockwise afterwards. The eight orientations are those of Exif 2.3, tag 274; 1 is
-// upright.
+// uprightBy returns the transformation for an Exif orientation: whether to mirror the picture horizontally, and then
+// by how many quarters to turn it clockwise. The eight orientations are those of Exif 2.3, tag 274; 1 is upright.
 func uprightBy(orientation int) (mirrored bool, quarters int) {
 	switch orientation {
 	case 2:
@@ -113,7 +112,7 @@ func uprightBy(orientation int) (mirrored bool, quarters int) {
 	return false, 0
 }
 
-// mirror turns left and right round, in place.
+// mirror flips a picture horizontally, in place.
 func mirror(img *image.RGBA) {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	for y := range h {
@@ -126,7 +125,7 @@ func mirror(img *image.RGBA) {
 	}
 }
 
-// turned is a picture turned by a quarter, clockwise.
+// turned returns a picture turned clockwise by a quarter.
 func turned(img *image.RGBA) *image.RGBA {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	out := image.NewRGBA(image.Rect(0, 0, h, w))
@@ -139,8 +138,8 @@ func turned(img *image.RGBA) *image.RGBA {
 	return out
 }
 
-// shrink draws a picture on white, smaller: each pixel is the mean of those it stands for. Only a strip of the picture
-// is in memory as it is drawn. The mean keeps thin strokes grey where sampling would lose them, which recognisers need.
+// shrink scales a picture down on white. Each pixel is the weighted mean of the source pixels it covers, which keeps
+// thin strokes grey. Sampling would lose them, and OCR needs them. Only one row of the source is buffered.
 func shrink(img image.Image, w, h int) *image.RGBA {
 	b := img.Bounds()
 	across, down := shares(b.Dx(), w), shares(b.Dy(), h)
@@ -151,7 +150,7 @@ func shrink(img image.Image, w, h int) *image.RGBA {
 	for y, part := range down {
 		clear(sums)
 		for i := part.from; i < part.to; i++ {
-			// A row that two drawn ones share in part is drawn once.
+			// A row that two target rows share in part is decoded once.
 			if i != drawnRow {
 				draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
 				draw.Draw(row, row.Rect, img, image.Pt(b.Min.X, b.Min.Y+i), draw.Over)
@@ -170,7 +169,7 @@ func shrink(img image.Image, w, h int) *image.RGBA {
 	return out
 }
 
-// addRow adds a row of pixels to the sums of the drawn row that it belongs to, weighted by how much of it does.
+// addRow adds a row of pixels to the sums of a target row, with the row's weight.
 func addRow(sums []float32, pix []uint8, across []stretch, weight float32) {
 	for x, part := range across {
 		var r, g, b float32
@@ -186,14 +185,14 @@ func addRow(sums []float32, pix []uint8, across []stretch, weight float32) {
 	}
 }
 
-// stretch is what a drawn pixel stands for in one direction: the pixels from, up to to, of which the first and the last
-// count in part.
+// stretch is the range of source pixels [from, to) of a target pixel in one direction. The first and the last count
+// in part.
 type stretch struct {
 	from, to          int
-	first, full, last float32 // shares, which make 1 together
+	first, full, last float32 // weights, with the sum 1
 }
 
-// share is how much pixel i counts.
+// share returns the weight of pixel i.
 func (s stretch) share(i int) float32 {
 	switch i {
 	case s.from:
@@ -204,14 +203,14 @@ func (s stretch) share(i int) float32 {
 	return s.full
 }
 
-// shares divides n pixels among drawn ones. Where there are fewer, a drawn one takes the nearest. The shares of a drawn
-// pixel add up to 1.
+// shares divides n source pixels among drawn target ones. If drawn is larger than n, a target pixel takes the
+// nearest source pixel. The weights of a target pixel add up to 1.
 func shares(n, drawn int) []stretch {
 	out := make([]stretch, drawn)
 	step := float64(n) / float64(drawn)
 	for i := range out {
 		a, b := float64(i)*step, float64(i+1)*step
-		// 1e-9 keeps a sum that is a hair above a whole number from taking one pixel more.
+		// 1e-9 compensates rounding errors just above a whole number, which would add a pixel.
 		s := stretch{from: int(a), to: min(int(math.Ceil(b-1e-9)), n)}
 		s.to = max(s.to, s.from+1)
 		if s.to-s.from == 1 {
@@ -226,7 +225,7 @@ func shares(n, drawn int) []stretch {
 	return out
 }
 
-// encode makes a PNG: a grey one of a picture without colours, or one that shall have none.
+// encode encodes a PNG. A picture without colours, or with withoutColours, is encoded as grey.
 func encode(img *image.RGBA, withoutColours bool) ([]byte, error) {
 	var out bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestSpeed}
@@ -242,7 +241,7 @@ func encode(img *image.RGBA, withoutColours bool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// greyOf is a picture without colours; nil if it has some and they are to stay.
+// greyOf converts a picture to grey; nil if it has colours and withoutColours is false.
 func greyOf(img *image.RGBA, withoutColours bool) *image.Gray {
 	grey := image.NewGray(img.Rect)
 	for i := range grey.Pix {

@@ -1,13 +1,13 @@
-// Package picture reads and draws files that are pictures: PNG, JPEG, WebP and TIFF. A picture is a page, and one of
-// several pictures in a TIFF is one of its pages. A file's header is held to limits before anything is decoded. The
-// package belongs into a worker process, which bounds time and memory of all the rest: see corpus/extract/worker.
+// Package picture reads and renders files that are pictures: PNG, JPEG, WebP and TIFF. A picture is a page, and each
+// of several pictures in a TIFF is one. A file's header is validated against limits before anything is decoded. The
+// package is meant for a worker process, which limits time and memory of everything else: see corpus/extract/worker.
 //
-// picture.go tells the kinds apart and holds a file to limits, picture.go and tiff.go read of a header what Go's
-// decoders don't tell, read.go says which pages there are and draw.go draws them. Letters are recognised elsewhere:
-// package ocr has the pages drawn here and comes back with what it read.
+// picture.go detects the kind and enforces the limits, picture.go and tiff.go parse header fields that Go's decoders
+// don't expose, read.go lists the pages and draw.go renders them. Text is recognised elsewhere: package ocr has the
+// pages rendered here and returns the recognised text.
 //
-// Decoders allocate by what a header says. That is why its sizes are multiplied out before any of them is called, with
-// the bytes that a pixel takes in each.
+// Decoders allocate by the sizes in a header. That is why its sizes are multiplied by the bytes per pixel of the
+// kind before a decoder is called.
 package picture
 
 import (
@@ -29,31 +29,31 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// The limits of a picture.
+// Limits of a picture.
 const (
-	maxBytes  = 100 << 20 // of a file
+	maxBytes  = 100 << 20 // bytes of a file
 	maxMemory = 224 << 20 // bytes that a picture takes while it is decoded
 	minSide   = 16        // pixels
 	maxPages  = 500       // pictures in one file
 )
 
-// kind is a kind of picture: how one of its files is looked at, and how a picture in it is decoded.
+// kind is a picture format: how to inspect a file, and how to decode a picture in it.
 type kind struct {
 	decode func(r io.Reader) (image.Image, error)
-	// look finds the pictures in a file, without decoding them.
+	// look lists the pictures in a file without decoding them.
 	look func(f *os.File, size int64) ([]frame, error)
 }
 
-// frame is a picture in a file. perPixel is an estimate from above, by which maxMemory is held.
+// frame is a picture in a file. perPixel is an upper bound, for enforcing maxMemory.
 type frame struct {
 	kind          *kind
-	width, height int   // in pixels, as they are stored
-	orientation   int   // 1 to 8, as Exif counts them
-	perPixel      int   // bytes of memory that a pixel takes while it is decoded
-	at            int64 // where it begins, in a TIFF
+	width, height int   // in pixels, as stored
+	orientation   int   // 1 to 8, in Exif's numbering
+	perPixel      int   // bytes of memory per pixel while it is decoded
+	at            int64 // offset of its directory in a TIFF
 }
 
-// upright returns width and height of the picture as it is to be seen. Orientations 5 to 8 lie on their side.
+// upright returns the width and height of the upright picture. Orientations 5 to 8 are on their side.
 func (f frame) upright() (width, height int) {
 	if f.orientation >= 5 {
 		return f.height, f.width
@@ -61,8 +61,8 @@ func (f frame) upright() (width, height int) {
 	return f.width, f.height
 }
 
-// open looks at a file and returns the pictures in it, each within the limits. The caller closes the file. Nothing is
-// decoded yet.
+// open opens a file and returns its pictures, each validated against the limits. The caller closes the file. It
+// decodes nothing.
 func open(file corpus.File) (*os.File, []frame, error) {
 	f, err := os.Open(file.Path)
 	if err != nil {
@@ -75,7 +75,7 @@ func open(file corpus.File) (*os.File, []frame, error) {
 	return f, frames, nil
 }
 
-// lookAt finds the pictures in an open file and checks each. One that is too large or too small refuses the whole file.
+// lookAt lists and validates the pictures in an open file. One that is too large or too small fails the whole file.
 func lookAt(f *os.File) ([]frame, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -115,7 +115,7 @@ func lookAt(f *os.File) ([]frame, error) {
 	return frames, nil
 }
 
-// check holds the size of a picture to the limits. A side of 131,072 pixels or more is refused by itself, so that the
+// check validates the size of a picture. A side of 131,072 pixels or more is rejected separately, so that the
 // product can't overflow.
 func (f *frame) check() error {
 	pixels, most := int64(f.width)*int64(f.height), int64(maxMemory/max(f.perPixel, 1))
@@ -134,7 +134,7 @@ func (f *frame) check() error {
 	return nil
 }
 
-// decodeFrame decodes one picture. A picture whose size turns out to be another one than its header's is damaged.
+// decodeFrame decodes one picture. It fails if the decoded size differs from the header's.
 func decodeFrame(f *os.File, fr frame) (image.Image, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read the original: %w", err)
@@ -153,8 +153,8 @@ func decodeFrame(f *os.File, fr frame) (image.Image, error) {
 	return img, nil
 }
 
-// single makes the look of a kind whose files hold one picture. config is the decoder's function for headers; about
-// adds what it doesn't tell.
+// single returns the look function of a format with one picture per file. config decodes the header; about adds the
+// remaining fields.
 func single(
 	config func(r io.Reader) (image.Config, error), about func(f *os.File, fr *frame) error,
 ) func(f *os.File, size int64) ([]frame, error) {
@@ -176,11 +176,11 @@ func single(
 
 const (
 	// A JPEG has a few dozen segments before its pixels; Exif data fit into one segment.
-	maxMarkers = 2000 // of a JPEG that are looked at
+	maxMarkers = 2000 // segments of a JPEG that are inspected
 	maxExif    = 64 << 10
 )
 
-// The markers of a JPEG.
+// Markers of a JPEG.
 const (
 	// Their names in the standard (ITU-T T.81, table B.1) are SOS, EOI, APP1 and SOF2.
 	jpegScan        = 0xDA
@@ -189,9 +189,9 @@ const (
 	jpegProgressive = 0xC2
 )
 
-// lookAtJPEG finds out how a photograph is turned, and how much memory a pixel of it takes. A damaged one is found out
-// by the decoder. It goes from segment to segment, each of which has its length behind its marker. A progressive
-// picture takes more, as all coefficients are kept until its last pass.
+// lookAtJPEG reads the orientation of a photograph, and estimates its memory per pixel. It skips from segment to
+// segment, each with its length after its marker. A progressive picture takes more, as all coefficients are kept
+// until its last pass. Damage is left to the decoder.
 func lookAtJPEG(f *os.File, fr *frame) error {
 	fr.perPixel = 3
 	at := int64(2)
@@ -213,7 +213,7 @@ func lookAtJPEG(f *os.File, fr *frame) error {
 			if _, err := f.ReadAt(head, at); err != nil {
 				return atEnd(err)
 			}
-			fr.perPixel += 4 * int(head[9]) // of each colour, all coefficients of all passes
+			fr.perPixel += 4 * int(head[9]) // all coefficients of each colour, for all passes
 		case marker == jpegApp1:
 			data := make([]byte, min(length-2, maxExif))
 			if _, err := f.ReadAt(data, at+4); err != nil {
@@ -228,7 +228,7 @@ func lookAtJPEG(f *os.File, fr *frame) error {
 	return nil
 }
 
-// atEnd leaves a file that ends too soon to the decoder.
+// atEnd ignores the end of the file, so that the decoder reports a truncated one.
 func atEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -236,8 +236,8 @@ func atEnd(err error) error {
 	return err
 }
 
-// exifOrientation reads how a picture is turned from its Exif data, which are a TIFF without pixels. 1 is upright. The
-// directory is that of the main picture, the first one.
+// exifOrientation parses the orientation in Exif data, which are a TIFF without pixels. 1 is upright. It reads the
+// first directory, that of the main picture.
 func exifOrientation(data []byte) int {
 	order, first := tiffOrder(data)
 	if order == nil {
@@ -247,7 +247,7 @@ func exifOrientation(data []byte) int {
 	return orientationOf(entries)
 }
 
-// orientationOf returns the orientation among a directory's entries, 1 where there is none.
+// orientationOf returns the orientation among a directory's entries, 1 by default.
 func orientationOf(entries map[uint16]uint32) int {
 	if o := entries[tagOrientation]; o >= 1 && o <= 8 {
 		return int(o)
@@ -262,7 +262,7 @@ var (
 	tiffKind = &kind{tiff.Decode, lookAtTIFF}
 )
 
-// kindOf tells the kind of a file by its first 32 bytes.
+// kindOf detects the kind of a file by its first 32 bytes.
 func kindOf(head []byte) *kind {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
@@ -289,10 +289,10 @@ var (
 		Detail: "This picture is an animation. Save the picture of it that holds text as PNG or JPEG and add that."}
 )
 
-// explainError returns the failure of a picture that a decoder refused. A fault of the disk is no failure of the file.
-// What the decoder doesn't know is told from what is damaged.
+// explainError converts a decoder's error to a failure. It distinguishes unsupported from damaged pictures. I/O
+// errors are returned unchanged.
 func explainError(err error) error {
-	if _, ok := errors.AsType[*os.PathError](err); ok { // the disk, not the file
+	if _, ok := errors.AsType[*os.PathError](err); ok { // an I/O error, not the file
 		return err
 	}
 	if _, ok := errors.AsType[jpeg.UnsupportedError](err); ok {
@@ -310,13 +310,13 @@ func explainError(err error) error {
 	return broken
 }
 
-// lookAtPNG says how much memory a pixel takes: a PNG has no orientation that viewers heed.
+// lookAtPNG sets the memory per pixel. Viewers ignore the orientation of a PNG.
 func lookAtPNG(_ *os.File, fr *frame) error {
-	fr.perPixel = 12 // 16 bits of four colours, and as much again for an interlaced one's parts
+	fr.perPixel = 12 // 16 bits of four colours, and half as much again for the parts of an interlaced one
 	return nil
 }
 
-// lookAtWebP refuses animations, whose first picture need not be the one that matters. Byte 20 has the flags of the
+// lookAtWebP rejects animations, whose first picture need not be the relevant one. Byte 20 has the flags of the
 // extended form (RFC 9649 §2.7).
 func lookAtWebP(f *os.File, fr *frame) error {
 	head := make([]byte, 21)
@@ -327,6 +327,6 @@ func lookAtWebP(f *os.File, fr *frame) error {
 	if string(head[12:16]) == "VP8X" && head[20]&animation != 0 {
 		return animated
 	}
-	fr.perPixel = 8 // of one without losses: its pixels, and its predictions
+	fr.perPixel = 8 // for a lossless one: its pixels, and its predictions
 	return nil
 }

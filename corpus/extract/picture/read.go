@@ -7,12 +7,12 @@ import (
 	"github.com/footnote/footnote/corpus/extract/pdf"
 )
 
-// Reader implements corpus.Extractor for pictures and draws them. It is not safe for concurrent use. It holds nothing:
-// each call opens the file anew.
+// Reader implements corpus.Extractor for pictures and renders them. It is stateless and safe for concurrent use:
+// each call opens the file again.
 type Reader struct{}
 
-// Extract implements corpus.Extractor. It finds no letters itself: all pages of a file are scans, until they come back
-// as f.Read.
+// Extract implements corpus.Extractor. It recognises no text: without f.Read, all pages of a file are returned as
+// scans.
 func (Reader) Extract(
 	ctx context.Context, f corpus.File, report func(done, total int),
 ) (corpus.Extracted, error) {

@@ -11,22 +11,21 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// The tags of a TIFF's directory.
+// Tags of a TIFF's directory.
 const (
-	// Both are tags of TIFF 6.0: NewSubfileType and Orientation.
+	// Their names in TIFF 6.0 are NewSubfileType and Orientation.
 	tagSubfile     = 254
 	tagOrientation = 274
 )
 
 const (
 	tiffHeader = 8
-	maxEntries = 4096 // of a directory
-	reduced    = 1    // the bit of tagSubfile that says a picture is another one's smaller copy
+	maxEntries = 4096 // per directory
+	reduced    = 1    // the bit of tagSubfile for a reduced copy of another picture
 )
 
-// lookAtTIFF finds the pictures of a TIFF, which are a chain of directories. One that comes back to a directory ends
-// there. Smaller copies of other pictures are passed over. Each directory is shown to the decoder as if it were the
-// file's first.
+// lookAtTIFF lists the pictures of a TIFF, which are a linked list of directories. A cycle ends the list. Reduced
+// copies of other pictures are skipped. The decoder reads each directory as if it were the file's first.
 func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
 	head := make([]byte, tiffHeader)
 	if _, err := f.ReadAt(head, 0); err != nil {
@@ -41,7 +40,7 @@ func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
 			if len(frames) == 0 {
 				return nil, broken
 			}
-			break // a chain that leads outside the file ends
+			break // an offset outside the file ends the list
 		}
 		if entries[tagSubfile]&reduced == 0 {
 			config, err := tiff.DecodeConfig(&fromFrame{f: f, at: at})
@@ -58,7 +57,7 @@ func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
 	return frames, nil
 }
 
-// tiffOrder returns the byte order of a TIFF and where its first directory is; nil for what is no TIFF.
+// tiffOrder returns the byte order of a TIFF and the offset of its first directory. order is nil for other files.
 func tiffOrder(head []byte) (order binary.ByteOrder, first uint32) {
 	switch {
 	case len(head) < tiffHeader:
@@ -73,9 +72,9 @@ func tiffOrder(head []byte) (order binary.ByteOrder, first uint32) {
 	return order, order.Uint32(head[4:])
 }
 
-// readDirectory reads the numbers that stand in a directory itself, and where the next directory is; nil if it is not
-// in the file. A directory is a count, entries of 12 bytes (tag, type, count and value) and the offset of the next
-// (TIFF 6.0, section 2). Only values that fit into an entry are read: shorts and longs.
+// readDirectory reads the values stored in a directory, and the offset of the next one; nil if it is outside the
+// file. A directory is a count, entries of 12 bytes (tag, type, count and value) and the offset of the next (TIFF
+// 6.0, section 2). Only values that fit into an entry are read: shorts and longs.
 func readDirectory(r io.ReaderAt, order binary.ByteOrder, at uint32) (entries map[uint16]uint32, next uint32) {
 	const entry, short = 12, 3
 	var b [entry]byte
@@ -91,7 +90,7 @@ func readDirectory(r io.ReaderAt, order binary.ByteOrder, at uint32) (entries ma
 		if !errors.Is(err, io.EOF) {
 			return nil, 0
 		}
-		clear(all[n*entry:]) // the last directory may lack where the next one is
+		clear(all[n*entry:]) // the last directory may lack the offset of the next
 	}
 	entries = map[uint16]uint32{}
 	for i := range n {
@@ -105,15 +104,15 @@ func readDirectory(r io.ReaderAt, order binary.ByteOrder, at uint32) (entries ma
 	return entries, order.Uint32(all[n*entry:])
 }
 
-// fromFrame is a TIFF file whose header says that the directory at an offset is its first. Go's decoder reads the first
-// picture of a file only.
+// fromFrame reads a TIFF file with the directory at an offset as its first, since Go's decoder reads only the first
+// picture.
 type fromFrame struct {
 	f  *os.File
 	at uint32
 	io.Reader
 }
 
-// ReadAt implements io.ReaderAt, which is all that a TIFF decoder uses.
+// ReadAt implements io.ReaderAt, the only method that the TIFF decoder uses.
 func (t *fromFrame) ReadAt(p []byte, off int64) (int, error) {
 	n, err := t.f.ReadAt(p, off)
 	if off >= tiffHeader || n == 0 {
@@ -130,5 +129,5 @@ func (t *fromFrame) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// bytesAt reads bytes in memory.
+// bytesAt returns a reader of bytes in memory.
 func bytesAt(data []byte) io.ReaderAt { return bytes.NewReader(data) }

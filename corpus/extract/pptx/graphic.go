@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// graphic reads a table, or the words of a chart or a diagram, which stand in parts of their own. The frame around it
-// says where it stands, as the place of a shape does.
+// graphic parses a table, a chart or a diagram. Charts and diagrams are in separate parts. The frame around it has
+// its position, like a shape.
 func (t *tree) graphic(s *shape) error {
 	err := t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -23,8 +23,7 @@ func (t *tree) graphic(s *shape) error {
 	return err
 }
 
-// graphicData reads what a frame holds. Whatever is neither table nor chart nor diagram, such as an embedded workbook,
-// has no words.
+// graphicData parses the content of a frame. Other content, such as an embedded workbook, has no text.
 func (t *tree) graphicData(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -42,7 +41,8 @@ func (t *tree) graphicData(s *shape) error {
 	})
 }
 
-// table reads the rows of a table. The paragraphs of a cell become one line; merged cells are empty but the first.
+// table parses the rows of a table. The paragraphs of a cell become one line; merged cells except the first are
+// empty.
 func (t *tree) table(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "tr" {

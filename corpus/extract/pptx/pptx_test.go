@@ -15,7 +15,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/pptx"
 )
 
-// file makes a file of slides. Each slide is the content of its shape tree, behind "hidden:" for a hidden one.
+// file writes a file of slides. Each slide is the content of its shape tree, with the prefix "hidden:" for a hidden
+// one.
 func file(t testing.TB, extra ooxmltest.Parts, slides ...string) corpus.File {
 	t.Helper()
 	parts := ooxmltest.Parts{}
@@ -53,7 +54,8 @@ func file(t testing.TB, extra ooxmltest.Parts, slides ...string) corpus.File {
 	return corpus.File{Path: path, Filename: filepath.Base(path)}
 }
 
-// box is a shape with paragraphs. at is "x,y", empty for none; holder is the kind of its placeholder, if it is one.
+// box returns a shape with paragraphs. at is "x,y", empty for no position; holder is the type of its placeholder, if
+// any.
 func box(holder, at string, paragraphs ...string) string {
 	place, frame := "", ""
 	if holder != "" {
@@ -82,7 +84,7 @@ func read(t *testing.T, f corpus.File) corpus.Extracted {
 	return x
 }
 
-// shown are the blocks, a line each: the page, the kind, the text.
+// shown formats the blocks, one per line: the page, the kind, the text.
 func shown(x corpus.Extracted) []string {
 	var lines []string
 	for _, b := range x.Blocks {

@@ -1,9 +1,9 @@
-// Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext: a slide is a page, with its title as a
-// heading, its text in reading order, tables, the words of charts and diagrams, and the notes below it.
+// Package pptx reads PowerPoint files (ECMA-376, PresentationML) as doctext. A slide is a page, with its title as a
+// heading and its text in reading order. Tables, the words of charts and diagrams, and the notes follow.
 //
-// read.go goes through the slides, slide.go writes one, shape.go and graphic.go read what stands on it, text.go reads
-// text. Section names in this package are those of ECMA-376 part 1. Pictures are not read, macros and comments are only
-// counted.
+// read.go iterates over the slides, slide.go writes one, shape.go and graphic.go parse its shapes, text.go parses
+// text. Section names in this package are those of ECMA-376 part 1. Pictures are not read, macros and comments are
+// only counted.
 package pptx
 
 import (
@@ -18,8 +18,9 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Read reads a PowerPoint file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Hidden
-// slides are read like the others, and named in the metadata: their text is in the file, and people look for it.
+// Read reads a PowerPoint file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
+// Hidden slides are read like the others, and listed in the metadata: their text is in the file, and people search
+// for it.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	p, err := ooxml.Open(f.Path)
 	if err != nil {
@@ -42,20 +43,20 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return r.result(len(slides))
 }
 
-// reader reads one file. layouts keeps what was read of each layout, which many slides share. It is used once, from one
-// goroutine.
+// reader reads one file. layouts caches the layouts, which many slides share. It is single-use and not safe for
+// concurrent use.
 type reader struct {
 	pack          *ooxml.Package
 	width, height float64 // of slides, in EMU
 	layouts       map[string]layout
-	margins       map[string]bool // footers that are written
+	margins       map[string]bool // footers already written
 	w             doctext.Writer
 	hidden        []string // numbers of hidden slides
 	title         string   // of the first slide
 }
 
-// listSlides returns the parts of the slides in their order. The order is that of sldIdLst in the presentation's part;
-// names of parts and their numbers mean nothing. A slide that the archive lacks is passed over.
+// listSlides returns the parts of the slides in the order of sldIdLst in the presentation part. The numbers in part
+// names have no meaning. Missing slides are skipped.
 func (r *reader) listSlides() (parts []string, err error) {
 	main, relations, err := r.pack.Main()
 	if err != nil {
@@ -82,7 +83,7 @@ func (r *reader) listSlides() (parts []string, err error) {
 	return parts, err
 }
 
-// number is an attribute as a number, 0 without one.
+// number parses an attribute as a number, 0 without one.
 func number(e xml.StartElement, name string) float64 {
 	n, err := strconv.ParseFloat(ooxml.Attr(e, name), 64)
 	if err != nil {
@@ -91,7 +92,7 @@ func number(e xml.StartElement, name string) float64 {
 	return n
 }
 
-// result is the document, a page for each slide.
+// result returns the document with a page for each slide.
 func (r *reader) result(slides int) (corpus.Extracted, error) {
 	properties, err := r.pack.Properties()
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// shape is something on a slide that holds words. A placeholder takes from its layout what it does not say itself:
-// above all where it stands.
+// shape is a text container on a slide. A placeholder inherits missing properties from its layout, above all its
+// position.
 type shape struct {
-	holder     string // kind of placeholder: "title", "body", …; empty for a free box
+	holder     string // type of placeholder: "title", "body", …; empty for a free box
 	index      string // of the placeholder in its layout
 	at         box
-	placed     bool // it says itself where it stands
+	placed     bool // it has an explicit position
 	paragraphs []paragraph
 	rows       [][]string // of a table
 	words      []string   // of a chart or a diagram
@@ -23,22 +23,22 @@ type shape struct {
 // isHolder reports whether a shape fills a placeholder of the layout.
 func (s *shape) isHolder() bool { return s.holder != "" || s.index != "" }
 
-// isTitle reports whether a shape holds the slide's title, which a title slide has in the middle.
+// isTitle reports whether a shape is the slide's title, including the centred title of a title slide.
 func (s *shape) isTitle() bool { return s.holder == "title" || s.holder == "ctrTitle" }
 
-// isMargin reports whether a shape is the same on each slide: its number, the date, the footer.
+// isMargin reports whether a shape repeats on each slide: its number, the date, the footer.
 func (s *shape) isMargin() bool { return s.holder == "sldNum" || s.holder == "dt" || s.holder == "ftr" }
 
-// box is a place on a slide in EMU. 914,400 EMU are an inch. x and y are the left upper corner; x grows to the right
-// and y downwards.
+// box is a rectangle on a slide in EMU, 914,400 per inch. x and y are the upper left corner; x increases to the
+// right and y downwards.
 type box struct{ x, y, width, height float64 }
 
-// frame is how the shapes of a group are placed on the slide. from is the space in which the group's shapes count
-// (chOff and chExt), to is where that stands outside (off and ext).
+// frame is the coordinate transformation of a group. from is the coordinate space of the group's shapes (chOff and
+// chExt), to is its rectangle outside (off and ext).
 type frame struct{ from, to box }
 
-// place is where a box inside the frame stands on the slide. A frame without a size, which a file that is no drawing of
-// a person has, leaves its boxes where they are.
+// place converts a box inside the frame to the outer coordinates. A frame without a size, as in a malformed file,
+// leaves its boxes unchanged.
 func (f frame) place(b box) box {
 	if f.from.width == 0 || f.from.height == 0 {
 		return b
@@ -47,13 +47,12 @@ func (f frame) place(b box) box {
 	return box{f.to.x + (b.x-f.from.x)*sx, f.to.y + (b.y-f.from.y)*sy, b.width * sx, b.height * sy}
 }
 
-// layout says where the placeholders of a layout stand, by index and by kind. Keys are "#" and the index, or the kind
-// alone; the kind counts only if the index is not found.
+// layout maps the placeholders of a layout to their positions. Keys are "#" and the index, or the type as a
+// fallback.
 type layout map[string]box
 
-// sortShapes puts shapes in reading order: the title, the other placeholders, free boxes, what is the same on each
-// slide; each from top to bottom. The file has shapes in the order in which they cover each other, which is that in
-// which they were made.
+// sortShapes sorts shapes in reading order: the title, the other placeholders, free boxes, and shapes that repeat on
+// each slide; each from top to bottom. The file has them in stacking order, which is the order of their creation.
 func sortShapes(shapes []*shape) {
 	rank := func(s *shape) int {
 		switch {
@@ -73,8 +72,7 @@ func sortShapes(shapes []*shape) {
 	})
 }
 
-// tree reads the shapes of a slide or a group. frames are those of the groups around the shape at work, the outermost
-// first.
+// tree parses the shapes of a slide or a group. frames holds those of the enclosing groups, the outermost first.
 type tree struct {
 	r         *reader
 	d         *ooxml.Decoder
@@ -83,7 +81,7 @@ type tree struct {
 	shapes    []*shape
 }
 
-// read reads the shapes right inside an element. Pictures hold no text.
+// read parses the shapes directly inside an element. Pictures have no text.
 func (t *tree) read() error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -104,8 +102,8 @@ func (t *tree) read() error {
 	})
 }
 
-// alternative reads the first of several forms of the same shape. Reading the others as well would write the same words
-// twice (ECMA-376 part 3).
+// alternative parses the first of several alternatives of the same shape (ECMA-376 part 3). Parsing the others as
+// well would duplicate the text.
 func (t *tree) alternative() error {
 	done := false
 	return t.d.Children(func(xml.StartElement) error {
@@ -117,7 +115,7 @@ func (t *tree) alternative() error {
 	})
 }
 
-// group reads a group of shapes, and forgets its frame afterwards.
+// group parses a group of shapes, and removes its frame afterwards.
 func (t *tree) group() error {
 	depth := len(t.frames)
 	err := t.read()
@@ -125,7 +123,7 @@ func (t *tree) group() error {
 	return err
 }
 
-// groupFrame reads how a group places its shapes. It stands before them.
+// groupFrame parses the frame of a group, which precedes its shapes.
 func (t *tree) groupFrame() error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "xfrm" {
@@ -150,7 +148,7 @@ func (t *tree) groupFrame() error {
 	})
 }
 
-// add keeps a shape, placed on the slide. Frames are applied from the innermost to the outermost.
+// add stores a shape with its position on the slide. Frames are applied from the innermost to the outermost.
 func (t *tree) add(s *shape) {
 	for _, f := range slices.Backward(t.frames) {
 		s.at = f.place(s.at)
@@ -158,7 +156,7 @@ func (t *tree) add(s *shape) {
 	t.shapes = append(t.shapes, s)
 }
 
-// shape reads a shape or a connector with what is written on it.
+// shape parses a shape or a connector with its text.
 func (t *tree) shape(s *shape) error {
 	err := t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -175,8 +173,8 @@ func (t *tree) shape(s *shape) error {
 	return err
 }
 
-// holder reads which placeholder a shape fills. A placeholder without a type is an object ("obj"), as
-// ST_PlaceholderType has it. The element stands somewhere below.
+// holder parses the placeholder of a shape, at any depth. A placeholder without a type is an object ("obj"), the
+// default of ST_PlaceholderType.
 func (t *tree) holder(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "ph" {
@@ -187,7 +185,7 @@ func (t *tree) holder(s *shape) error {
 	})
 }
 
-// position reads where a shape stands, from its properties.
+// position parses the position of a shape from its properties.
 func (t *tree) position(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "xfrm" {
@@ -197,7 +195,7 @@ func (t *tree) position(s *shape) error {
 	})
 }
 
-// transform reads an xfrm: the corner and the size, inside of the group.
+// transform parses an xfrm: the corner and the size, in the group's coordinates.
 func (t *tree) transform(s *shape) error {
 	s.placed = true
 	return t.d.Children(func(e xml.StartElement) error {

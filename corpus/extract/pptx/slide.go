@@ -12,8 +12,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// readSlide writes slide n. Shapes are read first, then placed by their layout, then sorted, because the reading order
-// needs all places.
+// readSlide writes slide n. It parses the shapes, applies the positions of their layout, and sorts them, because the
+// reading order depends on all positions.
 func (r *reader) readSlide(part string, n int) error {
 	relations, err := r.pack.Relations(part)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *reader) readSlide(part string, n int) error {
 		if s.placed || !s.isHolder() {
 			continue
 		}
-		// A placeholder is found by its index, and by its kind where the layout has no such index.
+		// A placeholder is looked up by its index, with its type as the fallback.
 		if at, ok := places["#"+s.index]; ok && s.index != "" {
 			s.at = at
 		} else {
@@ -39,7 +39,7 @@ func (r *reader) readSlide(part string, n int) error {
 		}
 	}
 	sortShapes(shapes)
-	// The title comes first wherever it stands on the slide, since all else stands below it as a heading.
+	// The title is first regardless of its position, since all other text is below it as a heading.
 	r.writeTitle(shapes, n)
 	for _, s := range shapes {
 		if !s.isTitle() {
@@ -49,13 +49,13 @@ func (r *reader) readSlide(part string, n int) error {
 	return r.writeNotes(relations.ByType("notesSlide"), n)
 }
 
-// readShapes reads the shapes of a slide, a layout or notes. n is the number of a slide, 0 of anything else. A slide
-// that is hidden has the attribute show="0" and is noted here.
+// readShapes parses the shapes of a slide, a layout or notes. n is the slide number, 0 for other parts. A hidden
+// slide has the attribute show="0" and is recorded.
 func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*shape, error) {
 	t := tree{r: r, relations: relations}
 	err := r.pack.Decode(part, func(d *ooxml.Decoder) error {
 		t.d = d
-		// A slide is p:sld, p:cSld and p:spTree, one inside of the other (ECMA-376 part 1, §19.3.1); layouts and notes
+		// A slide is p:sld, p:cSld and p:spTree, nested in this order (ECMA-376 part 1, §19.3.1); layouts and notes
 		// have the same two inside.
 		return d.Root(func(e xml.StartElement) error {
 			if n > 0 && ooxml.Attr(e, "show") == "0" {
@@ -77,8 +77,7 @@ func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*s
 	return t.shapes, err
 }
 
-// layoutOf returns where the placeholders of a layout stand. Each layout is read once. Without a layout the result is
-// nil, and nothing has a place there.
+// layoutOf returns the positions of a layout's placeholders. Layouts are cached. Without a layout the result is nil.
 func (r *reader) layoutOf(part string) (layout, error) {
 	// Hundreds of slides may share one layout.
 	if known, ok := r.layouts[part]; ok || part == "" {
@@ -98,13 +97,13 @@ func (r *reader) layoutOf(part string) (layout, error) {
 	return places, nil
 }
 
-// boxOf is where a shape stands on its slide, nil if that is not known. The box is the page and then left, top, right
-// and bottom as parts of the slide's sides, cut to the slide.
+// boxOf returns the position of a shape on its slide, nil if unknown. The box is the page and then left, top, right
+// and bottom as shares of the slide's sides, clipped to the slide.
 func (r *reader) boxOf(s *shape, n int) *chat.Box {
 	if r.width <= 0 || r.height <= 0 || s.at.width <= 0 || s.at.height <= 0 {
 		return nil
 	}
-	// Shapes may stand beside the slide in part.
+	// Shapes may be partly outside of the slide.
 	inside := func(v float64) float64 { return min(max(v, 0), 1) }
 	return &chat.Box{
 		float64(n), inside(s.at.x / r.width), inside(s.at.y / r.height), inside((s.at.x + s.at.width) / r.width),
@@ -112,14 +111,13 @@ func (r *reader) boxOf(s *shape, n int) *chat.Box {
 	}
 }
 
-// maxTitle is how long the first line of a slide without a title is at most, in bytes, to stand for one.
+// maxTitle is the maximum length in bytes of a first line that is used as the title.
 const maxTitle = 120
 
-// writeTitle writes the title of a slide as a heading. For a slide without one its first line stands, if it is short;
-// else nothing of the slide stands below the title of the slide before. The line that stands for a title is taken out
-// of its shape, so that it isn't written twice.
+// writeTitle writes the title of a slide as a heading. The fallback is the slide's first line, if it is short, which
+// is then removed from its shape. Without either, the heading path is cleared.
 func (r *reader) writeTitle(shapes []*shape, n int) {
-	// All title shapes together are the title, since some designs cut it in two; its box is that of the first.
+	// All title shapes together are the title, since some designs split it; its box is that of the first.
 	title, at := "", (*chat.Box)(nil)
 	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.isTitle() && len(s.paragraphs) > 0 }); i >= 0 {
 		var lines []string
@@ -136,7 +134,7 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 		if title != "" || s.isMargin() || len(s.paragraphs) == 0 {
 			continue
 		}
-		// Only the first shape with text is looked at: what stands further below is no title.
+		// Only the first shape with text is a candidate for the fallback.
 		if first := doctext.Line(s.paragraphs[0].text); len(first) > maxTitle || s.paragraphs[0].isItem() {
 			break
 		} else {
@@ -144,7 +142,7 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 		}
 	}
 	if title == "" {
-		// Otherwise the slide's text would stand below the title of another slide.
+		// Otherwise the slide's text would be below the title of another slide.
 		r.w.LeaveHeadings()
 		return
 	}
@@ -156,8 +154,8 @@ func (r *reader) writeTitle(shapes []*shape, n int) {
 	r.w.End()
 }
 
-// writeShape writes a shape's text, table and words. Of what is the same on each slide only the footer is text, and
-// each footer is written once.
+// writeShape writes a shape's text, table and words. Of shapes that repeat on each slide only footers are written,
+// each text once.
 func (r *reader) writeShape(s *shape, n int) {
 	if s.isMargin() {
 		if s.holder != "ftr" {
@@ -184,8 +182,8 @@ func (r *reader) writeShape(s *shape, n int) {
 	r.w.End()
 }
 
-// writeParagraphs writes text. A placeholder for text has bullets unless a paragraph says otherwise, which its master
-// defines; of a single paragraph nobody would say that it is a list.
+// writeParagraphs writes text. Paragraphs in a text placeholder have bullets by default, which its master defines. A
+// single paragraph is no list.
 func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 	var numbers counters
 	// "body" and "obj" are the placeholders whose text the masters of PowerPoint give bullets.
@@ -194,7 +192,7 @@ func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 		ordinal, mark := numbers.next(p)
 		b := corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at}
 		if mark != "" || p.list == "bullet" || p.list == "" && listed {
-			// A paragraph that says "none" is text even among items.
+			// A paragraph with "none" is text even among items.
 			b.Kind, b.Level, b.Ordinal = corpus.BlockList, p.level, ordinal
 		}
 		r.w.Begin(b)
@@ -211,7 +209,7 @@ func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 	r.w.End()
 }
 
-// writeTable writes a table; one of a single column is a box with lines.
+// writeTable writes a table; one with a single column is written as lines.
 func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
 	columns := 0
 	for _, row := range rows {
@@ -237,8 +235,8 @@ func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
 	r.w.End()
 }
 
-// writeNotes writes a slide's notes below a heading that says so. The notes' page has the slide's picture and its
-// number too; only its body holds what the speaker wrote.
+// writeNotes writes a slide's speaker notes below a heading. The notes page also has the slide's picture and its
+// number; only its body holds the notes.
 func (r *reader) writeNotes(part string, n int) error {
 	if part == "" {
 		return nil
@@ -257,7 +255,7 @@ func (r *reader) writeNotes(part string, n int) error {
 			r.w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 2, Page: n})
 			r.w.Text("Notes")
 		}
-		// Without its kind, the body of notes is no list, and without a box it is not marked on the slide.
+		// Without its type, the body of notes is no list, and without a box it is not highlighted on the slide.
 		r.writeParagraphs(&shape{paragraphs: s.paragraphs}, n, nil)
 	}
 	return nil

@@ -12,15 +12,15 @@ import (
 type paragraph struct {
 	text  string // "\n" is a line break
 	level int    // from 1
-	// list says what stands before it: "" what its placeholder says, "none", "bullet", else the scheme of its numbers
+	// list is the bullet or numbering scheme: "" the placeholder's default, "none", "bullet", else the scheme
 	list  string
-	start int // the number that its list begins with
+	start int // the first number of its list
 }
 
-// isItem reports whether a paragraph has a bullet or a number of its own.
+// isItem reports whether a paragraph has an explicit bullet or number.
 func (p paragraph) isItem() bool { return p.list != "" && p.list != "none" }
 
-// text reads the paragraphs of a text body. Blank ones, which only make room on the slide, are left out.
+// text parses the paragraphs of a text body. Blank ones, which are only spacing, are skipped.
 func (t *tree) text(s *shape) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		if e.Name.Local != "p" {
@@ -34,8 +34,8 @@ func (t *tree) text(s *shape) error {
 	})
 }
 
-// paragraph reads a paragraph (a:p). Levels count from 0 to 8 in the file. The number of the slide is left out, and
-// other fields, such as a date, are kept as they were last shown. Formulas are read as the text inside of them.
+// paragraph parses a paragraph (a:p). Levels are 0 to 8 in the file. The slide number is dropped; other fields, such
+// as a date, keep their cached text. Formulas are read as their text.
 func (t *tree) paragraph() (paragraph, error) {
 	p := paragraph{level: 1}
 	var b strings.Builder
@@ -64,8 +64,8 @@ func (t *tree) paragraph() (paragraph, error) {
 			return err
 		case "br":
 			b.WriteString("\n")
-		// Of several forms of the same content the first is that of the newest programs, such as a formula; what older
-		// ones show in its place, mostly a picture, comes behind it.
+		// The first alternative is for the newest programs, such as a formula. The fallback for older ones, mostly a
+		// picture, follows it.
 		case "AlternateContent":
 			done := false
 			return t.d.Children(func(xml.StartElement) error {
@@ -75,8 +75,8 @@ func (t *tree) paragraph() (paragraph, error) {
 				done = true
 				return t.d.Children(inline)
 			})
-		// The elements of Office Math that hold text at some depth. Their text is read in order, without what is drawn
-		// around it.
+		// The elements of Office Math that contain text at some depth. Their text is read in order, without symbols
+		// drawn around it.
 		case "m",
 			"oMath",
 			"oMathPara",
@@ -101,12 +101,12 @@ func (t *tree) paragraph() (paragraph, error) {
 		return t.d.Skip()
 	}
 	err := t.d.Children(inline)
-	// In PowerPoint's own texts a vertical tab is a line break within a paragraph.
+	// In PowerPoint's text a vertical tab is a line break within a paragraph.
 	p.text = strings.ReplaceAll(b.String(), "\v", "\n")
 	return p, err
 }
 
-// bullet reads what a paragraph's properties say of its bullet or number.
+// bullet parses the bullet or number in a paragraph's properties.
 func (t *tree) bullet(p *paragraph) error {
 	return t.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -121,18 +121,18 @@ func (t *tree) bullet(p *paragraph) error {
 	})
 }
 
-// counters are the numbers of a shape's lists, by level from 1. The first element stays unused.
+// counters holds the current numbers of a shape's lists, by level from 1. Index 0 is unused.
 type counters [10]struct {
 	n      int
 	scheme string
 }
 
-// next counts a paragraph and returns its number as the slide shows it, such as "3." or "c)"; 0 and nothing for one
-// without. Schemes are the values of ST_TextAutonumberScheme, such as "alphaLcParenBoth": the alphabet and the case,
-// then what stands around it. A paragraph without a number ends the list of its level, and any paragraph ends those
-// below its level.
+// next increments the counter for a paragraph and returns its displayed number, such as "3." or "c)"; 0 and ""
+// without one. Schemes are the values of ST_TextAutonumberScheme, such as "alphaLcParenBoth": the alphabet, the case
+// and the punctuation. A paragraph without a number ends the list of its level, and any paragraph ends those below
+// its level.
 func (c *counters) next(p paragraph) (ordinal int, mark string) {
-	// A paragraph of a higher level begins the lists below it anew.
+	// A paragraph of a higher level restarts the lists below it.
 	for below := p.level + 1; below < len(c); below++ {
 		c[below].n = 0
 	}
@@ -141,7 +141,7 @@ func (c *counters) next(p paragraph) (ordinal int, mark string) {
 		at.n = 0
 		return 0, ""
 	}
-	// Another scheme on the same level is another list.
+	// Another scheme on the same level begins another list.
 	if at.n == 0 || at.scheme != p.list {
 		at.n, at.scheme = p.start, p.list
 	} else {

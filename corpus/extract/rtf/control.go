@@ -5,15 +5,16 @@ import (
 	"unicode/utf16"
 )
 
-// control reads a control word or symbol. A word has letters only, then maybe a number, and one space behind both
-// belongs to it. Words are cut at 40 letters, the longest of the specification has far fewer, and numbers at 12 digits.
+// control parses a control word or symbol. A word consists of letters and an optional number; one space after it
+// belongs to it. Words are limited to 40 letters, which is far longer than any in the specification, and numbers to
+// 12 digits.
 func (r *reader) control() {
 	r.at++
 	if r.at >= len(r.data) {
 		return
 	}
 	c := r.data[r.at]
-	// Everything that is no letter is a symbol. Nearly all words are in small letters; a few have capitals.
+	// Anything but a letter is a symbol. Nearly all words are lower case; a few have capitals.
 	if c < 'a' || c > 'z' {
 		if c < 'A' || c > 'Z' {
 			r.symbol(c)
@@ -21,7 +22,7 @@ func (r *reader) control() {
 		}
 	}
 	start := r.at
-	// What is beyond the bound is read as text, which bounds the memory that a forged file takes.
+	// The rest beyond the limit is read as text, which bounds the memory that a malicious file takes.
 	for r.at < len(r.data) && isLetter(r.data[r.at]) && r.at-start < 40 {
 		r.at++
 	}
@@ -33,7 +34,7 @@ func (r *reader) control() {
 	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' {
 		r.at++
 	}
-	// A number that is no number, or too large, counts as none.
+	// A missing or too large number counts as none.
 	parameter, err := strconv.Atoi(string(r.data[start:min(r.at, start+12)]))
 	if r.at < len(r.data) && r.data[r.at] == ' ' {
 		r.at++
@@ -41,17 +42,17 @@ func (r *reader) control() {
 	r.word(word, parameter, err == nil)
 }
 
-// isLetter knows ASCII only: control words have no other letters.
+// isLetter matches ASCII only: control words have no other letters.
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// symbol reads a control symbol. \'xx is a byte in hexadecimal, \* begins a destination that older readers leave out,
-// and a line end behind a backslash is a \par.
+// symbol parses a control symbol. \'xx is a hexadecimal byte, \* begins an optional destination, and a line end
+// after a backslash is a \par.
 func (r *reader) symbol(c byte) {
 	r.at++
 	switch c {
 	case '\'':
 		if r.at+2 <= len(r.data) {
-			// A byte of the group's code page, which may be half of a character: addByte collects them.
+			// A byte in the group's encoding, which may be half of a character: addByte buffers them.
 			if b, err := strconv.ParseUint(string(r.data[r.at:r.at+2]), 16, 8); err == nil {
 				r.addByte(byte(b))
 			}
@@ -59,7 +60,7 @@ func (r *reader) symbol(c byte) {
 		}
 	case '\\', '{', '}':
 		r.addByte(c)
-	// A space where no line may break, a hyphen where none may break.
+	// A non-breaking space, a non-breaking hyphen.
 	case '~':
 		r.text("\u00a0")
 	case '_':
@@ -73,10 +74,10 @@ func (r *reader) symbol(c byte) {
 	}
 }
 
-// starred is where the text of an optional destination belongs: nowhere, but for those that are known.
-// Of fields the instruction is wanted, and of shapes the text in them.
+// starred returns the destination of an optional group, which is toNowhere unless its word is known. Field
+// instructions and the text in shapes are read.
 func (r *reader) starred() destination {
-	// A group inside of one that is not shown is not shown either, whatever it is.
+	// A group inside a hidden group is always hidden.
 	if r.state.to == toNowhere {
 		return toNowhere
 	}
@@ -94,8 +95,7 @@ func hasWord(data []byte, word string) bool {
 		!isLetter(data[len(word)+1])
 }
 
-// text adds a character that a control word stands for. It counts as one of the characters that stand for a \u, and is
-// then left out.
+// text adds the character of a control word. It is skipped if it is part of the fallback text of a \u.
 func (r *reader) text(s string) {
 	r.flush()
 	if r.pending > 0 {
@@ -105,8 +105,8 @@ func (r *reader) text(s string) {
 	r.add(s)
 }
 
-// nowhere are the groups whose text is not shown. Headers and footers are among them: they are repeated on each page of
-// a print, and say nothing of the text.
+// nowhere holds the destinations whose text is hidden. These include headers and footers, which repeat on each
+// printed page and are not part of the text.
 var nowhere = map[string]bool{
 	"colortbl":           true,
 	"pict":               true,
@@ -168,21 +168,20 @@ var nowhere = map[string]bool{
 	"category":           true,
 }
 
-// marks are control words that stand for a character.
+// marks maps control words to characters.
 var marks = map[string]string{
 	"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
 	"bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ", "line": "\n", "softline": "\n", "nestcell": " ",
 	"page": "\n", "column": " ",
 }
 
-// word acts on a control word. has tells \b from \b0: n is 0 without a number. First come words that write a character,
-// then destinations, then properties of the group. Styles are told by their numbers, from whose definitions in the
-// style sheet only the outline level is kept; in the style sheet, outlinelevel belongs to the style, in the text to the
-// paragraph. "pc" and "pca" are code pages 437 and 850, which are not among the encodings of browsers; 866 is the only
-// one of DOS there.
+// word handles a control word. has distinguishes \b from \b0: n is 0 without a number. Words for characters come
+// first, then destinations, then properties of the group. Styles are identified by number, and only their outline
+// level is stored. In the style sheet outlinelevel belongs to the style, in the text to the paragraph. "pc" and
+// "pca" are code pages 437 and 850, which browsers' encodings lack; 866 is their only one of DOS.
 func (r *reader) word(word string, n int, has bool) {
-	// \u and \bin come before all else: the text behind the first is skipped by characters, and the bytes behind the
-	// second are no RTF.
+	// \u and \bin precede all others: the fallback text after \u is skipped by characters, and the bytes after \bin
+	// are no RTF.
 	if word == "u" {
 		r.flush()
 		r.unicode(n)
@@ -201,7 +200,7 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.to = toNowhere
 		return
 	}
-	// A property without a number is set, and with 0 it is taken away.
+	// A property without a number is set, and with 0 it is reset.
 	on := !has || n != 0
 	switch word {
 	case "ansi":
@@ -222,8 +221,8 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.to = toStyles
 	case "fonttbl":
 		r.state.to = toFonts
-	// In the table of fonts \f names the font that \fcharset belongs to, in the text the font that is in use: both are
-	// the group's.
+	// In the font table \f is the font of the next \fcharset, in the text the current font. Both are group
+	// properties.
 	case "f":
 		r.state.font = n
 	case "fcharset":
@@ -248,12 +247,12 @@ func (r *reader) word(word string, n int, has bool) {
 		r.beginNote()
 	case "fldinst":
 		r.state.to = toInstruction
-	// What a field came to is text, in contrast to its instruction. A field inside of something hidden stays hidden.
+	// The result of a field is text, unlike its instruction. A field in a hidden group stays hidden.
 	case "fldrslt":
 		if r.state.to == toInstruction {
 			r.state.to = toBody
 		}
-	// The number of an item, as the program that wrote the file shows it, for readers that know no lists.
+	// The displayed number of an item, for readers without list support.
 	case "listtext":
 		if r.state.to == toBody {
 			r.state.to, r.mark = toListText, ""
@@ -266,14 +265,14 @@ func (r *reader) word(word string, n int, has bool) {
 		r.state.raised = on
 	case "nosupersub":
 		r.state.raised = false
-	// \plain takes the properties of characters back, \pard those of paragraphs.
+	// \plain resets the character properties, \pard those of paragraphs.
 	case "plain":
 		r.state.hidden, r.state.raised, r.state.font = false, false, 0
 	case "pard":
 		r.state.outline, r.inside = 0, false
 	case "intbl":
 		r.inside = true
-	// In a note, a title or an author's name a paragraph's end only parts words.
+	// In a note, a title or an author's name the end of a paragraph only separates words.
 	case "par", "sect":
 		if r.state.to == toBody {
 			r.endParagraph()
@@ -287,9 +286,9 @@ func (r *reader) word(word string, n int, has bool) {
 	}
 }
 
-// unicode adds the character of a \u, and skips what stands for it in readers without Unicode. Numbers are signed
-// 16-bit integers, so that those above 32767 are negative. Characters beyond U+FFFF are two \u, the halves of a
-// surrogate pair. As many characters are skipped as \uc said, by default one.
+// unicode adds the character of a \u, and skips the fallback text for readers without Unicode. Numbers are signed
+// 16-bit integers, so that those above 32767 are negative. Characters beyond U+FFFF are two \u, a surrogate pair.
+// \uc sets the number of characters to skip, by default one.
 func (r *reader) unicode(n int) {
 	c := rune(n)
 	if n < 0 {
@@ -308,8 +307,8 @@ func (r *reader) unicode(n int) {
 	r.pending = r.state.skip
 }
 
-// charsetName is the encoding of a font's character set, empty for one that says nothing. The numbers are those of
-// \fcharset, which Windows has for fonts. 0 and 1 mean the file's own, 2 is for symbols.
+// charsetName returns the encoding of a font's character set, "" for an unknown one. The numbers are those of
+// \fcharset, from Windows. 0 and 1 mean the file's encoding, 2 is for symbols.
 func charsetName(set int) string {
 	switch set {
 	case 77:
@@ -344,8 +343,8 @@ func charsetName(set int) string {
 	return ""
 }
 
-// pageName is the encoding of a code page, empty for one that is not known. These are the pages of \ansicpg, Windows'
-// numbers; the names are those of browsers.
+// pageName returns the encoding of a code page, "" for an unknown one. The numbers are those of \ansicpg, from
+// Windows; the names are those of browsers.
 func pageName(page int) string {
 	switch page {
 	case 932:

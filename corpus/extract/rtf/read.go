@@ -1,13 +1,13 @@
-// Package rtf reads Rich Text Format (RTF 1.9.1) as doctext: paragraphs, lists, tables, notes and links in whatever
-// encodings the file's fonts and pages have. Pictures and objects are left out.
+// Package rtf reads Rich Text Format (RTF 1.9.1) as doctext: paragraphs, lists, tables, notes and links in any
+// encoding of the file's fonts and code pages. Pictures and objects are dropped.
 //
-// read.go goes through the bytes and keeps the state of groups, control.go acts on control words, write.go makes
-// blocks. An RTF file is text in groups of braces, with control words such as \par, control symbols such as \~, and
-// bytes in the encoding that the font at work has. A group inherits the state of the one around it and gives it back at
-// its end, so that formatting and destinations need no closing words.
+// read.go parses the bytes and keeps the state of groups, control.go handles control words, write.go writes blocks.
+// An RTF file is text in groups of braces, with control words such as \par and control symbols such as \~. Bytes are
+// in the encoding of the current font. A group inherits the state of its parent and restores it at its end, so that
+// formatting and destinations need no closing words.
 //
-// Control words that are not known change nothing, as the specification asks; a broken file is read as far as it makes
-// sense. Names of control words here are those of the specification.
+// Unknown control words are ignored, as the specification requires. A damaged file is read as far as possible. Names
+// of control words here are those of the specification.
 package rtf
 
 import (
@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	// The file is in memory as a whole, since pictures in hexadecimal make files large whose text is short.
+	// The whole file is in memory, since pictures in hexadecimal make files large whose text is short.
 	maxFile   = 128 << 20 // bytes
-	maxDepth  = 1000      // groups in each other
-	symbolSet = 2         // character set of fonts whose letters are signs
-	maxSkip   = 255       // characters behind \u for other readers
+	maxDepth  = 1000      // nesting depth of groups
+	symbolSet = 2         // character set of symbol fonts
+	maxSkip   = 255       // characters of fallback text after \u
 )
 
-// Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep. A file that
-// ends inside a group is read as if the groups ended with it.
+// Read reads an RTF file. It fails with a *corpus.Failure for one that is too large or nested too deep. Groups that
+// are still open at the end of the file end with it.
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -65,8 +65,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// destination says where the text of a group goes. Of a group whose destination is toNowhere, all groups inside it are
-// too, as they inherit it.
+// destination is the target of a group's text. Groups inside one with toNowhere inherit it.
 type destination int
 
 const (
@@ -81,11 +80,11 @@ const (
 	toListText
 )
 
-// state holds the properties that a group inherits and restores at its end. outline is 0 for text. page is a name from
-// the WHATWG's Encoding Standard.
+// state holds the properties that a group inherits and restores at its end. outline is 0 for text. page is an
+// encoding name of the WHATWG's Encoding Standard.
 type state struct {
 	to      destination
-	skip    int    // characters behind \u that stand for readers without Unicode
+	skip    int    // characters of fallback text after \u, for readers without Unicode
 	page    string // encoding of bytes
 	font    int
 	hidden  bool
@@ -94,9 +93,9 @@ type state struct {
 	link    string
 }
 
-// reader reads one file. bytes collects bytes until something ends the encoding that they are in, so that a character
-// of two bytes is decoded in one piece. pending counts what is left of the text that stands for a \u. It is used once,
-// from one goroutine.
+// reader parses one file. bytes buffers bytes until their encoding may change, so that a character of two bytes is
+// decoded as a whole. pending is the number of remaining characters of a \u's fallback text. It is single-use and
+// not safe for concurrent use.
 type reader struct {
 	data   []byte
 	at     int
@@ -104,19 +103,19 @@ type reader struct {
 	groups []state
 	fonts  map[int]int // character sets of fonts
 	styles map[int]int // outline levels of styles, from 1
-	style  int         // that is being read
+	style  int         // the current one
 
-	bytes   []byte // of the encoding at work, not decoded yet
+	bytes   []byte // in the current encoding, not decoded yet
 	pending int    // characters still to be skipped
-	high    rune   // the first half of a character beyond U+FFFF
+	high    rune   // the pending high surrogate of a character beyond U+FFFF
 
-	line   strings.Builder // the paragraph at work
+	line   strings.Builder // the current paragraph
 	level  int             // its heading level
 	mark   string          // of its list
 	links  []link
-	row    []string // cells of the table row at work
+	row    []string // cells of the current table row
 	rows   [][]string
-	inside bool // the paragraph is one of a table
+	inside bool // the paragraph is in a table
 
 	instruction   strings.Builder
 	title, author strings.Builder
@@ -126,15 +125,13 @@ type reader struct {
 	w             doctext.Writer
 }
 
-// link is a range of bytes in the paragraph at work that leads somewhere. Links of neighbouring runs to one address are
-// one.
+// link is a byte range of the current paragraph with a URL. Adjacent runs with the same URL are merged.
 type link struct {
 	start, end int
 	address    string
 }
 
-// run reads the whole file. Braces that are too many at the end of the file are passed over. Line ends mean nothing by
-// themselves.
+// run parses the whole file. Surplus closing braces are ignored. Line ends have no meaning.
 func (r *reader) run(ctx context.Context) error {
 	for n := 0; r.at < len(r.data); n++ {
 		if n%100_000 == 0 && ctx.Err() != nil {
@@ -167,8 +164,8 @@ func (r *reader) run(ctx context.Context) error {
 	return nil
 }
 
-// endGroup gives back the state of the group around. A note is whole now. A field's instruction is whole too, and the
-// result that follows leads to its address: that is why the link is put into the state of the group around both.
+// endGroup restores the state of the enclosing group. The end of a note or of a field's instruction completes it.
+// The field's result follows in the same enclosing group, so that its state gets the link.
 func (r *reader) endGroup() {
 	r.pending = 0
 	n := len(r.groups)
@@ -185,12 +182,13 @@ func (r *reader) endGroup() {
 		r.state.link = cmp.Or(
 			hyperlink(r.instruction.String()),
 			before.link,
-		) // the result stands beside it in the field
+		) // the result is a sibling group of the field
 		r.instruction.Reset()
 	}
 }
 
-// hyperlink is the address of the instruction HYPERLINK "address". Switches and other instructions give "".
+// hyperlink returns the URL of the instruction HYPERLINK "address". For switches and other instructions it returns
+// "".
 func hyperlink(instruction string) string {
 	instruction = strings.TrimSpace(instruction)
 	if !strings.HasPrefix(strings.ToUpper(instruction), "HYPERLINK") {
@@ -201,7 +199,7 @@ func hyperlink(instruction string) string {
 	return address
 }
 
-// addByte adds a byte of the encoding at work.
+// addByte buffers a byte in the current encoding.
 func (r *reader) addByte(c byte) {
 	if r.pending > 0 {
 		r.pending--
@@ -210,8 +208,8 @@ func (r *reader) addByte(c byte) {
 	r.bytes = append(r.bytes, c)
 }
 
-// flush decodes the bytes that were read. Every control word flushes, as it may change the encoding. Bytes that can't
-// be decoded stay as they are.
+// flush decodes the buffered bytes. Every control word flushes, as it may change the encoding. Undecodable bytes are
+// kept.
 func (r *reader) flush() {
 	if len(r.bytes) == 0 {
 		return
@@ -226,7 +224,7 @@ func (r *reader) flush() {
 	r.add(text)
 }
 
-// encoding is that of the font at work, or else of the file. Names of fonts are in the file's own encoding.
+// encoding returns the encoding of the current font, else that of the file. Font names are in the file's encoding.
 func (r *reader) encoding() encoding.Encoding {
 	name := r.state.page
 	if byFont := charsetName(r.fonts[r.state.font]); byFont != "" && r.state.to != toFonts {
@@ -236,7 +234,7 @@ func (r *reader) encoding() encoding.Encoding {
 	return enc
 }
 
-// add adds text to where the group's text belongs.
+// add appends text to the group's destination.
 func (r *reader) add(text string) {
 	if r.state.hidden {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// addBody adds text to the paragraph at work. The level of a heading is that at its first letter: at its end the next
-// paragraph's style may hold already.
+// addBody appends text to the current paragraph. The heading level is that at its first letter, because the next
+// paragraph's style may apply before its end.
 func (r *reader) addBody(s string) {
 	if r.state.raised {
 		s = text.Superscript(s)
@@ -25,7 +25,7 @@ func (r *reader) addBody(s string) {
 	if r.state.link == "" {
 		return
 	}
-	// A link's text often comes in several runs, which are one link.
+	// Adjacent runs of a link are merged.
 	if n := len(r.links); n > 0 && r.links[n-1].end == start && r.links[n-1].address == r.state.link {
 		r.links[n-1].end = r.line.Len()
 		return
@@ -33,7 +33,7 @@ func (r *reader) addBody(s string) {
 	r.links = append(r.links, link{start, r.line.Len(), r.state.link})
 }
 
-// takeLine returns the paragraph at work and begins another. Offsets of links are bytes of the line.
+// takeLine returns the current paragraph and begins another. Offsets of links are bytes of the line.
 func (r *reader) takeLine() (line string, links []link) {
 	line, links = r.line.String(), r.links
 	r.line.Reset()
@@ -41,14 +41,14 @@ func (r *reader) takeLine() (line string, links []link) {
 	return line, links
 }
 
-// A longer paragraph is text in a heading's style.
+// Longer text in a heading's style is a paragraph.
 const maxHeading = 500 // bytes
 
-// endParagraph writes the paragraph at work. In a table it is part of a cell. The mark comes from the group "listtext",
-// where programs write the number or bullet for readers that know no lists. That is taken as it is, so that numbers
-// need no counting. A heading that is numbered keeps its number in its text.
+// endParagraph writes the current paragraph. In a table it is part of a cell. The number comes from the group
+// "listtext", which holds the displayed number or bullet for readers without list support, so that items need no
+// counting. A numbered heading keeps its number in its text.
 func (r *reader) endParagraph() {
-	// \par in a cell parts two of its lines; the cell itself ends with \cell.
+	// In a cell \par separates two lines; the cell ends with \cell.
 	if r.inside {
 		if r.line.Len() > 0 {
 			r.line.WriteString(" ")
@@ -82,16 +82,16 @@ func (r *reader) endParagraph() {
 	r.writeNotes()
 }
 
-// isWord reports whether a list's mark is a number and no bullet: a sign, or the "o" of a font for programs.
+// isWord reports whether a list marker is a number and not a bullet: a symbol, or the "o" of a monospaced font.
 func isWord(mark string) bool {
 	return mark != "o" && strings.ContainsFunc(mark, func(c rune) bool {
 		return c < 0xE000 && (unicode.IsLetter(c) || unicode.IsDigit(c))
 	})
 }
 
-// writeLine cuts the line at the ends of its links and writes each piece, inside a mark where it is a link.
+// writeLine splits the line at its links and writes each piece, with a mark for links.
 func (r *reader) writeLine(line string, links []link, flat bool) {
-	// Between two cuts the text belongs to one link or to none.
+	// The text between two cuts has the same link, or none.
 	cuts := []int{0, len(line)}
 	for _, l := range links {
 		cuts = append(cuts, l.start, l.end)
@@ -117,7 +117,7 @@ func (r *reader) writeLine(line string, links []link, flat bool) {
 	}
 }
 
-// endCell ends a cell of the row at work. Links in cells are not kept.
+// endCell ends a cell of the current row. Links in cells are dropped.
 func (r *reader) endCell() {
 	if r.state.to != toBody {
 		return
@@ -129,10 +129,10 @@ func (r *reader) endCell() {
 	r.row = append(r.row, strings.TrimSpace(line))
 }
 
-const maxCells = doctext.MaxCells // that are kept until their table ends
+const maxCells = doctext.MaxCells // buffered until their table ends
 
-// endRow ends a row. A table with very many rows is written in pieces, so that its rows don't all wait in memory; eight
-// columns are assumed.
+// endRow ends a row. A table with very many rows is written in batches, so that its rows are not all buffered. The
+// limit assumes eight columns.
 func (r *reader) endRow() {
 	if len(r.row) > 0 {
 		r.rows = append(r.rows, r.row)
@@ -143,10 +143,10 @@ func (r *reader) endRow() {
 	}
 }
 
-// endTable writes the rows that were read. A table of one column is text. It is called at whatever ends a table: there
-// is no word for it.
+// endTable writes the buffered rows. A table with one column is written as text. It is called wherever a table may
+// end, because no control word ends it.
 func (r *reader) endTable() {
-	// A row that no \row ended, as in a file that was cut off.
+	// a row without \row, as in a truncated file
 	if len(r.row) > 0 {
 		r.endRow()
 	}
@@ -179,18 +179,18 @@ func (r *reader) endTable() {
 	r.writeNotes()
 }
 
-// beginNote begins a note. Its number stands in the text. A note inside a note is read as part of it.
+// beginNote begins a note, and writes its number into the text. A nested note is read as part of the outer one.
 func (r *reader) beginNote() {
 	if r.state.to != toBody {
 		return
 	}
-	// Numbers are counted through the document: the file has them only where a program wrote them into the text.
+	// Numbers are counted here: the file has them only if a program wrote them into the text.
 	r.marked++
 	r.addBody(text.Superscript(strconv.Itoa(r.marked)))
 	r.state.to = toNote
 }
 
-// keepNote puts the note that ended among those that are written below their block.
+// keepNote stores the completed note, which is written below its block.
 func (r *reader) keepNote() {
 	if note := strings.TrimSpace(r.note.String()); note != "" {
 		r.notes = append(r.notes, text.Superscript(strconv.Itoa(r.marked))+" "+note)
@@ -198,7 +198,7 @@ func (r *reader) keepNote() {
 	r.note.Reset()
 }
 
-// writeNotes writes the notes of the block before, each as a paragraph.
+// writeNotes writes the notes of the previous block, each as a paragraph.
 func (r *reader) writeNotes() {
 	for _, note := range r.notes {
 		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})

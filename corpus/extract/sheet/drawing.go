@@ -8,9 +8,9 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// drawn returns the lines of what is drawn on a sheet: the paragraphs of its boxes, and of charts and diagrams their
-// words. The values of a chart are those of cells. They are in the order of the file. Fallbacks repeat for older
-// programs what stands before them. At most about maxDrawn lines are read.
+// drawn returns the text in a sheet's drawings, in file order: the paragraphs of its text boxes, and the words of
+// charts and diagrams. Values are not included, since they are in cells. Fallback elements are skipped, as they
+// repeat the content for older programs. It reads at most about maxDrawn lines.
 func (w *workbookParts) drawn(sheet string) (lines []string, err error) {
 	own, err := w.Relations(w.sheets[sheet])
 	if err != nil {

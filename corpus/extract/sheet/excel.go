@@ -1,11 +1,10 @@
-// Package sheet reads spreadsheets as doctext: each sheet is a heading with its tables, whose cells know their rows and
-// columns and hold what the program shows.
+// Package sheet reads spreadsheets as doctext. Each sheet is a heading with its tables, whose cells have row and
+// column numbers and display values.
 //
-// excel.go reads .xlsx with the library excelize, which knows how Excel formats numbers, and opendocument.go reads .ods
-// itself. Both give rows to tables.go, which finds out where tables begin and end and which columns they have.
-// excel.go checks what the library can't be trusted with, merges.go fills merged cells, package.go and drawing.go
-// read the parts beside the cells. Nothing is calculated: of a formula the value is read that the program saved with
-// it.
+// excel.go reads .xlsx with the library excelize, which implements Excel's number formats, and opendocument.go
+// parses .ods. Both pass rows to tables.go, which detects the bounds and columns of tables. excel.go also validates
+// input that the library doesn't handle safely. merges.go fills merged cells, and package.go and drawing.go read the
+// other parts. No formula is calculated: its value is the cached one.
 package sheet
 
 import (
@@ -27,17 +26,15 @@ import (
 )
 
 const (
-	maxUnpacked = 512 << 20 // bytes of a file
-	inMemory    = 32 << 20  // bytes of a part that is not put on disk
-	// What a workbook shows as the short date of whatever machine it is on has no century in one country and the day
-	// before the month in another.
+	maxUnpacked = 512 << 20 // bytes of an unpacked file
+	inMemory    = 32 << 20  // bytes of a part that is kept in memory and not on disk
+	// The short date format depends on a machine's locale: in some it has no century, or the day before the month.
 	shortDate = "yyyy-mm-dd"
 )
 
-// ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): the values as their formats show them, of formulas what they
-// came to when the file was saved. It fails with a *corpus.Failure for one that is damaged, encrypted or too large.
-// Formats and shared strings are checked before the library sees the file, see excel.go. Hidden sheets are read and
-// named in the metadata.
+// ReadExcel reads an Excel file (ECMA-376, SpreadsheetML): display values, and for formulas the cached values. It
+// fails with a *corpus.Failure for one that is damaged, encrypted or too large. Formats and shared strings are
+// validated before the library opens the file. Hidden sheets are read and listed in the metadata.
 func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	parts, err := openParts(f.Path)
 	if err != nil {
@@ -79,7 +76,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return x, nil
 }
 
-// noteHidden names hidden sheets in the metadata, none if there are none.
+// noteHidden lists hidden sheets in the metadata, if there are any.
 func noteHidden(x *corpus.Extracted, sheets []string) {
 	if len(sheets) > 0 {
 		x.Meta[corpus.MetaHidden] = english.Choose(len(sheets) == 1, "sheet ", "sheets ") +
@@ -87,7 +84,7 @@ func noteHidden(x *corpus.Extracted, sheets []string) {
 	}
 }
 
-// writeSheet writes the cells of a sheet, then the words of what is drawn on it. A sheet of neither is passed over.
+// writeSheet writes the cells of a sheet, then the text of its drawings. An empty sheet is skipped.
 func writeSheet(
 	ctx context.Context, w *doctext.Writer, file *excelize.File, parts *workbookParts, name string,
 ) error {
@@ -100,8 +97,8 @@ func writeSheet(
 	return err
 }
 
-// writeCells writes the rows of a sheet. A sheet that the library can't open, such as one that is all chart, has no
-// rows. Afterwards the outline says whether all rows were there.
+// writeCells writes the rows of a sheet. A sheet that the library can't open, such as a chart sheet, has no rows.
+// Afterwards the number of rows is validated against the outline.
 func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *workbookParts) error {
 	outline, err := parts.outline(t.name)
 	if err != nil {
@@ -132,31 +129,30 @@ func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *work
 	return outline.check(n)
 }
 
-// Limits of what is looked at of a sheet besides reading its cells.
+// Limits of the outline of a sheet.
 const (
-	// The last row may be large, but one that is larger than maxEnd is not compared again.
+	// A last row above maxEnd is not validated.
 	maxMerges = 100_000
-	maxRows   = 1 << 20  // which no program has more of
+	maxRows   = 1 << 20  // the maximum of all programs
 	maxEnd    = 16 << 20 // bytes of the last row
 	maxFormat = 1000     // bytes of a cell's format; Excel has up to 255 characters
 )
 
-// outline is what a sheet's tags say. The library that reads its cells passes over whatever is no XML, with all rows
-// behind it: the outline tells that they are there. end is kept because the last row is where a cut file breaks off in
-// the middle: the library reads what is there of it.
+// outline holds the structure of a sheet's tags. The library ignores invalid XML and all rows after it; the outline
+// detects the missing rows. end buffers the last row for validation, because a truncated file ends inside it and the
+// library reads the part that is there.
 type outline struct {
-	merges map[int][]merge // by the row that they begin in
+	merges map[int][]merge // by first row
 	rows   int             // number of the last row
-	end    []byte          // the last row and what follows, up to the end of the cells
-	ended  bool            // the cells have an end
-	plain  bool            // the part is in UTF-8
+	end    []byte          // the last row and what follows, up to the end of sheetData
+	ended  bool            // sheetData has an end
+	plain  bool            // the part is encoded in UTF-8
 }
 
-// outline looks for tags only: reading all cells a second time as XML would double the time of a large sheet. It fails
-// with a *corpus.Failure for a part that is no sheet. A missing part has an empty outline. It goes from one "<" to the
-// next and looks only at what follows directly: the root, rows and their numbers, merged cells, and the end of
-// sheetData. A piece of text that is longer than the scanner's buffer comes in parts, of which only the first can be a
-// tag.
+// outline scans for tags only: parsing all cells a second time as XML would double the time of a large sheet. It
+// fails with a *corpus.Failure for a part that is no sheet. A missing part has an empty outline. It splits the part
+// at each "<" and matches the text after it: the root, rows and their numbers, merged cells, and the end of
+// sheetData. Text longer than the scanner's buffer is split, and only the first piece can be a tag.
 func (w *workbookParts) outline(sheet string) (o outline, err error) {
 	name := w.sheets[sheet]
 	if !w.Has(name) {
@@ -190,7 +186,7 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 			}
 		case string(name) == "sheetData":
 			o.ended = bytes.Contains(tag, []byte("/>"))
-		case string(name) == "row" && !o.ended: // behind the cells it is where something is anchored
+		case string(name) == "row" && !o.ended: // after sheetData, a row element is an anchor
 			if row = rowNumber(tag, row+1); row > maxRows {
 				return o, ooxml.Damaged
 			}
@@ -215,8 +211,8 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 	return o, nil
 }
 
-// check fails with a *corpus.Failure if a reader that found so many rows missed some, or what is wrong is in the last.
-// The last row is decoded as XML only where it is whole and in UTF-8.
+// check fails with a *corpus.Failure if the reader found fewer rows than the outline, or if the last row is damaged.
+// The last row is parsed as XML only if it is complete and encoded in UTF-8.
 func (o *outline) check(rows int) error {
 	if rows < o.rows || o.rows > 0 && !o.ended {
 		return ooxml.Damaged
@@ -234,7 +230,7 @@ func (o *outline) check(rows int) error {
 	}
 }
 
-// addMerge keeps a range such as "B2:D5". One that is no range, or stands on its head, is passed over.
+// addMerge stores a range such as "B2:D5". It skips invalid and inverted ranges.
 func (o *outline) addMerge(tag []byte) {
 	from, to, isRange := strings.Cut(attribute(tag, "ref"), ":")
 	m := merge{}
@@ -246,7 +242,7 @@ func (o *outline) addMerge(tag []byte) {
 	}
 }
 
-// tagName is the name of a tag without its prefix, and whether it ends an element. The "<" is not part of it.
+// tagName returns the name of a tag without its prefix, and whether it is a closing tag. tag excludes the "<".
 func tagName(tag []byte) (name []byte, ends bool) {
 	if ends = len(tag) > 0 && tag[0] == '/'; ends {
 		tag = tag[1:]
@@ -260,7 +256,7 @@ func tagName(tag []byte) (name []byte, ends bool) {
 	return tag, ends
 }
 
-// attribute is the value of a tag's attribute, empty if it is missing. It must have double quotes, which all programs
+// attribute returns the value of a tag's attribute, "" without one. It parses double quotes only, which all programs
 // write.
 func attribute(tag []byte, name string) string {
 	_, value, _ := bytes.Cut(tag, []byte(" "+name+`="`))
@@ -268,8 +264,8 @@ func attribute(tag []byte, name string) string {
 	return string(value)
 }
 
-// rowNumber is the number that a row's tag says, else the next. A number that is too large for an integer is beyond
-// maxRows, which the caller refuses.
+// rowNumber returns the number in a row's tag, or next without one. A number that overflows an integer returns
+// maxRows + 1, which the caller rejects.
 func rowNumber(tag []byte, next int) int {
 	n, err := strconv.Atoi(attribute(tag, "r"))
 	if errors.Is(err, strconv.ErrRange) {
@@ -281,8 +277,9 @@ func rowNumber(tag []byte, next int) int {
 	return n
 }
 
-// checkStrings fails with a *corpus.Failure for shared strings that are no XML. Of those that the library keeps in
-// memory it tells itself; in those that it puts on disk what is behind the damage would be missing from the cells.
+// checkStrings fails with a *corpus.Failure for shared strings that are invalid XML. The library reports errors in
+// those that it keeps in memory. In those that it buffers on disk, strings after the damage would be missing from
+// the cells.
 func (w *workbookParts) checkStrings() error {
 	const name = "xl/sharedStrings.xml"
 	if w.Size(name) <= inMemory {
@@ -293,9 +290,9 @@ func (w *workbookParts) checkStrings() error {
 	})
 }
 
-// checkFormats fails with a *corpus.Failure for a workbook with a format that no program would have written: taking it
-// apart takes the library a time that grows with the square of its length. Formats are the attributes of numFmt in the
-// styles; a tag without its text is hardly longer than its format.
+// checkFormats fails with a *corpus.Failure for a workbook with an implausibly long number format, since the library
+// parses formats in quadratic time. Formats are attributes of numFmt in the styles; such a tag is hardly longer than
+// its format.
 func (w *workbookParts) checkFormats() error {
 	for _, name := range w.Names("xl/styles") {
 		part, err := w.Part(name)
@@ -318,8 +315,8 @@ func (w *workbookParts) checkFormats() error {
 	return nil
 }
 
-// upToTag is a bufio.SplitFunc that gives what stands up to a "<" with it, or a part of what is long. A part is at most
-// about 32 KiB long, so that memory stays bounded in a file without any tag.
+// upToTag is a bufio.SplitFunc that splits after each "<". Longer text is split at about 32 KiB, so that memory
+// stays bounded in a file without tags.
 func upToTag(data []byte, atEnd bool) (advance int, token []byte, err error) {
 	const long = 32 << 10
 	if i := bytes.IndexByte(data, '<'); i >= 0 {

@@ -2,27 +2,26 @@ package sheet
 
 import "slices"
 
-// merge is a rectangle of cells that show one value, by rows and columns from 1. The value is that of its first cell.
-// The bounds belong to it.
+// merge is a range of merged cells, with inclusive bounds from 1. Its value is that of its first cell.
 type merge struct{ left, top, right, bottom int }
 
-// merger gives every cell of a merged rectangle its value, row by row, as one sees it: a group's name beside each of
-// its rows, a quarter above each of its months. What spans a row alone is a title and stays one cell. Of rectangles
-// that share columns of a row the first counts. In the file all cells of a merged rectangle but the first are empty.
+// merger copies the value of a merged range to all its cells, row by row. A group's name is copied to each of its
+// rows, a quarter to each of its months. A range that is alone in a row is a title and keeps one cell. Of
+// overlapping ranges the first is used. In the file all cells of a merged range but the first are empty.
 type merger struct {
-	begin map[int][]merge // by the row that they begin in
+	begin map[int][]merge // by first row
 	open  []opened
 }
 
-// opened is a rectangle that the last row had a part in. Its value is that of its first cell.
+// opened is a range that covers the current row, with its value.
 type opened struct {
 	merge
 	value string
 }
 
-// fill fills the cells of row n. Rows come in order; blank ones may be left out. It first closes the rectangles that
-// ended above, then opens those that begin here. Cells that hold something keep it. A row without any value gets none
-// either, as it would keep a table open.
+// fill fills the cells of row n. Rows must be in order; blank ones may be skipped. It first closes the ranges that
+// ended above, then opens those that begin here. Non-empty cells keep their value. A blank row stays blank, because
+// a filled one would continue its table.
 func (m *merger) fill(n int, cells []string) []string {
 	kept := m.open[:0]
 	for _, o := range m.open {
@@ -54,8 +53,8 @@ func (m *merger) fill(n int, cells []string) []string {
 	return cells
 }
 
-// spansAlone reports whether nothing but the rectangle stands in row n. Then it is a title over the table below it,
-// which needs it once.
+// spansAlone reports whether row n has no values outside of the range. The range is then a title of the table below
+// it, and needed once.
 func (o opened) spansAlone(n int, cells []string) bool {
 	for _, c := range (row{n, cells}).used() {
 		if c < o.left || c > o.right {

@@ -11,11 +11,11 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// Limits of the cells with words that elements stand for besides one. Sheets are filled to their last row and column by
-// cells that are repeated; empty ones are only counted.
+// Limits on repeated cells with text. Programs fill sheets to the last row and column with repeated empty cells,
+// which are only counted.
 const (
-	maxRepeated = 1000      // by one element
-	maxRepeats  = 1_000_000 // in a file
+	maxRepeated = 1000      // per element
+	maxRepeats  = 1_000_000 // per file
 )
 
 // ReadOpenDocument reads an OpenDocument spreadsheet (ISO 26300). It fails with a *corpus.Failure for one that is
@@ -41,18 +41,18 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 	return x, nil
 }
 
-// openReader reads one spreadsheet, on a stream, row by row.
+// openReader parses one spreadsheet as a stream, row by row.
 type openReader struct {
 	ctx          context.Context
 	pack         *ooxml.Package
 	w            doctext.Writer
 	hidden       []string
 	hiddenStyles map[string]bool
-	drawn        []string // lines of what is drawn on the sheet at work
-	repeats      int      // cells that may still be repeated
+	drawn        []string // text of the current sheet's drawings
+	repeats      int      // remaining limit of repeated cells
 }
 
-// walk reads the styles and the sheets. Styles stand before the sheets that use them.
+// walk reads the styles and the sheets. The styles precede the sheets that use them.
 func (r *openReader) walk(d *ooxml.Decoder) error {
 	return d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -67,8 +67,7 @@ func (r *openReader) walk(d *ooxml.Decoder) error {
 	})
 }
 
-// readStyle notes the styles of sheets that are hidden. A sheet is hidden by the property display of its automatic
-// style.
+// readStyle stores the styles of hidden sheets. A sheet is hidden by the property display of its automatic style.
 func (r *openReader) readStyle(d *ooxml.Decoder, name string) error {
 	return d.Children(func(e xml.StartElement) error {
 		if e.Name.Local == "table-properties" && ooxml.Attr(e, "display") == "false" {
@@ -78,8 +77,8 @@ func (r *openReader) readStyle(d *ooxml.Decoder, name string) error {
 	})
 }
 
-// readTable reads a sheet. A row that is repeated is added as often as repeat allows, while the number of the next row
-// counts all of them; it never exceeds maxRows.
+// readTable reads a sheet. A repeated row is added as often as repeat allows. The row number counts all repetitions,
+// up to maxRows.
 func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 	name := ooxml.Attr(e, "name")
 	if r.hiddenStyles[ooxml.Attr(e, "style-name")] {
@@ -117,8 +116,8 @@ func (r *openReader) readTable(d *ooxml.Decoder, e xml.StartElement) error {
 	return err
 }
 
-// readDrawn reads the paragraphs in a box, and the words of a chart without its values, which are those of cells.
-// Whatever else is drawn, such as groups and frames, is gone through.
+// readDrawn reads the paragraphs of a text box, and the words of a chart without its values, which are in cells. It
+// descends into other drawings, such as groups and frames.
 func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
 	var words []string
 	var err error
@@ -131,7 +130,7 @@ func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
 		if words, err = odf.ChartLines(r.pack, ooxml.Attr(e, "href"), false); err == nil {
 			err = d.Skip()
 		}
-	case "title", "desc", "annotation": // for those who don't see it; a cell's comment
+	case "title", "desc", "annotation": // alternative text; a cell's comment
 		return d.Skip()
 	default:
 		return d.Children(func(e xml.StartElement) error { return r.readDrawn(d, e) })
@@ -144,8 +143,8 @@ func (r *openReader) readDrawn(d *ooxml.Decoder, e xml.StartElement) error {
 	return err
 }
 
-// readRow returns the cells of a row, without empty ones at its end. Empty cells are only counted, and become cells
-// when something follows them. A cell that another one covers counts too.
+// readRow returns the cells of a row without trailing empty ones. Empty cells are counted, and appended when a
+// non-empty cell follows. Covered cells of a merged range count too.
 func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 	blank := 0
 	err = d.Children(func(e xml.StartElement) error {
@@ -169,16 +168,16 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 	return cells[:min(len(cells), maxColumns)], err
 }
 
-// repeat returns how many times more, of those that a file says, so many cells are repeated. All of them together are
-// bounded by maxRepeats for the file.
+// repeat returns the number of further repetitions of cells that the limits allow. maxRepeats is the total of the
+// file.
 func (r *openReader) repeat(times, cells int) int {
 	times = min(times, maxRepeated-1, r.repeats/cells)
 	r.repeats -= times * cells
 	return times
 }
 
-// cellText returns the text that a cell shows. Its comment is left out; drawings that are anchored in it are written
-// below the cells. The paragraphs of a cell are joined by a space: they are what the program shows, already formatted.
+// cellText returns the display text of a cell without its comment. Drawings anchored in the cell are written below
+// the table. The paragraphs of a cell are joined by a space; they are already formatted.
 func (r *openReader) cellText(d *ooxml.Decoder) (string, error) {
 	var parts []string
 	err := d.Children(func(e xml.StartElement) error {

@@ -9,20 +9,20 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-const maxDrawn = 10_000 // lines in what is drawn on a sheet
+const maxDrawn = 10_000 // lines of text in a sheet's drawings
 
-// binaryWorkbook is the failure of a workbook whose sheets are no XML.
+// binaryWorkbook is the failure of a workbook with binary sheets.
 var binaryWorkbook = &corpus.Failure{Code: "unsupported",
 	Detail: "This is a binary workbook (.xlsb), which can't be read. Save it as .xlsx and add that."}
 
-// workbookParts are the parts of a workbook that the library does not stream: where its sheets lie, which cells are
-// merged, and the words in what is drawn. The file is open twice: here and in the library.
+// workbookParts reads the parts of a workbook that the library does not stream: the sheets' part names, merged cells
+// and drawings. The file is open twice, here and in the library.
 type workbookParts struct {
 	*ooxml.Package
-	sheets map[string]string // names of parts by the names of sheets
+	sheets map[string]string // part names by sheet name
 }
 
-// openParts opens a workbook. It fails with a *corpus.Failure for a file that is none.
+// openParts opens a workbook. It fails with a *corpus.Failure for other files.
 func openParts(name string) (*workbookParts, error) {
 	p, err := ooxml.Open(name)
 	if err != nil {
@@ -35,11 +35,11 @@ func openParts(name string) (*workbookParts, error) {
 	return w, nil
 }
 
-// findSheets reads which part each sheet is in, by the workbook's relationships. A .xlsb has binary parts instead of
-// XML ([MS-XLSB]), which neither we nor the library can read.
+// findSheets reads the part name of each sheet from the workbook's relationships. A .xlsb has binary parts instead
+// of XML ([MS-XLSB]), which neither this package nor the library can read.
 func (w *workbookParts) findSheets() error {
 	main, relations, err := w.Main()
-	if err != nil { // the library may find a workbook that no relation names
+	if err != nil { // the library may find a workbook without a relationship
 		return nil
 	}
 	if strings.HasSuffix(main, ".bin") {

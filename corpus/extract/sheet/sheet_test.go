@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/sheet"
 )
 
-// workbook writes an Excel file that fill fills.
+// workbook writes an Excel file with the content that fill sets.
 func workbook(t testing.TB, fill func(f *excelize.File)) corpus.File {
 	t.Helper()
 	f := excelize.NewFile()
@@ -38,7 +38,7 @@ func set(t testing.TB, f *excelize.File, name, at string, values ...any) {
 	}
 }
 
-// shown are the blocks, a line each, with the rows and columns of tables.
+// shown formats the blocks, one per line, with the rows and columns of tables.
 func shown(x corpus.Extracted) (lines []string) {
 	for _, b := range x.Blocks {
 		at := ""
@@ -181,7 +181,7 @@ func BenchmarkReadExcel(b *testing.B) {
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// A merged cell shows its value above each of its columns and beside each of its rows; a title over all is one cell.
+// A merged cell's value is repeated in each of its columns and rows; a title over all columns is one cell.
 func TestMergedCellsStandInEachRowAndColumn(t *testing.T) {
 	x, err := sheet.ReadExcel(t.Context(), workbook(t, func(f *excelize.File) {
 		set(t, f, "Sheet1", "A1", "Sales")
@@ -234,7 +234,7 @@ func TestABinaryWorkbookIsNotCalledDamaged(t *testing.T) {
 	}
 }
 
-// The words of a chart are those that people see: no values, which stand in the cells, and each label once.
+// The words of a chart exclude values, which are in the cells, and include each label once.
 func TestTheWordsOfChartsComeAfterTheCells(t *testing.T) {
 	excel := workbook(t, func(f *excelize.File) {
 		set(t, f, "Sheet1", "A1", "Year", "Rent", "Heating")
@@ -307,7 +307,7 @@ func TestTheWordsOfChartsComeAfterTheCells(t *testing.T) {
 	}
 }
 
-// What is anchored in a sheet says its rows behind all cells.
+// The anchor of an embedded object has row elements after all cells.
 func TestAnchorsAreNoRows(t *testing.T) {
 	const ns = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
 		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`

@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	// Columns are known only when all rows of a table were seen; longer tables take those of their first rows. 16,384
-	// columns is the most that Excel has.
-	lookAhead  = 2000 // rows of a table that are looked at before its columns are known
+	// Columns are known only after all rows of a table; longer tables use those of their first rows. Excel's limit
+	// is 16,384 columns.
+	lookAhead  = 2000 // rows that are buffered to determine a table's columns
 	maxColumns = 16_384
 )
 
-// row is a row of a sheet: its number from 1, and its cells as they are shown, by column.
+// row is a row of a sheet: its number from 1, and the display values of its cells by column.
 type row struct {
 	n     int
 	cells []string
 }
 
-// used are the columns of a row, from 1, that hold something.
+// used returns the non-empty columns of a row, from 1.
 func (r row) used() (columns []int) {
 	for i, cell := range r.cells {
 		if cell != "" {
@@ -28,22 +28,21 @@ func (r row) used() (columns []int) {
 	return columns
 }
 
-// tables writes the rows of a sheet as tables. A blank row ends a table; what stands alone above a table, such as its
-// title, is one of its own, so that the table's first row is its head. Columns that nothing stands in are left out.
-// People put several tables on a sheet, with notes and titles around them; each has to have a head of its own for
-// questions about its columns.
+// tables writes the rows of a sheet as tables. A blank row ends a table. A single cell above a table, such as its
+// title, is a separate table, so that the first row of the table is its header. Empty columns are dropped. Sheets
+// often have several tables with notes and titles around them. Each table needs a header, so that questions about
+// its columns can be answered.
 type tables struct {
 	w       *doctext.Writer
 	name    string // of the sheet
 	begun   bool   // the sheet's heading is written
 	waiting []row
-	columns []int // of the table at work; nil: none is open
+	columns []int // of the current table; nil: none is open
 	last    int   // number of the last row
 }
 
-// add adds the next row; a blank one may be left out. Rows come in the order of their numbers. While the columns are
-// known, rows are written at once; a row with a value in a column that the table doesn't have begins another table.
-// Without columns rows wait.
+// add adds the next row; blank ones may be skipped. Rows must be in ascending order. Once the columns are known,
+// rows are written at once. A row with a value in another column begins a new table. Before that, rows are buffered.
 func (t *tables) add(n int, cells []string) {
 	r := row{n, cells[:min(len(cells), maxColumns)]}
 	used := r.used()
@@ -67,14 +66,14 @@ func (t *tables) add(n int, cells []string) {
 	}
 }
 
-// flush ends the table at work. It is called at a gap and at the end of the sheet.
+// flush ends the current table. It is called at a gap and at the end of the sheet.
 func (t *tables) flush() {
 	t.begin()
 	t.w.End()
 	t.columns = nil
 }
 
-// beginSheet writes the sheet's heading, if it isn't there yet.
+// beginSheet writes the sheet's heading once.
 func (t *tables) beginSheet() {
 	if !t.begun {
 		t.begun = true
@@ -83,7 +82,7 @@ func (t *tables) beginSheet() {
 	}
 }
 
-// writeDrawn writes the lines of what is drawn on the sheet, each as a paragraph.
+// writeDrawn writes the text of the sheet's drawings, each line as a paragraph.
 func (t *tables) writeDrawn(lines []string) {
 	for _, line := range lines {
 		t.beginSheet()
@@ -93,8 +92,8 @@ func (t *tables) writeDrawn(lines []string) {
 	t.w.End()
 }
 
-// begin writes the rows that wait. Single cells at their top are taken off first, each a table of its own. Then the
-// columns are those in which any waiting row has something.
+// begin writes the buffered rows. Leading single cells become separate tables. The columns of the table are then all
+// non-empty ones of the buffered rows.
 func (t *tables) begin() {
 	rows := t.waiting
 	if t.waiting = nil; len(rows) == 0 {
@@ -124,8 +123,8 @@ func (t *tables) begin() {
 	}
 }
 
-// alone reports whether rows are a list: none has more than one cell. A list has no title that could be told from its
-// items.
+// alone reports whether rows are a list: no row has more than one cell. A title of a list can't be distinguished
+// from its items.
 func alone(rows []row) bool {
 	for _, r := range rows {
 		if len(r.used()) > 1 {
@@ -135,13 +134,13 @@ func alone(rows []row) bool {
 	return true
 }
 
-// open begins a table of these columns, which its grid names.
+// open begins a table with these columns in its grid.
 func (t *tables) open(columns []int) {
 	t.columns = columns
 	t.w.Begin(corpus.Block{Kind: corpus.BlockTable, Grid: &corpus.Grid{Columns: columns}})
 }
 
-// writeRow writes the cells of a row below the table's columns.
+// writeRow writes the cells of a row in the table's columns.
 func (t *tables) writeRow(r row) {
 	t.w.SheetRow(r.n)
 	for _, c := range t.columns {
@@ -152,7 +151,7 @@ func (t *tables) writeRow(r row) {
 	}
 }
 
-// within reports whether all of some ascending columns are among others.
+// within reports whether some is a subset of all. Both are ascending.
 func within(some, all []int) bool {
 	i := 0
 	for _, c := range some {

@@ -7,14 +7,14 @@ import (
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
-// Bounds of what is made of one file, in any format, beside those of doctext.
+// Bounds of the result of one file, in any format, in addition to those of doctext.
 const (
 	MaxText  = 64 << 20 // bytes of canonical text
 	MaxWords = 64 << 20 // bytes of packed word boxes
 )
 
-// checkSize fails with a *corpus.Failure for a result beyond the bounds. The worker asks it before it sends anything,
-// so that the owner of the file gets a sentence.
+// checkSize fails with a *corpus.Failure for a result beyond the bounds. The worker calls it before it sends
+// anything, so that the owner of the file gets an error message.
 func checkSize(x corpus.Extracted) error {
 	cells, words := 0, 0
 	for i := range x.Blocks {
@@ -37,13 +37,13 @@ func checkSize(x corpus.Extracted) error {
 	return nil
 }
 
-// fits reports whether a worker keeps to the bounds: what it announces is taken into the server's memory. A worker in
-// which a file has run code may announce anything; then the whole process is given up.
+// fits validates the announced sizes against the bounds, since they decide how much memory the server allocates. A
+// compromised worker may announce anything; its process is then killed.
 func (c Contents) fits() bool {
 	return c.Text >= 0 && c.Text <= MaxText && c.Blocks >= 0 && c.Blocks <= doctext.MaxBlocks && c.Words >= 0 &&
 		c.Words <= MaxWords
 }
 
-// bytes is about what the text and the blocks take in memory. 300 bytes stand for a block without its words: its
-// fields, its id and its share of headings.
+// bytes estimates the memory of the text and the blocks. A block without its words counts as 300 bytes: its fields,
+// its id and its share of headings.
 func (c Contents) bytes() int64 { return int64(c.Text) + 300*int64(c.Blocks) + int64(c.Words) }

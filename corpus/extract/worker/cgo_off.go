@@ -2,4 +2,4 @@
 
 package worker
 
-const threadStacks = 0 // Go's own threads have small ones
+const threadStacks = 0 // Go's own threads have small stacks

@@ -2,6 +2,6 @@
 
 package worker
 
-// threadStacks is what the C library sets aside for the stacks of threads, 8 MiB each. The kernel counts them as
-// private memory although next to nothing of them is ever used.
+// threadStacks is the memory in bytes that the C library reserves for thread stacks, 8 MiB each. The kernel counts
+// it as private memory although hardly any of it is ever used.
 const threadStacks = 24 * 8 << 20

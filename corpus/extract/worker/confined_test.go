@@ -25,7 +25,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
-// curious is a Handler that a file has taken over. Its text is what it can see and reach.
+// curious is a Handler that simulates a compromised worker. Its text lists everything that it can access.
 type curious struct{}
 
 func (curious) Begin(context.Context, worker.Request) (worker.Start, error) {
@@ -57,7 +57,7 @@ func (curious) Extract(
 	if req.File.Members == "" {
 		return corpus.Extracted{Text: strings.Join(said, "; ")}, nil
 	}
-	// A link in the place of a file inside would have the server read another file.
+	// A symbolic link in place of a member would make the server read another file.
 	if err := os.Symlink(lines[0], filepath.Join(req.File.Members, "1")); err != nil {
 		return corpus.Extracted{}, err
 	}
@@ -67,7 +67,7 @@ func (curious) Extract(
 func (curious) Render(context.Context, worker.Request) ([]byte, error) { return nil, io.EOF }
 func (curious) Close(context.Context) error                            { return nil }
 
-// TestTheWorkerSeesItsFileOnly has a worker that does what it likes look for others' files, processes and servers.
+// TestTheWorkerSeesItsFileOnly runs a compromised worker that tries to access other files, processes and servers.
 func TestTheWorkerSeesItsFileOnly(t *testing.T) {
 	if err := child.Refused(); err != nil {
 		if os.Getenv("CI") != "" {
@@ -97,7 +97,7 @@ func TestTheWorkerSeesItsFileOnly(t *testing.T) {
 	}
 }
 
-// BenchmarkStart starts a worker for a text and ends it.
+// BenchmarkStart starts and ends a worker for a text file.
 func BenchmarkStart(b *testing.B) {
 	f := file(b, "a.md", "# One")
 	for b.Loop() {
@@ -114,7 +114,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// greedy takes as much memory as the name of a file says, and reads it if nobody ends it.
+// greedy allocates memory in the place that the file name specifies, and succeeds if nothing ends it.
 type greedy struct{}
 
 var taken [][]byte // by greedy
@@ -146,7 +146,7 @@ func (greedy) Render(context.Context, worker.Request) ([]byte, error) { return n
 
 func (greedy) Close(context.Context) error { return nil }
 
-// Systems that limit no process's memory have a worker that looks at itself.
+// On systems without memory limits for processes, a worker checks itself.
 func TestAWorkerEndsItselfOverItsLimit(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) {
 		c.Command, c.BatchLimit = []string{os.Args[0], "greedy-worker"}, 5*time.Second
@@ -298,7 +298,7 @@ func TestDrawingDoesNotWaitForReading(t *testing.T) {
 	_, err := reader.Extract(t.Context(), file, func(done, total int) {
 		if done < total && !drawn {
 			drawn = true
-			drawPage(t, reader, file, 1, 400) // reading stands still until the picture is there
+			drawPage(t, reader, file, 1, 400) // reading is blocked until the page is rendered
 		}
 	})
 	if err != nil || !drawn {
@@ -368,10 +368,10 @@ func TestATextNeedsNoPDFium(t *testing.T) {
 	}
 }
 
-// counted makes a reader whose workers leave a file each, and returns how many have started.
+// counted returns a Pool whose workers create a file each, and a function that returns how many have started.
 func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers func() int) {
 	t.Helper()
-	worker.Unconfined(t) // the files lie where a confined one sees nothing
+	worker.Unconfined(t) // a confined worker can't access these files
 	dir := t.TempDir()
 	r = newReader(t, func(c *worker.Config) {
 		script := filepath.Join(dir, "worker")
@@ -393,7 +393,7 @@ func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers
 	}
 }
 
-// come waits until the worker that was expected is there.
+// come waits until the worker that Expect started is ready.
 func come(r *worker.Pool) { r.AwaitExpected() }
 
 func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
@@ -402,7 +402,7 @@ func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
 		reader.Expect()
 	}
 	come(reader)
-	reader.Expect() // it waits already
+	reader.Expect() // one is idle already
 	come(reader)
 	if n := workers(); n != 1 {
 		t.Errorf("%d workers started, want 1", n)
@@ -450,7 +450,7 @@ func TestPDFiumIsCompiledOnce(t *testing.T) {
 func TestAClosedReaderExpectsNothing(t *testing.T) {
 	reader, workers := counted(t, nil)
 	reader.Expect()
-	if err := reader.Close(); err != nil { // in the middle of the start
+	if err := reader.Close(); err != nil { // during the start
 		t.Fatal(err)
 	}
 	n := workers()
@@ -513,7 +513,7 @@ func TestAPageIsDrawnToItsEndWhenItsReaderLeaves(t *testing.T) {
 	come(reader)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for reader.HasOneReady() { // until it is given the page
+		for reader.HasOneReady() { // until it gets the page
 		}
 		cancel()
 	}()
@@ -525,8 +525,8 @@ func TestAPageIsDrawnToItsEndWhenItsReaderLeaves(t *testing.T) {
 	}
 }
 
-// scripted makes a reader whose workers run a shell script; $WORKER in it is the command of a real one. They are not
-// confined, where a shell is process 1 and no signal of its own ends it.
+// scripted returns a Pool whose workers run a shell script; $WORKER in it is the command of a real one. They are not
+// confined, because a confined shell is process 1, which ignores its own signals.
 func scripted(t *testing.T, script string) *worker.Pool {
 	t.Helper()
 	worker.Unconfined(t)
@@ -575,7 +575,7 @@ func TestAWorkerThatCannotStartIsNoFilesFault(t *testing.T) {
 	})
 }
 
-// wantNotStarted wants an error that is retried without end and is no death that a document is blamed for.
+// wantNotStarted checks for an error that is retried without a limit and is not attributed to the document.
 func wantNotStarted(t *testing.T, err error) {
 	t.Helper()
 	_, failed := errors.AsType[*corpus.Failure](err)

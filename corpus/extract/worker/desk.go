@@ -14,25 +14,25 @@ import (
 	"github.com/footnote/footnote/corpus/extract/child"
 )
 
-// refused is child.Refused but for tests of processes that can't run confined.
+// refused is child.Refused. Tests replace it to simulate a system without confinement.
 var refused = child.Refused
 
-// warnRefused has the process log once that workers are not confined. That is asked only when the first one starts, as
-// asking takes a process.
+// warnRefused limits the warning that workers are not confined to one per process. The check runs when the first
+// worker starts, because it starts a process.
 var warnRefused sync.Once
 
-// desk is the directories that a confined worker shares with the server. The server lays each file into one of them,
-// which the worker only reads, and takes the files inside it from the other. A nil desk is that of a worker which is
-// not confined. It is not safe for concurrent use.
+// desk is the pair of directories that a confined worker shares with the server. The server puts each file into the
+// input directory, which is read-only for the worker. It takes the extracted members from the output directory. A
+// nil desk belongs to an unconfined worker. It is not safe for concurrent use.
 type desk struct {
 	dir    string
-	laid   int         // files so far
-	from   string      // the file that lies there
+	laid   int         // files so far; the name of the current one
+	from   string      // path of the current file
 	info   os.FileInfo // of that
-	member string      // where the files inside the last file are wanted; empty: nowhere
+	member string      // target directory for members of the last file; empty: none
 }
 
-// newDesk makes a desk in the directory for temporary files.
+// newDesk creates a desk in the directory for temporary files.
 func newDesk() (*desk, error) {
 	dir, err := os.MkdirTemp("", "footnote-worker-")
 	if err != nil {
@@ -45,8 +45,8 @@ func newDesk() (*desk, error) {
 func (d *desk) in() string  { return filepath.Join(d.dir, "in") }
 func (d *desk) out() string { return filepath.Join(d.dir, "out") }
 
-// confine has a worker's command see the desk, its program and the directory of compiled code. Times of mails are
-// written in the server's zone. A program with C in it needs its libraries.
+// confine confines a worker's command to the desk, its program and the cache directory of compiled code. Time zone
+// data is included, because times of mails are written in the server's zone. A cgo program also needs its libraries.
 func (d *desk) confine(cmd *exec.Cmd, cache string) {
 	b := child.Bounds{
 		Programs: []string{cmd.Path, "/etc/localtime", "/usr/share/zoneinfo"}, Read: []string{d.in()},
@@ -55,7 +55,7 @@ func (d *desk) confine(cmd *exec.Cmd, cache string) {
 	if threadStacks > 0 {
 		b.Programs = append(b.Programs, child.Programs(cmd.Path)...)
 	}
-	// Without the directory the worker reports the error when it compiles.
+	// If the directory can't be made, the worker reports the error when it compiles.
 	if cache != "" && os.MkdirAll(cache, 0o700) == nil {
 		b.Write = append(b.Write, cache)
 	}
@@ -66,8 +66,8 @@ func (d *desk) confine(cmd *exec.Cmd, cache string) {
 	child.Confine(cmd, b)
 }
 
-// lay puts a file on the desk, under a name that it keeps as long as the same file is asked for. The same bytes are
-// linked where the file system can, and copied where it can't.
+// lay puts a file into the input directory. The name is stable as long as the same file is requested. It is a hard
+// link where the file system supports it, and a copy as a fallback.
 func (d *desk) lay(f corpus.File) (corpus.File, error) {
 	if d == nil || f.Path == "" {
 		return f, nil
@@ -101,7 +101,7 @@ func (d *desk) lay(f corpus.File) (corpus.File, error) {
 func (d *desk) file() string    { return filepath.Join(d.in(), strconv.Itoa(d.laid)) }
 func (d *desk) members() string { return filepath.Join(d.out(), "members") }
 
-// link makes to a file of the same bytes.
+// link creates to as a hard link or a copy of from.
 func link(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
@@ -119,8 +119,8 @@ func link(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// take moves the files inside the last one to where the library wants them. What is no regular file was not made by a
-// sound worker.
+// take moves the extracted members to the directory of the request. It fails for anything but regular files, which
+// only a compromised worker creates.
 func (d *desk) take(x *corpus.Extracted) error {
 	if d == nil || x == nil || d.member == "" {
 		return nil
@@ -141,7 +141,7 @@ func (d *desk) take(x *corpus.Extracted) error {
 
 var errNoFile = errors.New("not a regular file")
 
-// remove removes the desk.
+// remove deletes the directories of the desk.
 func (d *desk) remove() error {
 	if d == nil {
 		return nil

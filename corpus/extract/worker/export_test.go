@@ -10,13 +10,13 @@ import (
 	"github.com/footnote/footnote/corpus/extract/child"
 )
 
-// ServeByItself is Serve as on a system that does not limit a process's memory.
+// ServeByItself is Serve without the kernel's memory limit.
 func ServeByItself(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	limitMemory()
 	return serve(ctx, in, out, h)
 }
 
-// KillBusy kills the processes that read.
+// KillBusy kills the busy reading processes.
 func (p *Pool) KillBusy() {
 	p.reading.mu.Lock()
 	defer p.reading.mu.Unlock()
@@ -25,7 +25,7 @@ func (p *Pool) KillBusy() {
 	}
 }
 
-// KillDrawing kills the process that draws.
+// KillDrawing kills the process that renders.
 func (p *Pool) KillDrawing() {
 	p.drawing.mu.Lock()
 	defer p.drawing.mu.Unlock()
@@ -34,7 +34,7 @@ func (p *Pool) KillDrawing() {
 	}
 }
 
-// KillIdle kills the process that waits to read.
+// KillIdle kills the idle reading process.
 func (p *Pool) KillIdle() { p.idle().cmd.Process.Kill() }
 
 func (p *Pool) idle() *process {
@@ -43,7 +43,7 @@ func (p *Pool) idle() *process {
 	return p.reading.waiting[0]
 }
 
-// RetireIdle ends the process that waits to read as if it had waited for long, and returns how it ended.
+// RetireIdle ends the idle reading process as after its idle timeout, and returns its exit state.
 func (p *Pool) RetireIdle() *os.ProcessState {
 	w := p.idle()
 	p.reading.retire(w)
@@ -51,7 +51,7 @@ func (p *Pool) RetireIdle() *os.ProcessState {
 	return w.cmd.ProcessState
 }
 
-// Pids returns the processes that wait to read.
+// Pids returns the process ids of the idle reading processes.
 func (p *Pool) Pids() (pids []int) {
 	p.reading.mu.Lock()
 	defer p.reading.mu.Unlock()
@@ -61,20 +61,20 @@ func (p *Pool) Pids() (pids []int) {
 	return pids
 }
 
-// AwaitExpected waits until the process that Expect started is there.
+// AwaitExpected waits until the process that Expect started is ready.
 func (p *Pool) AwaitExpected() { p.drawing.ending.Wait() }
 
-// HasOneReady reports whether one process waits to draw, with PDFium loaded.
+// HasOneReady reports whether exactly one rendering process is idle, with PDFium loaded.
 func (p *Pool) HasOneReady() bool {
 	p.drawing.mu.Lock()
 	defer p.drawing.mu.Unlock()
 	return len(p.drawing.waiting) == 1 && p.drawing.waiting[0].used && p.drawing.waiting[0].pdf
 }
 
-// Loaded reports whether PDFium was loaded, and how many tokens there are for the first that does.
+// Loaded reports whether PDFium was loaded, and the number of tokens for the first load.
 func (p *Pool) Loaded() (bool, int) { return p.loaded.Load(), len(p.first) }
 
-// Environment returns what a process that is started gets to see.
+// Environment returns the environment of a started process.
 func Environment(ctx context.Context, command []string) ([]string, error) {
 	p, err := start(ctx, command, "")
 	if err != nil {
@@ -87,7 +87,7 @@ func Environment(ctx context.Context, command []string) ([]string, error) {
 // Lanes is workersFor.
 func Lanes(memory int64) (reading, drawing int) { return workersFor(memory) }
 
-// Unconfined has processes run without confinement until the test ends.
+// Unconfined disables confinement until the test ends.
 func Unconfined(t *testing.T) {
 	refused = func() error { return errors.New("a test runs it unconfined") }
 	t.Cleanup(func() { refused = child.Refused })

@@ -16,8 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
-// peaks notes the most resident memory, as the kernel counts it, of each child of this process, until stop returns it
-// in bytes by process.
+// peaks records the peak resident memory of each child process. stop returns it in bytes by process id.
 func peaks(t *testing.T) (stop func() map[int]int64) {
 	t.Helper()
 	seen, done := map[int]int64{}, make(chan struct{})
@@ -31,7 +30,7 @@ func peaks(t *testing.T) (stop func() map[int]int64) {
 				raw, _ := os.ReadFile(task) // a thread that has ended has none
 				for pid := range strings.FieldsSeq(string(raw)) {
 					if exe, _ := os.Readlink("/proc/" + pid + "/exe"); filepath.Base(exe) != workertest.PlainName {
-						continue // not yet the worker: between fork and exec a child shows its parent's memory
+						continue // not yet the worker: between fork and exec a child has its parent's memory
 					}
 					status, _ := os.ReadFile("/proc/" + pid + "/status")
 					_, after, _ := strings.Cut(string(status), "VmHWM:")
@@ -56,14 +55,15 @@ func wide(columns, rows int) string {
 	return strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|x\n", rows)
 }
 
-// TestHostileFilesStayInTheirMemory reads each file, and wants what becomes of it and no worker above the limit.
+// TestHostileFilesStayInTheirMemory reads each file, and checks the result and that no worker exceeds its memory
+// limit.
 func TestHostileFilesStayInTheirMemory(t *testing.T) {
 	command := plainWorker(t)
 	files := newReader(t, func(c *worker.Config) { c.BatchLimit, c.Command = 20*time.Second, command })
 	for _, tt := range []struct {
 		name string
 		file corpus.File
-		fate string // the code of its failure; empty: it is read
+		fate string // the code of its failure; empty: success
 	}{
 		{"forms inside forms", pdftest.Write(t, pdftest.Nested(12, 10)), "memory"},
 		{"a table of 20,000 columns and as many short rows", file(t, "t.md", wide(20_000, 20_000)), ""},
@@ -115,7 +115,7 @@ func TestTheFirstPDFHasAsMuchMemoryAsOthers(t *testing.T) {
 	wantFailure(t, err, "memory")
 }
 
-// plainWorker is the command of a worker without the race detector.
+// plainWorker returns the command of a worker without the race detector.
 func plainWorker(t *testing.T) []string { return workertest.Command(workertest.Plain(t)) }
 
 func fonts(n int) string {

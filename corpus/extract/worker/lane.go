@@ -10,35 +10,34 @@ import (
 	"github.com/footnote/footnote/corpus/fair"
 )
 
-// lane bounds how many workers do one kind of work, and keeps those that wait. A slot is held during a request, and
-// users take turns for it.
-// Processes that wait hold none, and end by themselves after a while; busy ones are known so that close can kill them.
-// ending counts goroutines that end processes, for close to wait for.
+// lane is a pool of workers for one kind of work, with a limit on concurrent requests. A request holds a slot while
+// it runs, and slots are assigned to users in turn. Idle processes hold no slot, and end after IdleAfter. busy holds
+// the working processes, for close to kill. ending counts goroutines that end processes, for close to wait for.
 type lane struct {
 	cfg     Config
 	size    int
 	slots   *fair.Slots
 	mu      sync.Mutex
-	waiting []*process // the one used last stands last
+	waiting []*process // idle workers, the most recently used last
 	busy    map[*process]bool
-	coming  bool // a worker starts before somebody asks for it
+	coming  bool // Expect is starting a worker ahead of a request
 	closed  bool
 	ending  sync.WaitGroup
 }
 
-// newLane makes a lane of n slots without processes.
+// newLane returns a lane of n slots without processes.
 func newLane(n int, cfg Config) *lane {
 	return &lane{cfg: cfg, size: n, slots: fair.NewSlots(n, n), busy: map[*process]bool{}}
 }
 
-// isClosed reports whether the lane was closed, so that a death needs no explanation.
+// isClosed reports whether the lane was closed, in which case the death of a worker is expected.
 func (l *lane) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed
 }
 
-// ready returns a waiting worker that has PDFium loaded, nil if there is none. The caller holds mu.
+// ready returns an idle worker with PDFium loaded, nil without one. The caller holds mu.
 func (l *lane) ready() *process {
 	for _, p := range slices.Backward(l.waiting) {
 		if p.pdf {
@@ -48,9 +47,9 @@ func (l *lane) ready() *process {
 	return nil
 }
 
-// take returns a worker that waits, rather one that has what the request takes, or a new one. The one used last is
-// taken: it is warm, and the others may go. A process is started under the lock, which takes milliseconds; nobody else
-// gets the same one meanwhile.
+// take returns an idle worker, preferably with PDFium if the request needs it, or starts a new one. It prefers the
+// most recently used one, which is warm, so that the others become idle and end. It starts a process under the lock,
+// which takes milliseconds.
 func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +78,8 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	return p, err
 }
 
-// put keeps a worker for the next request, until it has been idle for long. One that has said that it ends by itself is
-// waited for and forgotten.
+// put returns a worker to the idle ones until its idle timeout. A worker that is about to exit is waited for and
+// dropped.
 func (l *lane) put(p *process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,7 +92,7 @@ func (l *lane) put(p *process) {
 	p.idle = time.AfterFunc(l.cfg.IdleAfter, func() { l.retire(p) })
 }
 
-// retire ends a worker that still waits.
+// retire ends a worker that is still idle.
 func (l *lane) retire(p *process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,10 +102,10 @@ func (l *lane) retire(p *process) {
 	}
 }
 
-// end lets a process end, in a goroutine that close waits for.
+// end stops a process in a goroutine that close waits for.
 func (l *lane) end(p *process) { l.ending.Go(p.stop) }
 
-// drop kills a process whose request failed and forgets it.
+// drop kills and removes a process whose request failed.
 func (l *lane) drop(p *process) {
 	p.kill()
 	l.mu.Lock()
@@ -114,8 +113,8 @@ func (l *lane) drop(p *process) {
 	delete(l.busy, p)
 }
 
-// close ends all processes and waits for them. At the end it takes every slot once, which is free only when nobody is
-// at work any more.
+// close ends all processes and waits for them. Finally it acquires every slot once, which blocks until all requests
+// have returned.
 func (l *lane) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -125,11 +124,11 @@ func (l *lane) close() {
 	}
 	l.waiting = nil
 	for p := range l.busy {
-		p.cmd.Process.Kill() // its request ends with an error and waits for it
+		p.cmd.Process.Kill() // its request fails and waits for the process
 	}
 	l.mu.Unlock()
 	l.ending.Wait()
-	for range l.size { // afterwards no request is under way
+	for range l.size { // afterwards no request is running
 		<-l.slots.Ask("")
 	}
 	for range l.size {

@@ -9,54 +9,53 @@ import (
 	"time"
 )
 
-// Memory of one worker process. On Linux the kernel holds dataLimit; elsewhere the process looks after itself. What it
-// maps of the program's file comes on top of its data, and all of it stays below Limit. Of the 512 MiB, PDFium may have
-// 256, and a parsed page of HTML or a large sheet takes the rest. The collector's target lies below what may be
-// allocated, so that it works hard before the kernel refuses anything.
+// Memory limits of one worker process. On Linux the kernel enforces dataLimit; elsewhere the process checks itself.
+// Mapped pages of the executable are not part of dataLimit, but the total stays below Limit. Of the 512 MiB, PDFium
+// may use 256, and a parsed page of HTML or a large sheet the rest. The garbage collector's target is below
+// dataLimit, so that it collects more often before the kernel refuses an allocation.
 const (
-	Limit      = 512 << 20 // resident memory of a worker at its peak
-	dataLimit  = 440 << 20 // what it may allocate
-	heapTarget = 368 << 20 // the collector works harder when heap and PDFium's memory together come near this
-	freshBelow = 160 << 20 // a process that has allocated more ends after its answer
-	memoryExit = 9         // exit status of a worker that ended itself because of its memory
+	Limit      = 512 << 20 // bytes of resident memory of a worker at its peak
+	dataLimit  = 440 << 20 // bytes that it may allocate
+	heapTarget = 368 << 20 // bytes of heap and PDFium's memory together at which the collector works harder
+	freshBelow = 160 << 20 // bytes; a process that has allocated more exits after its reply
+	memoryExit = 9         // exit status of a worker that exceeded its memory limit
 	checkEvery = 20 * time.Millisecond
 )
 
-// outside is what PDFium's memory takes beside Go's. Go's collector doesn't see it, for which reason it is taken off
-// the target.
+// outside is the number of bytes that PDFium uses outside Go's heap. The garbage collector doesn't count them, so
+// that they are subtracted from its target.
 var outside atomic.Int64
 
-// Outside says how many bytes more, or less, this process holds outside of Go's heap. Package pdf calls it whenever
-// PDFium's memory grows or goes. It is safe for concurrent use.
+// Outside adds change bytes to the memory that this process uses outside Go's heap. Package pdf calls it when
+// PDFium's memory grows or is freed. It is safe for concurrent use.
 func Outside(change int64) {
 	debug.SetMemoryLimit(max(heapTarget-outside.Add(change), 64<<20))
 }
 
-// limitMemory sets what Go itself can hold: the collector's target and the size of a stack. Traces of all goroutines
-// would only fill the log.
+// limitMemory sets the limits of the Go runtime: the collector's target and the stack size. It limits tracebacks to
+// one goroutine, since all of them would fill the log.
 func limitMemory() {
 	Outside(0)
-	debug.SetMaxStack(64 << 20) // a parser that calls itself without end fails soon
+	debug.SetMaxStack(64 << 20) // an endless recursion in a parser fails soon
 	debug.SetTraceback("single")
 }
 
-// allocated is what the process has taken from the system by now. What Go has given back to the system is taken off.
+// allocated returns the bytes that the process has allocated from the system, without released heap memory.
 func allocated() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64()-s[1].Value.Uint64()) + outside.Load()
 }
 
-// heapGrew reports whether Go's heap has become so large that little is left for what comes next: what was mapped
-// once is never given up.
+// heapGrew reports whether Go's heap is too large for another request. Mapped memory is never unmapped.
 func heapGrew() bool {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64()) > freshBelow
 }
 
-// watchMemory ends the process when it holds more than it may, until stop is called. Where the kernel holds a limit,
-// this is the second one. The exit status tells the server why.
+// watchMemory ends the process if it exceeds dataLimit, until stop is called. Where the kernel enforces a limit,
+// this is the second one. The exit status reports the reason to the server.
 func watchMemory() (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -77,9 +76,9 @@ func watchMemory() (stop func()) {
 	return func() { close(done) }
 }
 
-// workersFor returns how many processes read and draw on a machine with so much memory, of which they take half at
-// most: 0 for drawing means that those who read also draw. memory 0 means that it is not known. The other half is for
-// the server itself and for the file system's cache.
+// workersFor returns the number of processes for reading and for drawing on a machine with this many bytes of
+// memory. They use at most half of it; the server and the file system's cache need the rest. drawing 0 means that
+// the reading processes also draw. memory 0 means unknown.
 func workersFor(memory int64) (reading, drawing int) {
 	switch n := memory / 2 / Limit; {
 	case memory == 0 || n >= 3:

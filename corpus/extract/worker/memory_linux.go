@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitData has the kernel refuse this process more private memory than it may have. Where that fails, watchMemory is
-// left. Programs built for finding races map far more than they use: there it is left alone. RLIMIT_DATA counts private
-// writable memory (setrlimit(2)), which is what a process allocates; address space that is only reserved, as
-// WebAssembly's is, doesn't count.
+// limitData sets the kernel's limit on this process's private memory. If that fails, watchMemory remains. With the
+// race detector no limit is set, since it maps far more than it uses. RLIMIT_DATA counts private writable memory
+// (setrlimit(2)), which includes all allocations. It excludes address space that is only reserved, such as
+// WebAssembly's.
 func limitData() {
 	if !raceDetector {
 		const most = dataLimit + threadStacks
@@ -21,11 +21,10 @@ func limitData() {
 	}
 }
 
-var vmstat = "/proc/vmstat" // tests have another
+var vmstat = "/proc/vmstat" // a variable for tests
 
-// oomKills returns how many processes the kernel has killed for want of memory, on the whole machine, since that
-// started; 0 if it can't be told. It is read before and after: a rise tells that the kernel, and not a person, has
-// killed a worker.
+// oomKills returns how many processes of this machine the kernel's out-of-memory killer has ended since boot, 0 if
+// unknown. An increase during a worker's life shows that the kernel may have killed it, rather than a person.
 func oomKills() int64 {
 	raw, err := os.ReadFile(vmstat)
 	if err != nil {
@@ -33,16 +32,15 @@ func oomKills() int64 {
 	}
 	for line := range strings.Lines(string(raw)) {
 		if count, ok := strings.CutPrefix(line, "oom_kill "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(count), 10, 64) // 0 if it is none
+			n, _ := strconv.ParseInt(strings.TrimSpace(count), 10, 64) // 0 if invalid
 			return n
 		}
 	}
 	return 0
 }
 
-// machineMemory returns how much memory this machine, or the cgroup that this process is in, has; 0 if it can't be
-// told. Both versions of cgroups are looked at, and every group above this process's, since each may have a limit of
-// its own.
+// machineMemory returns the memory in bytes of this machine, or of its cgroup if that is less; 0 if unknown. It
+// reads both versions of cgroups, and every ancestor of this process's group, since each may have a limit.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	memory := int64(math.MaxInt64)
@@ -66,7 +64,7 @@ func machineMemory() int64 {
 		}
 		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
 			if raw, err := os.ReadFile(path.Join(root, dir, file)); err == nil {
-				// else "max"
+				// fails for "max"
 				if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 {
 					memory = min(memory, n)
 				}

@@ -2,11 +2,11 @@
 
 package worker
 
-// limitData does nothing here: watchMemory ends a process that holds too much.
+// limitData does nothing on this system. watchMemory enforces the limit.
 func limitData() {}
 
-// machineMemory is not known here.
+// machineMemory returns 0: unknown on this system.
 func machineMemory() int64 { return 0 }
 
-// oomKills can't be told here.
+// oomKills returns 0: unknown on this system.
 func oomKills() int64 { return 0 }

@@ -1,14 +1,14 @@
-// Package worker reads and draws files in processes of their own, so that a file can hurt only itself: such a process
-// sees one file at a time, has 512 MiB of memory and none of our environment, and is killed when it takes too long.
-// Pool is the server's side, Serve the process's.
+// Package worker reads and renders files in separate processes, so that a malicious file can harm no other. Such a
+// process handles one file at a time, has 512 MiB of memory and no environment of the server, and is killed after a
+// timeout. Pool is the server's side, Serve the process's.
 //
-// On the server's side, pool.go decides what becomes of a request and of a worker's death, lane.go bounds how many work
-// and keeps those that wait, process.go starts, asks and ends one. serve.go is the other side, protocol.go what both
-// say to each other, bounds.go and memory.go what is allowed. A worker gets its requests on standard input and answers
-// on standard output, both in gob; what it writes to standard error is kept for the log.
+// On the server's side, pool.go handles requests and the deaths of workers. lane.go limits concurrency and keeps
+// idle workers, process.go starts, calls and ends one. serve.go is the worker's side, protocol.go the messages,
+// bounds.go and memory.go the limits. A worker decodes requests from standard input and encodes replies to standard
+// output, both in gob. Its standard error is kept for the log.
 //
-// What must never happen: that a file takes the server's memory, its time or its secrets. The server therefore believes
-// nothing that a worker announces without a bound, waits for nothing without a watchdog, and gives it no environment.
+// A file must never exhaust the server's memory or time, or read its secrets. The server therefore validates every
+// size that a worker announces, has a timeout for every reply, and passes no environment.
 package worker
 
 import (
@@ -27,33 +27,33 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// NoPage is the code of the failure of a Handler that is asked to draw a page behind the last. It does not leave this
-// package. notDrawn makes a chat.Error of it.
+// NoPage is the failure code of a Handler that is asked to render a page after the last. It is internal to this
+// package; notDrawn converts it to a chat.Error.
 const NoPage = "no_page"
 
-// Config wires a Pool. Command is required. The zero value of every other field is a sensible one.
+// Config configures a Pool. Command is required. All other fields have defaults.
 type Config struct {
 	Command    []string      // starts a process that runs Serve on its standard input and output
-	CacheDir   string        // for PDFium's compiled code; empty: each worker compiles it again, 3 s
-	IdleAfter  time.Duration // a worker without work ends; 0 means 60 s
-	BatchLimit time.Duration // for 100 pages, and for 32 MiB of another format; 0 means 30 s
-	DrawLimit  time.Duration // for one picture; 0 means 10 s
-	Memory     int64         // bytes of this machine's memory, which bound the number of workers; 0: what it has
-	Log        *slog.Logger  // nil: nothing is logged
+	CacheDir   string        // cache for PDFium's compiled code; empty: each worker compiles it again, 3 s
+	IdleAfter  time.Duration // idle timeout of a worker; 0 means 60 s
+	BatchLimit time.Duration // timeout for a batch of 100 pages, and for 32 MiB of another format; 0 means 30 s
+	DrawLimit  time.Duration // timeout for rendering one page; 0 means 10 s
+	Memory     int64         // bytes of memory that bound the number of workers; 0: this machine's
+	Log        *slog.Logger  // nil: no logging
 }
 
-// Pool implements corpus.Extractor and corpus.Renderer. Up to two files are read at once, and one page drawn beside
-// them; on a machine with less than 3 GiB of memory fewer. It is safe for concurrent use. Reading and drawing have
-// lanes of their own, so that somebody who turns pages does not wait for a folder that is read in.
+// Pool implements corpus.Extractor and corpus.Renderer. It reads up to two files and renders one page concurrently,
+// fewer on a machine with less than 3 GiB of memory. It is safe for concurrent use. Reading and rendering have
+// separate lanes, so that the viewer does not wait for the ingest of a folder.
 type Pool struct {
 	cfg     Config
 	reading *lane
-	drawing *lane         // the same as reading where there is memory for one worker only
+	drawing *lane         // the same as reading if memory is for one worker only
 	first   chan struct{} // holds a token: the first worker loads PDFium alone, since it may have to compile it
-	loaded  atomic.Bool   // some worker has loaded PDFium, so that the others find it compiled
+	loaded  atomic.Bool   // a worker has loaded PDFium, so that its compiled code is cached
 }
 
-// New checks the configuration. Workers start when they are needed; Close ends them. It fails without a command.
+// New validates the configuration. Workers start on demand, and Close ends them. It fails without a command.
 func New(cfg Config) (*Pool, error) {
 	if len(cfg.Command) == 0 {
 		return nil, errors.New("worker: no command")
@@ -78,8 +78,8 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// Close ends all workers, those at work too, and waits for them. Requests that are under way end with an error; the
-// Pool must not be used afterwards.
+// Close ends all workers, including busy ones, and waits for them. Running requests fail. The Pool must not be used
+// afterwards.
 func (p *Pool) Close() error {
 	p.reading.close()
 	if p.drawing != p.reading {
@@ -88,9 +88,9 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Extract implements corpus.Extractor. A file whose markup takes more memory or time than it may is read again as plain
-// text. Errors are a *corpus.Failure where the file is to blame, corpus.ErrReaderDied where somebody ended the worker,
-// and a chat.Error of code CodeUnavailable where none can be started.
+// Extract implements corpus.Extractor. If parsing a file's markup exceeds the memory limit or the timeout, it
+// retries the file as plain text. Errors caused by the file are a *corpus.Failure. The error is corpus.ErrReaderDied
+// if the worker was killed from outside, and a chat.Error of code CodeUnavailable if none can start.
 func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
 	req := Request{File: f}
 	rep, start, err := p.do(ctx, p.reading, req, report)
@@ -113,10 +113,9 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 	return x, nil
 }
 
-// Render implements corpus.Renderer. A page so long that the picture would have more than 32 million pixels is drawn
-// narrower. Once it has begun, a page is drawn to the end of its time even if ctx ends: what comes of it is worth
-// knowing, and the worker need not be replaced. Errors are chat.Errors, whose sentences say that the text can be read
-// all the same.
+// Render implements corpus.Renderer. A page whose image would exceed 32 million pixels is rendered narrower. A
+// started request ignores the cancellation of ctx and runs until its timeout: its outcome is useful, and the worker
+// need not be replaced. Errors are chat.Errors with a message that the text is still available.
 func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
 		return nil, &chat.Error{
@@ -130,7 +129,7 @@ func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte,
 	return rep.PNG, nil
 }
 
-// notDrawn returns the error that people read about a page that was not drawn.
+// notDrawn converts an error of rendering to a user-facing chat.Error.
 func notDrawn(err error) error {
 	failure, failed := errors.AsType[*corpus.Failure](err)
 	switch {
@@ -153,8 +152,8 @@ func notDrawn(err error) error {
 	}
 }
 
-// Expect implements corpus.Renderer. The worker that it starts ends like any other when there is no page to draw for
-// IdleAfter. Whoever opens a document would otherwise wait until PDFium is loaded.
+// Expect implements corpus.Renderer. It starts a worker and loads PDFium ahead of the first page, so that the viewer
+// does not wait for it. The worker ends after IdleAfter without a page to render.
 func (p *Pool) Expect() {
 	l := p.drawing
 	l.mu.Lock()
@@ -177,16 +176,17 @@ func (p *Pool) Expect() {
 	})
 }
 
-// do asks a worker of the lane. A worker that had died before it saw the file is replaced once. It waits for a free
-// slot, takes a worker, asks it, and puts it back or drops it. The Start that comes back is that of a worker which
-// died, for what it said of the file. A worker that was asked only to compile PDFium is asked again.
+// do sends a request to a worker of the lane and returns its last reply. It waits for a free slot, takes a worker,
+// asks it, and puts it back or drops it. A used worker that died before it began with the file is replaced, and the
+// request retried. The Start is that of a worker that died, with its information about the file. A worker that only
+// compiled PDFium is asked again.
 func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, total int)) (reply, Start, error) {
 	user := req.File.User
 	if err := l.slots.Enter(ctx, user); err != nil {
 		return reply{}, Start{}, err
 	}
 	defer l.slots.Leave(user)
-	req.File.User = "" // a worker needs no names
+	req.File.User = "" // the worker doesn't need the user's name
 	if req.Page > 0 {
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -233,9 +233,9 @@ func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, t
 	}
 }
 
-// failure returns the error for a file whose worker died while reading it. A signal from outside may have nothing to do
-// with the file: the file is tried again, three times in all. Any other exit comes from the file, which fails at the
-// first.
+// failure returns the error for a file whose worker died while reading it. A signal from outside may have nothing to
+// do with the file, which is then retried, at most three times in all. Any other exit is caused by the file, which
+// fails without a retry.
 func (d *died) failure() error {
 	what := "file"
 	if d.start.PDF {
@@ -259,13 +259,12 @@ func (d *died) failure() error {
 	}
 }
 
-// beforeStart returns the error for a file whose worker died before it began with the file, when it had seen at most
-// the file's first bytes. What tells a worker that was killed from one that can't start is how it ended. Somebody
-// killed it if a signal did that others send and that is not ours, while the kernel has killed nothing for want of
-// memory: that counts like any death of a reader, since whoever kills all that read this file may do so for ever. A
-// worker that can't start ends by itself (a missing library, too little address space), by a fault (the wrong
-// processor), by the kernel (no memory), or not at all (a deadline of ours): it would do so with any file, and none is
-// to blame.
+// beforeStart returns the error for a worker that died before it began with the file. At most the file's first bytes
+// were read by then. The exit distinguishes a killed worker from one that can't start. It was killed if a typical
+// signal ended it that is not ours, and if the kernel's out-of-memory killer was not active. That counts like any
+// death of a reader, since the cause may recur with this file. A worker that can't start exits by itself (a missing
+// library, too little address space) or by a fault (the wrong processor). Or the kernel (no memory) or the timeout
+// ends it. That would happen with any file, so that no file fails for it.
 func (d *died) beforeStart() error {
 	if d.killed {
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
@@ -273,8 +272,8 @@ func (d *died) beforeStart() error {
 	return cannotStart(d)
 }
 
-// ask is process.ask, but that the first worker that loads PDFium does so alone, and only that: compiling leaves a
-// process too little memory for a file.
+// ask is process.ask, except that the first worker that needs PDFium loads it alone, and does only that. Compiling
+// leaves a process too little memory for a file.
 func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
 	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
 	if req.Page > 0 {
@@ -288,7 +287,7 @@ func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(don
 				giveBack := sync.OnceFunc(func() { p.first <- struct{}{} })
 				defer giveBack()
 				h.onStart = func() { p.loaded.Store(true); giveBack() }
-				if !p.loaded.Load() && req.CacheDir != "" { // else what is compiled goes with the process
+				if !p.loaded.Load() && req.CacheDir != "" { // without a cache, the compiled code is lost with the process
 					req = Request{Ready: true, CacheDir: req.CacheDir}
 				}
 			case <-ctx.Done():

@@ -21,37 +21,37 @@ import (
 )
 
 const (
-	startLimit = 90 * time.Second // of a worker's first answer: compiling PDFium takes seconds, on a busy machine many
-	exitLimit  = 2 * time.Second  // between a worker's standard input closing and it being killed
-	batchPages = 100              // the pages that one time limit is for
+	startLimit = 90 * time.Second // timeout of a worker's first reply: compiling PDFium takes seconds, on a busy machine many
+	exitLimit  = 2 * time.Second  // timeout between closing a worker's standard input and killing it
+	batchPages = 100              // pages per batch; the timeout is for one batch
 )
 
-// process is one running worker. It serves one request at a time. A lane owns it: only whoever took it from there may
-// ask it. stop and kill may be called from several places; it ends once.
+// process is one running worker. It serves one request at a time. A lane owns it: only the caller of lane.take may
+// ask it. stop and kill are idempotent and safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
-	desk  *desk // nil: it is not confined, and reads files where they are
+	desk  *desk // nil: it is not confined, and reads files in place
 	stdin io.WriteCloser
 	enc   *gob.Encoder
 	dec   *gob.Decoder
 	said  *said
-	used  bool // has answered before
+	used  bool // has answered a request
 	pdf   bool // has loaded PDFium
-	last  bool // ends by itself now
+	last  bool // exits after this reply
 	idle  *time.Timer
 	ended sync.Once
-	oom   int64       // oomKills when it was started
-	ours  atomic.Bool // it was we who killed it
+	oom   int64       // oomKills at its start
+	ours  atomic.Bool // this process killed it
 }
 
-// said keeps the first and the last bytes that a worker wrote to standard error: what ended it stands before its
-// stacks.
+// said keeps the first and the last bytes of a worker's standard error, because the reason of a crash precedes its
+// stack traces.
 type said struct {
 	mu          sync.Mutex
 	first, tail []byte
 }
 
-// Write implements io.Writer; it never fails, and never keeps more than 4 KiB.
+// Write implements io.Writer. It never fails, and keeps at most 4 KiB.
 func (t *said) Write(p []byte) (int, error) {
 	const most = 2048
 	t.mu.Lock()
@@ -71,17 +71,17 @@ func (t *said) String() string {
 	return string(t.first) + string(t.tail)
 }
 
-// outOfMemory reports whether the runtime ended the process for want of memory or of stack. These are the words of Go's
-// runtime, which ends with exit status 2 for all of its fatal errors.
+// outOfMemory reports whether the Go runtime ended the process for lack of memory or of stack. It matches the
+// runtime's messages, since exit status 2 is that of all its fatal errors.
 func (t *said) outOfMemory() bool {
 	s := t.String()
 	return strings.Contains(s, "out of memory") || strings.Contains(s, "cannot allocate memory") ||
 		strings.Contains(s, "stack overflow")
 }
 
-// start runs a command, confined to its program, the directory cache and a desk of its own where the system can confine
-// programs. It has nothing of our environment but what a process needs to run: no keys. The program is the server's
-// own, started with another argument. An error is a chat.Error of code CodeUnavailable.
+// start starts a worker's command. Where the system supports confinement, it is confined to its program, the cache
+// directory and a desk. The environment contains only what a process needs to run, and no keys. The program is the
+// server's executable with another argument. An error is a chat.Error of code CodeUnavailable.
 func start(ctx context.Context, command []string, cache string) (_ *process, err error) {
 	p := &process{said: &said{}, oom: oomKills()}
 	defer func() {
@@ -89,7 +89,7 @@ func start(ctx context.Context, command []string, cache string) (_ *process, err
 			err = cannotStart(errors.Join(err, p.desk.remove()))
 		}
 	}()
-	// It outlives the file it is started for; stop ends it.
+	// The worker outlives the request; stop ends it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	p.cmd.Env = child.Environ("PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR")
 	if refused() == nil {
@@ -115,35 +115,35 @@ func start(ctx context.Context, command []string, cache string) (_ *process, err
 	return p, nil
 }
 
-// kill ends the process at once and waits for it. The reason it ended is not an error.
+// kill ends the process at once and waits for it. It ignores the exit status.
 func (p *process) kill() { p.end(0) }
 
-// stop lets the process end by itself, and kills it when it does not.
+// stop lets the process exit by itself, and kills it after a timeout.
 func (p *process) stop() { p.end(exitLimit) }
 
-// end closes the process's input, which tells it to end, and kills it after some patience. It returns when it has
+// end closes the process's input as a request to exit, and kills it after patience. It returns when the process has
 // ended.
 func (p *process) end(patience time.Duration) {
 	p.ended.Do(func() {
-		_ = p.stdin.Close() // it may be gone already, which is as good
+		_ = p.stdin.Close() // may be closed already
 		timer := time.AfterFunc(patience, func() {
 			p.ours.Store(true)
 			p.cmd.Process.Kill()
 		})
 		defer timer.Stop()
-		_ = p.cmd.Wait()    // how it ended was decided above
-		_ = p.desk.remove() // what stays goes with the directory for temporary files
+		_ = p.cmd.Wait()    // the exit status is in ProcessState
+		_ = p.desk.remove() // leftovers are in the directory for temporary files
 	})
 }
 
-// died is a worker ending without an answer. What becomes of the file depends on these fields, see failure and
-// beforeStart.
+// died is the error of a worker that ended without a reply. Its fields decide what happens to the file, see failure
+// and beforeStart.
 type died struct {
 	start     *Start // nil: it had not begun with the file
-	timeout   bool   // it was we who ended it
-	memory    bool   // it came to its limit
-	signalled bool   // somebody else ended it, or the system, short of memory
-	killed    bool   // by a signal that others send, while the system was not short of memory
+	timeout   bool   // the watchdog ended it
+	memory    bool   // it exceeded its memory limit
+	signalled bool   // ended by a signal, such as by a person or the out-of-memory killer
+	killed    bool   // ended by a typical signal of others, while the out-of-memory killer was not active
 	err       error
 }
 
@@ -151,7 +151,7 @@ func (d *died) Error() string { return "the worker ended: " + d.err.Error() }
 
 func (d *died) Unwrap() error { return d.err }
 
-// sentByOthers reports whether the signal that ended a process is one that others send to end it: programs that can't
+// sentByOthers reports whether the signal that ended a process is typically sent from outside. Programs that can't
 // run on a system end with SIGILL, SIGSEGV and the like.
 func sentByOthers(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
@@ -161,7 +161,7 @@ func sentByOthers(state *os.ProcessState) bool {
 	)
 }
 
-// cannotStart returns the failure of a start, which passes: no file is to blame for it.
+// cannotStart returns the error for a worker that can't start. The cause is temporary and not the file.
 func cannotStart(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
@@ -171,18 +171,18 @@ func cannotStart(err error) error {
 	}
 }
 
-// hearing says how the answers of a worker to one request are taken. The time limit begins anew with each answer that
-// shows progress; a worker that is busy for longer without one is killed.
+// hearing configures how the replies to one request are handled. Each reply that shows progress resets the timeout.
+// A worker without progress for longer is killed.
 type hearing struct {
-	limit   time.Duration // for each batch of pages, and between other answers
+	limit   time.Duration // timeout for each batch of pages, and between other replies
 	onStart func()        // called when everything needed is loaded
 	report  func(done, total int)
-	room    func(ctx context.Context, bytes int64) error // asks for memory for the contents that come; may be nil
+	room    func(ctx context.Context, bytes int64) error // reserves memory for the announced contents; may be nil
 }
 
-// ask sends a request and returns the last reply, with the text and the blocks that came before. When the limit passes,
-// or when ctx ends, the process is killed. It must be asked by one goroutine at a time. Errors of the connection are
-// *died; after any error the process is of no further use.
+// ask sends a request and returns the last reply, completed with the text and blocks of earlier replies. It kills
+// the process after the timeout, or when ctx ends. It must be called by one goroutine at a time. Errors of the
+// connection are *died; after any error the process must not be used again.
 func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err error) {
 	if req.File, err = p.desk.lay(req.File); err != nil {
 		return reply{}, err
@@ -197,7 +197,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err
 
 	got := collected{hearing: h, watchdog: watchdog}
 	failed := func(err error) (reply, error) {
-		// A process that ends by itself has closed its output; give it the time to leave its exit status.
+		// A process that exits by itself has closed its output; wait for its exit status.
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
 			p.stop()
 		} else {
@@ -237,8 +237,8 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err
 	}
 }
 
-// collected puts the replies to one request together. Nothing is allocated for contents before they were announced,
-// found to be within bounds, and given room.
+// collected assembles the replies to one request. It allocates memory for contents only after they were announced,
+// validated against the bounds, and reserved.
 type collected struct {
 	hearing
 	watchdog *time.Timer
@@ -250,8 +250,8 @@ type collected struct {
 	words    int
 }
 
-// add takes one reply; the last one is completed. Each kind of reply winds the watchdog up. An error means that the
-// worker doesn't keep to the protocol, which a sound one never does.
+// add handles one reply, and completes the last one. Each kind of reply resets the watchdog. An error means a
+// violation of the protocol, which a sound worker never causes.
 func (c *collected) add(ctx context.Context, r *reply) (done bool, err error) {
 	switch {
 	case r.final():
@@ -282,7 +282,7 @@ func (c *collected) add(ctx context.Context, r *reply) (done bool, err error) {
 		}
 		c.contents = r.Contents
 		if c.room != nil {
-			c.watchdog.Stop() // the worker waits for us
+			c.watchdog.Stop() // the worker waits for the reservation
 			if err := c.room(ctx, r.Contents.bytes()); err != nil {
 				return false, err
 			}

@@ -7,19 +7,19 @@ import (
 	"github.com/footnote/footnote/corpus/extract"
 )
 
-// Request asks a worker for one thing: a file's text, a page's picture, or only to be ready to draw. Exactly one of
-// three things is asked: Page draws, Ready loads, and neither reads.
+// Request is one request to a worker: extract a file's text, render a page, or only get ready to render. Page
+// selects rendering and Ready loading; without both it extracts.
 type Request struct {
-	File     corpus.File // only what can be sent: see corpus.File
-	CacheDir string      // for PDFium's compiled code; empty: it is compiled again
-	Page     int         // from 1, to be drawn; 0 extracts the text
+	File     corpus.File // only fields that can be encoded: see corpus.File
+	CacheDir string      // cache for PDFium's compiled code; empty: it is compiled again
+	Page     int         // page to render, from 1; 0 extracts the text
 	Width    int
-	Ready    bool // only load what drawing takes
-	Plain    bool // read the text without its markup
+	Ready    bool // only load what rendering needs
+	Plain    bool // extract the text without parsing its markup
 }
 
-// NeedsPDFium reports whether a worker that has loaded PDFium answers sooner. It is a hint for choosing a worker, by
-// the MIME type; the worker itself looks at the file.
+// NeedsPDFium reports whether a worker that has loaded PDFium replies sooner. It is a hint for choosing a worker,
+// based on the MIME type. The worker detects the format of the file itself.
 func (r Request) NeedsPDFium() bool {
 	if extract.Formats.IsPicture(r.File.MIME) {
 		return false
@@ -27,39 +27,38 @@ func (r Request) NeedsPDFium() bool {
 	return r.Page > 0 || r.Ready || extract.Formats.IsPaged(r.File.MIME)
 }
 
-// Start is what a worker says when it begins with a file. It comes before anything of the file but its first bytes was
-// read.
+// Start is the first reply to a request. The worker sends it before it has read more of the file than its first
+// bytes.
 type Start struct {
 	PDF bool
-	// the format has markup: where that is too much to take in, the file can be read again with Request.Plain
+	// the format has markup; if parsing that exceeds a limit, the file can be retried with Request.Plain
 	Markup bool
 }
 
-// Contents says how much text and how many blocks follow. The server can make room for exactly that.
+// Contents announces the size of the text and blocks that follow, so that the server can reserve memory for them.
 type Contents struct {
 	Text   int // bytes
 	Blocks int
 	Words  int // bytes of all blocks' words
 }
 
-// reply is one message of a worker. A request is answered by one with Started; then by any number with Done and
-// Total; then, for a text that was read, by one with Contents and those with Text and with Blocks; then by one that
-// is final.
+// reply is one message of a worker. The replies to a request are, in this order: one with Started; any number with
+// Done and Total; for an extracted text, one with Contents and those with Text and with Blocks; and a final one.
 type reply struct {
-	Started     *Start // everything needed is loaded; from here on a death is the file's doing
+	Started     *Start // everything needed is loaded; a death after this is caused by the file
 	Done, Total int
 	Contents    *Contents
 	Text        string
 	Blocks      []corpus.Block    // without their headings
 	Headings    []headings        // of Blocks
-	Extracted   *corpus.Extracted // without its text and blocks, which came before
+	Extracted   *corpus.Extracted // without its text and blocks, which are sent before
 	Meta        []byte            // of Extracted, as JSON
 	PNG         []byte
 	Ready       bool
 	Failure     *corpus.Failure
-	Internal    string // what went wrong, for the log, when it was not the file
-	began       bool   // with a final reply: Started came before it; not sent
-	Last        bool   // with a final reply: the process ends after it, to begin the next file with fresh memory
+	Internal    string // an internal error that the file did not cause, for the log
+	began       bool   // of a final reply: Started was received before; not encoded
+	Last        bool   // of a final reply: the process exits after it, so that the next file starts with fresh memory
 }
 
 // final reports whether a reply is the last one to its request.
@@ -67,8 +66,8 @@ func (r *reply) final() bool {
 	return r.Extracted != nil || r.PNG != nil || r.Ready || r.Failure != nil || r.Internal != ""
 }
 
-// headings says that the blocks from number At on, of one reply, stand below these headings. Blocks of a section share
-// theirs, which gob would write once for each block.
+// headings is the heading path of the blocks from index At of one reply. Blocks of a section share a path, which gob
+// would otherwise encode once for each block.
 type headings struct {
 	At       int
 	Headings []string
@@ -79,8 +78,8 @@ const (
 	textPerReply   = 256 << 10 // bytes
 )
 
-// pieces calls send with replies that hold the text and the blocks of x. One message with all of it would be in memory
-// three times: as it is, encoded, and decoded.
+// pieces calls send with replies that hold the text and the blocks of x in batches. A single message would be in
+// memory three times: as it is, encoded, and decoded.
 func pieces(x corpus.Extracted, send func(reply) error) error {
 	all := Contents{Text: len(x.Text), Blocks: len(x.Blocks)}
 	for _, b := range x.Blocks {
@@ -112,8 +111,8 @@ func pieces(x corpus.Extracted, send func(reply) error) error {
 	return nil
 }
 
-// withHeadings returns the blocks of a reply below their headings. Neighbours share them. Ranges that make no sense are
-// passed over.
+// withHeadings returns the blocks of a reply with their heading paths set. Neighbours share them. It skips invalid
+// ranges.
 func (r *reply) withHeadings() []corpus.Block {
 	for i, p := range r.Headings {
 		to := len(r.Blocks)

@@ -11,20 +11,20 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Handler reads and draws files in a worker process, one at a time. Package files has the one that reads all formats;
+// Handler reads and renders files in a worker process, one at a time. Package files implements it for all formats;
 // tests of this package have another.
 type Handler interface {
 	// Begin loads what a request needs before its file is read.
 	Begin(ctx context.Context, req Request) (Start, error)
-	// Extract reads the text of req.File. report is called with pages done and in all.
+	// Extract reads the text of req.File. report is called with the number of finished pages and of all pages.
 	Extract(ctx context.Context, req Request, report func(done, total int)) (corpus.Extracted, error)
-	// Render draws page req.Page of req.File as PNG.
+	// Render renders page req.Page of req.File as PNG.
 	Render(ctx context.Context, req Request) ([]byte, error)
 	Close(ctx context.Context) error
 }
 
-// Serve answers the requests of one Pool until in ends or ctx does; it is what the command of Config.Command runs. It
-// returns at once when its parent is gone, even in the middle of a file: the process must end then. It limits the
+// Serve handles the requests of one Pool until in or ctx ends. The command of Config.Command runs it. It returns at
+// once when its parent has exited, even while a file is being read, since the process must then end. It limits the
 // memory of the whole process. The error is nil when in has ended between two requests.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	limitMemory()
@@ -32,12 +32,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	return serve(ctx, in, out, h)
 }
 
-// serve is Serve without the limits, which tests in their own process must not set. One goroutine reads requests, so
-// that the end of the input is noticed while a file is being read; another serves one request.
+// serve is Serve without the process limits, which must not be set in a test's process. One goroutine decodes
+// requests, so that the end of the input is detected while a file is being read. Another handles one request.
 func serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	requests := make(chan Request)
 	gone := make(chan error, 1)
-	go func() { // ends with the process: a read of standard input can't be interrupted
+	go func() { // ends with the process: a read of standard input can't be cancelled
 		dec := gob.NewDecoder(in)
 		for {
 			var req Request
@@ -79,15 +79,15 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, h Handler) error {
 	}
 }
 
-// session is a worker's side of the connection.
+// session is the worker's side of the connection.
 type session struct {
 	enc     *gob.Encoder
 	handler Handler
-	last    bool // the process has used so much memory that another one shall do the next request
+	last    bool // the process has used too much memory for another request
 }
 
-// serve answers one request. Only an error of the connection is returned. Memory is watched only meanwhile: between
-// requests nothing allocates.
+// serve handles one request. It returns only errors of the connection. Memory is watched only during a request,
+// because nothing is allocated between requests.
 func (s *session) serve(ctx context.Context, req Request) error {
 	defer watchMemory()()
 	start, err := s.handler.Begin(ctx, req)
@@ -111,8 +111,8 @@ func (s *session) serve(ctx context.Context, req Request) error {
 	}
 }
 
-// extract reads a file and sends what it holds. Once the connection has failed, the file is still read to its end, as
-// there is no way to stop a parser.
+// extract reads a file and sends its contents. After a connection error the file is still read to its end, as a
+// parser can't be cancelled.
 func (s *session) extract(ctx context.Context, req Request) error {
 	var broken error
 	x, err := s.handler.Extract(ctx, req, func(done, total int) {
@@ -140,7 +140,7 @@ func (s *session) extract(ctx context.Context, req Request) error {
 	return s.finish(reply{Extracted: &x, Meta: meta})
 }
 
-// failed tells a failure of the file from one of ours.
+// failed returns the reply for an error: a failure of the file, or an internal error.
 func failed(err error) reply {
 	if f, ok := errors.AsType[*corpus.Failure](err); ok {
 		return reply{Failure: f}
@@ -148,7 +148,7 @@ func failed(err error) reply {
 	return reply{Internal: err.Error()}
 }
 
-// send writes one message.
+// send encodes one message.
 func (s *session) send(r reply) error {
 	if err := s.enc.Encode(r); err != nil {
 		return fmt.Errorf("answer: %w", err)
@@ -156,7 +156,7 @@ func (s *session) send(r reply) error {
 	return nil
 }
 
-// finish sends a request's last reply.
+// finish sends the last reply to a request.
 func (s *session) finish(r reply) error {
 	s.last = heapGrew()
 	r.Last = s.last

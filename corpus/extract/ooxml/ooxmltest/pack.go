@@ -1,4 +1,4 @@
-// Package ooxmltest makes Office files for tests out of their parts.
+// Package ooxmltest creates Office files for tests from their parts.
 package ooxmltest
 
 import (
@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// Parts are the parts of a file by their names.
+// Parts maps part names to their contents.
 type Parts map[string]string
 
-// Write writes a file of that name into a temporary directory and returns its path. A package relation leads to main,
-// if that is not empty.
+// Write creates a file of that name in a temporary directory and returns its path. It adds a package relation to
+// main, if main is not empty.
 func Write(t testing.TB, name, main string, parts Parts) string {
 	t.Helper()
 	all := maps.Clone(parts)
@@ -46,8 +46,8 @@ func Write(t testing.TB, name, main string, parts Parts) string {
 	return path
 }
 
-// Relations is a part with relations: three words each, the id, the type's last word and the target. A target with
-// "://" in it is external.
+// Relations returns a relations part. Each relation is three words: the id, the last segment of the type and the
+// target. A target with "://" is external.
 func Relations(words ...string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)

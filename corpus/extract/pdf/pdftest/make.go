@@ -1,4 +1,4 @@
-// Package pdftest makes small PDFs for tests, hostile ones too.
+// Package pdftest creates small PDFs for tests, including malicious ones.
 package pdftest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Sheet is a page to be made.
+// Sheet describes a page.
 type Sheet struct {
 	Content string
 	Rotate  int
@@ -30,7 +30,7 @@ type Sheet struct {
 	Picture []byte // a JPEG that fills the page, below its content
 }
 
-// Maker writes a PDF object by object.
+// Maker encodes a PDF object by object.
 type Maker struct {
 	objects []string // object n is objects[n-1]
 	Trailer string
@@ -47,10 +47,10 @@ func (m *Maker) Stream(dict string, data []byte) int {
 	return m.Add("<<%s /Length %d>>\nstream\n%s\nendstream", dict, len(data), data)
 }
 
-// Bytes returns the file whose catalogue is the object root.
+// Bytes returns the file with the object root as its catalogue.
 func (m *Maker) Bytes(root int) []byte {
 	var b bytes.Buffer
-	// The second line's bytes above 127 tell programs that the file is no text (ISO 32000-1 §7.5.2).
+	// The second line's bytes above 127 mark the file as binary (ISO 32000-1 §7.5.2).
 	b.WriteString("%PDF-1.6\n%\xe2\xe3\xcf\xd3\n")
 	offsets := make([]int, len(m.objects))
 	for i, o := range m.objects {
@@ -58,8 +58,8 @@ func (m *Maker) Bytes(root int) []byte {
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	at := b.Len()
-	// Each entry of the table has exactly 20 bytes: an offset of ten digits, a generation of five and a two-byte line
-	// end (§7.5.4). Object 0 is always free.
+	// Each entry of the table has exactly 20 bytes: an offset of ten digits, a generation of five and a two-byte
+	// line end (§7.5.4). Object 0 is always free.
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(m.objects)+1)
 	for _, o := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", o)
@@ -70,12 +70,12 @@ func (m *Maker) Bytes(root int) []byte {
 	return b.Bytes()
 }
 
-// Fonts are the resources of a page: Helvetica as F, bold as B, Courier as C.
+// Fonts holds the resources of a page: Helvetica as F, bold as B, Courier as C.
 const Fonts = "<</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> /B <</Type /Font /Subtype /Type1 " +
 	"/BaseFont /Helvetica-Bold>> " +
 	"/C <</Type /Font /Subtype /Type1 /BaseFont /Courier>> >> >>"
 
-// Document makes a PDF of A4-like pages. extra is added to the catalogue.
+// Document returns a PDF of pages of about A4. extra is added to the catalogue.
 func Document(extra string, sheets ...Sheet) []byte {
 	var m Maker
 	return m.Document(extra, sheets...)
@@ -94,7 +94,7 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 	var kids []string
 	for i, s := range sheets {
 		if pictures[i] != "" {
-			var left, bottom, right, top int // of a box in whole points
+			var left, bottom, right, top int // in whole points
 			_, _ = fmt.Sscan(cmp.Or(s.Box, "0 0 600 800"), &left, &bottom, &right, &top)
 			s.Content = fmt.Sprintf("q %d 0 0 %d %d %d cm /P Do Q\n", right-left, top-bottom, left, bottom) + s.Content
 		}
@@ -120,7 +120,7 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 	return m.Bytes(root)
 }
 
-// addPicture adds a JPEG and returns the resources that call it P.
+// addPicture adds a JPEG and returns the resources that name it P.
 func (m *Maker) addPicture(data []byte) string {
 	size, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -135,12 +135,12 @@ func (m *Maker) addPicture(data []byte) string {
 	return fmt.Sprintf("/XObject <</P %d 0 R>> ", n)
 }
 
-// At shows s with its baseline beginning at x, y. Fonts: F, B (bold), C (fixed width).
+// At returns an operator that shows s with its baseline beginning at x, y. Fonts: F, B (bold), C (fixed width).
 func At(x, y, size int, font, s string) string {
 	return fmt.Sprintf("BT /%s %d Tf 1 0 0 1 %d %d Tm (%s) Tj ET\n", font, size, x, y, s)
 }
 
-// Para shows lines one below the other.
+// Para returns operators that show lines one below the other.
 func Para(x, y int, lines ...string) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -149,13 +149,13 @@ func Para(x, y int, lines ...string) string {
 	return b.String()
 }
 
-// Turned shows content turned against the clock by so many quarters, with its lower left corner moved to x, y.
+// Turned returns content turned anticlockwise by quarters, with its lower left corner moved to x, y.
 func Turned(quarters, x, y int, content string) string {
 	turn := [4]string{"1 0 0 1", "0 1 -1 0", "-1 0 0 -1", "0 -1 1 0"}[quarters&3]
 	return fmt.Sprintf("q %s %d %d cm\n%sQ\n", turn, x, y, content)
 }
 
-// Many is a document of so many pages.
+// Many returns a document of n pages.
 func Many(n int) []byte {
 	sheets := make([]Sheet, n)
 	for i := range sheets {
@@ -167,15 +167,14 @@ func Many(n int) []byte {
 	return Document("", sheets...)
 }
 
-// Nested is a document of one page that shows forms inside forms: times of the next one in each of levels.
+// Nested returns a document of one page with nested forms: each of levels shows the next one times times.
 func Nested(levels, times int) []byte {
 	var m Maker
 	inner := m.forms(levels, times)
 	return m.onePage(fmt.Sprintf("/Resources <</XObject <</X %d 0 R>> >>", inner), "/X Do")
 }
 
-// Stamped makes a page with a line of text and a note that looks like Nested: it is read in a moment, and only drawing
-// it takes so much.
+// Stamped returns a page with a line of text and an annotation like Nested. It is fast to read and slow to render.
 func Stamped(levels, times int) []byte {
 	var m Maker
 	note := m.Add("<</Type /Annot /Subtype /Stamp /Rect [0 0 600 800] /F 4 /AP <</N %d 0 R>> >>",
@@ -185,7 +184,7 @@ func Stamped(levels, times int) []byte {
 	)
 }
 
-// forms adds a form with a line of text in that many others, each drawn times times by the one around it.
+// forms adds a form with a line of text, nested in levels others, each of which draws the next times times.
 func (m *Maker) forms(levels, times int) int {
 	inner := m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources "+Fonts, []byte(
 		At(50, 700, 12, "F", "Deep down there is a line of text."),
@@ -199,7 +198,7 @@ func (m *Maker) forms(levels, times int) int {
 	return inner
 }
 
-// onePage makes a file of one page with that content, and extra in the page's dictionary.
+// onePage returns a file of one page with that content, and extra in the page's dictionary.
 func (m *Maker) onePage(extra, content string) []byte {
 	at := m.Stream("", []byte(content))
 	page := m.Add("<</Type /Page /Parent %d 0 R /MediaBox [0 0 600 800] %s /Contents %d 0 R>>", at+2, extra, at)
@@ -216,8 +215,8 @@ func Deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Blanks is what deflate makes of that many mebibytes of spaces, put together from one of them: packing them all
-// takes long.
+// Blanks returns that many mebibytes of spaces, compressed with deflate. It repeats the compressed block of one,
+// since compressing all of them takes long.
 func Blanks(mebibytes int) []byte {
 	var b bytes.Buffer
 	w, sum, mebibyte := zlib.NewWriter(&b), adler32.New(), bytes.Repeat([]byte(" "), 1<<20)
@@ -226,19 +225,19 @@ func Blanks(mebibytes int) []byte {
 		_ = w.Flush()
 		return b.Len()
 	}
-	// What the second mebibyte adds is a whole block of deflate, which may stand in the stream as often as one likes.
+	// The second mebibyte adds a whole block of deflate, which may be repeated in the stream.
 	first, second := pack(), pack()
 	again := bytes.Clone(b.Bytes()[first:second]) // it refers to nothing but spaces
 	b.Write(bytes.Repeat(again, mebibytes-2))
 	for range mebibytes {
 		sum.Write(mebibyte)
 	}
-	// A stream of zlib ends with a last block and the Adler-32 of all that is in it (RFC 1950 §2.2).
+	// A stream of zlib ends with a last block and the Adler-32 of the data (RFC 1950 §2.2).
 	b.Write([]byte{1, 0, 0, 0xff, 0xff}) // an empty last block
 	return sum.Sum(b.Bytes())
 }
 
-// Encrypted is a PDF that opens only with the password "secret".
+// Encrypted returns a PDF that opens only with the password "secret".
 func Encrypted() []byte {
 	// Revision 2 of the standard security handler (ISO 32000-1 §7.6.3): the fixed padding of passwords, then O by
 	// algorithm 3 and U by algorithm 4, each with a key of 40 bits, the first five bytes of an MD5.

@@ -1,4 +1,4 @@
-// Package picturetest makes picture files for tests, hostile ones too.
+// Package picturetest creates picture files for tests, including malicious ones.
 package picturetest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"image/png"
 )
 
-// PNG is a picture as PNG.
+// PNG encodes a picture as PNG.
 func PNG(img image.Image) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
@@ -19,8 +19,7 @@ func PNG(img image.Image) []byte {
 	return b.Bytes()
 }
 
-// Noise is a grey picture that packs badly. The numbers are those of a linear congruential generator, so that it is the
-// same each time.
+// Noise returns a deterministic grey picture that compresses badly, from a linear congruential generator.
 func Noise(w, h int) *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	seed := uint32(1)
@@ -31,7 +30,7 @@ func Noise(w, h int) *image.Gray {
 	return img
 }
 
-// Resized is a PNG whose header says another size, with a right checksum.
+// Resized returns a PNG with another size in its header, and a valid checksum.
 func Resized(file []byte, w, h uint32) []byte {
 	out := bytes.Clone(file)
 	binary.BigEndian.PutUint32(out[16:], w)
@@ -40,7 +39,7 @@ func Resized(file []byte, w, h uint32) []byte {
 	return out
 }
 
-// Resize gives the first frame of a JPEG another size.
+// Resize returns a JPEG with another size in its first frame.
 func Resize(file []byte, w, h uint16) []byte {
 	out := bytes.Clone(file)
 	at := bytes.Index(out, []byte{0xFF, 0xC0})
@@ -49,8 +48,8 @@ func Resize(file []byte, w, h uint16) []byte {
 	return out
 }
 
-// WithExif puts an orientation into a JPEG, as cameras do. next is where the directory says the next one is. The
-// directory has one entry, the orientation.
+// WithExif adds Exif data with an orientation to a JPEG, as cameras do. next is the offset of the next directory.
+// The directory has one entry, the orientation.
 func WithExif(file []byte, orientation uint16, next uint32) []byte {
 	exif := []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	exif = binary.BigEndian.AppendUint16(exif, orientation)
@@ -62,16 +61,17 @@ func WithExif(file []byte, orientation uint16, next uint32) []byte {
 // Frame is a picture of a TIFF.
 type Frame struct {
 	Picture       *image.Gray
-	Width, Height int // said instead of the picture's own; 0: its own
-	Orientation   int // 0: none is said
+	Width, Height int // in the header; 0: the picture's size
+	Orientation   int // 0: no such tag
 	Compression   int // 0: none
 }
 
-// TIFF is a TIFF of some pictures, not compressed. last is where the last directory says the next one is: 0 ends the
-// chain, 1 stands for the first directory. Numbers are little-endian, and each picture's directory follows its pixels.
+// TIFF returns an uncompressed TIFF of some pictures. last is the offset of the next directory in the last one: 0
+// ends the list, 1 is replaced by the first directory's offset. Numbers are little-endian, and each picture's
+// directory follows its pixels.
 func TIFF(last uint32, frames ...Frame) []byte {
 	out := []byte("II*\x00\x00\x00\x00\x00")
-	link := 4 // where the offset of the next directory goes
+	link := 4 // position of the next directory's offset
 	first := uint32(0)
 	for _, f := range frames {
 		b := f.Picture.Bounds()
@@ -113,7 +113,7 @@ func TIFF(last uint32, frames ...Frame) []byte {
 	return out
 }
 
-// WebP is the beginning of a WebP: a header of the extended form with flags and a size, and a chunk after it.
+// WebP returns the start of a WebP: a header of the extended form with flags and a size, and a chunk after it.
 func WebP(flags byte, w, h uint32, chunk string) []byte {
 	body := []byte("WEBPVP8X\x0a\x00\x00\x00")
 	body = append(body, flags, 0, 0, 0, byte(w-1), byte((w-1)>>8), byte((w-1)>>16), byte(h-1), byte((h-1)>>8),
@@ -122,7 +122,7 @@ func WebP(flags byte, w, h uint32, chunk string) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
-// Corners is a picture whose corners are of four greys, clockwise from the top left: 0, 80, 160 and 255.
+// Corners returns a picture with four grey corners, clockwise from the top left: 0, 80, 160 and 255.
 func Corners(w, h int) *image.Gray {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {

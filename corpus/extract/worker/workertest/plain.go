@@ -16,8 +16,8 @@ import (
 // PlainName is the name of the program that Plain builds.
 const PlainName = "plainworker"
 
-// Plain builds the test of the package that calls it without the race detector, which takes several times the memory
-// and the time, and returns the program's path. It is a worker if that test's binary can be one.
+// Plain builds the test binary of the calling package without the race detector, which takes several times the
+// memory and the time. It returns the path of the program, which can serve as a worker if the test calls BeWorker.
 func Plain(t testing.TB) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), PlainName)
@@ -29,11 +29,11 @@ func Plain(t testing.TB) string {
 	return binary
 }
 
-// command is what makes a test's binary a worker: see BeWorker.
+// command is the argument that starts a test binary as a worker: see BeWorker.
 const command = "extract-worker"
 
-// BeWorker lets the binary of a test be its own worker: if it was started as one, it reads files until its input ends,
-// and then ends the program. A TestMain calls it first.
+// BeWorker lets a test binary be its own worker. If it was started as one, it reads files until its input ends, and
+// then exits. A TestMain calls it first.
 func BeWorker() {
 	if len(os.Args) < 2 || os.Args[1] != command {
 		return
@@ -45,15 +45,15 @@ func BeWorker() {
 	os.Exit(0)
 }
 
-// compiled is where all tests find PDFium compiled: outside the test's own directory, so that it is done once. It stays
-// on the machine for the next run.
+// compiled returns the shared cache directory of compiled PDFium code. It is outside the test's directory and stays
+// for the next run, so that PDFium is compiled once.
 func compiled() string { return filepath.Join(os.TempDir(), "footnote-test-wasm") }
 
-// Command starts a program, the binary of a test that calls BeWorker, as a worker.
+// Command returns the command that starts a program, the test binary of a package that calls BeWorker, as a worker.
 func Command(program string) []string { return []string{program, command} }
 
-// Open starts workers that are closed when the test ends: of the test's own binary, and with PDFium in compiled, where
-// cfg doesn't say otherwise. It fails the test if a worker can't be ended.
+// Open returns a Pool that is closed when the test ends. The defaults are the test's own binary as worker and the
+// shared cache directory. It fails the test if a worker can't be ended.
 func Open(t testing.TB, cfg worker.Config) *worker.Pool {
 	t.Helper()
 	if cfg.Command == nil {
