@@ -60,7 +60,7 @@ const (
 	firstRetry, lastRetry = time.Minute, 6 * time.Hour
 	// retriesOnRequest is the number of automatic retries for a place with the schedule “on request”.
 	retriesOnRequest = 3
-	// patience is how many failures of a place end the fetching of its items.
+	// patience is the number of failures of a place after which a look ends.
 	patience = 5
 )
 

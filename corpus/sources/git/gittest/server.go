@@ -1,6 +1,6 @@
 // Package gittest serves a repository to tests with Git's own HTTP server, git http-backend.
 //
-// Tests can count the data on the wire (Traffic) or replace responses (BreakWith). Names, dates and settings are
+// Tests can count the data on the wire (Traffic) or replace responses (BreakWith). Names and settings are
 // fixed, independent of the user's Git configuration.
 package gittest
 
