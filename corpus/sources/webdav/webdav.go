@@ -127,7 +127,7 @@ const properties = `<?xml version="1.0" encoding="utf-8"?>
 // ask requests the properties of a folder and, with depth 1, of its entries, and calls do for each. It returns the
 // first error of do. Status 501 means that the server does not support PROPFIND, and so not WebDAV.
 func (f *folder) ask(ctx context.Context, at *url.URL, depth string, do func(entry) error) error {
-	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do sets the context
+	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // set by Do
 	if err != nil {
 		return err
 	}

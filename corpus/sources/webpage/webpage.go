@@ -1,7 +1,7 @@
-// Package webpage is the kind of place that is a list of web pages, and reads pages for other kinds.
+// Package webpage implements the kind of place that is a list of web pages, and fetches pages for other kinds.
 //
-// webpage.go is the kind, reader.go fetches a page and says what it is, page.go reads what HTML says of itself,
-// version.go tells versions apart. The reader is used by sitemap, feed and addpage, too.
+// webpage.go has the kind, reader.go fetches a page and detects its format, page.go parses HTML metadata, version.go
+// detects changes. sitemap, feed and addpage use the Reader, too.
 package webpage
 
 import (

@@ -1,6 +1,6 @@
-// Package webdavtest serves folders to tests by a real WebDAV server: wsgidav, which "make webdav" installs.
+// Package webdavtest serves folders to tests with a real WebDAV server, wsgidav, which "make webdav" installs.
 //
-// A server of our own would understand the protocol as our client does, and agree with its mistakes.
+// A server in this repository would share the client's misunderstandings of the protocol.
 package webdavtest
 
 import (
