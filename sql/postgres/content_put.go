@@ -70,7 +70,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
-	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // in the background of the request
+	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // not urgent
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	return nil

@@ -86,7 +86,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 		err = postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // queued appends are stored even if ctx is cancelled
+		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // stores queued appends in any case
 	}
 	return db, nil
 }

@@ -96,12 +96,12 @@ func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error
 	return err
 }
 
-// vacuumFrom is after how many dropped pages, of 4 KB, their room is made free at once: autovacuum looks once a
+// vacuumFrom is the number of dropped pages, of 4 KB, from which they are vacuumed at once: autovacuum runs once a
 // minute, and merges write faster.
 const vacuumFrom = 500
 
-// Drop implements postings.Store. A segment that is live stays. VACUUM can't run in a transaction, so it comes after;
-// SKIP_LOCKED lets it pass when another replica is vacuuming already.
+// Drop implements postings.Store. A live segment is not deleted. VACUUM can't run in a transaction, so it follows;
+// SKIP_LOCKED skips it when another replica is vacuuming.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	var pages int64
 	err := s.db.inTx(ctx, contentTime, func(t *tx) error {
