@@ -38,7 +38,7 @@ type jobArgs struct {
 	SHA256   string `json:"sha256"`
 	User     string `json:"user"`
 	Turn     int64  `json:"turn"`            // see queue_turns.go
-	Fresh    string `json:"fresh,omitempty"` // value of life when a fresh job was added; removed when a replica reads it
+	Fresh    string `json:"fresh,omitempty"` // life when a fresh job was added; removed when a replica reads it
 	// Begun counts attempts that started and did not end, including this one: takeTurn increments it, uncountAttempt
 	// decrements it.
 	Begun int `json:"begun,omitempty"`
