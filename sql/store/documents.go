@@ -84,7 +84,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			return err
 		}
 		duplicate = was.duplicate
-		if !duplicate && !chat.IsInternal(d.Namespace) { // web pages that a run reads do not count as the user's uploads
+		if !duplicate && !chat.IsInternal(d.Namespace) { // a run's web pages are no uploads
 			if err := ds.admit(t, d.User, was.bytes); err != nil {
 				return err
 			}
