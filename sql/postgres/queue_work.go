@@ -215,9 +215,9 @@ func (q *Queue) rescueDead(ctx context.Context) {
 	}
 }
 
-// putBack puts back jobs with an expired lease. Leases of one replica expire one after the other: its other running
-// jobs are marked, so that the last one is not blamed. $2 is corpus.ServerBlame, $3 the delays by blame, $4 their
-// number.
+// putBack returns jobs with an expired lease to the queue. The leases of one replica expire one by one, so its other
+// running jobs are marked to keep the last one from being blamed. $2 is corpus.ServerBlame, $3 the delays by blame and
+// $4 their number.
 const putBack = `
 	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running'
 		AND attempted_at < now() - make_interval(secs => $1)
@@ -246,7 +246,7 @@ var blameWaits = func() (waits [corpus.MostBlame]float64) {
 	return waits
 }()
 
-// rescueJobs puts jobs back once and returns their number.
+// rescueJobs executes putBack once and returns the number of jobs it requeued.
 func (q *Queue) rescueJobs(ctx context.Context) (n int64, err error) {
 	if n, err = q.db.execStatement(ctx, shortTime, putBack, corpus.JobLease.Seconds(), corpus.ServerBlame,
 		blameWaits[:], corpus.MostBlame); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// workload repeats a run and its writes until one fails.
+// workload executes runs and records the events acknowledged.
 type workload struct {
 	chats        *Chats
 	runs         []string
@@ -65,8 +65,8 @@ func (w *workload) check(t *testing.T, db *DB) {
 	}
 }
 
-// failAt makes writes fail from some point on, checks the error, repairs the database and reopens the file. It
-// reports whether any write failed.
+// failAt makes writes fail from some point on and checks the error. It then lets writes succeed again and reopens the
+// file. It reports whether any write failed.
 func failAt(t *testing.T, breakIt, mendIt func(*DB)) (failed bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "footnote.db")

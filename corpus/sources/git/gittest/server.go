@@ -70,8 +70,8 @@ func Serve(t testing.TB, options ...string) *Repository {
 	return r
 }
 
-// environment isolates Git from the user's configuration, and fixes names, so that hashes of commits do not depend
-// on them.
+// environment isolates Git from the configuration of the user and sets fixed author names and emails. Dates are not
+// fixed, so commit hashes differ between runs.
 func environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
