@@ -1,13 +1,13 @@
-// Package sources says what a place is: somewhere outside this machine's folders where people keep documents, such as a
-// web page, a WebDAV server or a mail folder. A place lists what it has and fetches it; it keeps nothing, decides
-// nothing and asks no store. One engine follows all of them. A kind of place is one package below this one and one
-// entry of the registry.
+// Package sources defines places: external sources of documents such as a web page, a WebDAV server or a mail
+// folder. A place lists and fetches items. It stores nothing, makes no decisions and uses no store; one engine
+// follows all places. A kind of place is one package below this one and one entry of the registry.
 //
-// The vocabulary is here: Kind (how one is asked for), Place (how one is read), Item and Content (what comes of it).
-// What a kind's package gets are settings and the only way to the network (Net); what it gives are items and their
-// bytes. package follow is the engine, placestore what it remembers, request the client that all kinds over HTTP share,
-// registry the list of kinds, placestest the servers for their tests. addpage adds a single page without following it.
-// A kind must never write anywhere, trust a length or an address that a server names, or put a server's words into an
+// It defines Kind (the settings), Place (how to read it), Item and Content (the results). A kind's package gets
+// settings and the only network access (Net), and returns items and their bytes. Package follow is the engine,
+// placestore its store, request the HTTP client of all kinds, registry the list of kinds, placestest the servers for
+// their tests. addpage adds a single page without following it.
+//
+// A kind must never write to a server, trust a length or an address from a server, or put a server's message into an
 // error.
 package sources
 
@@ -31,66 +31,66 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// A Kind is one sort of place: how the page asks for one, and how it is opened. Kind values are made anew at each call
-// and may be kept.
+// A Kind is a type of place: its settings and how it is opened. Kind values are created at each call and may be
+// kept.
 type Kind struct {
 	Name   string      // stable, in the API and the store: "webdav"
 	Title  locale.Text // for people: "Nextcloud or WebDAV"
-	Help   locale.Text // one sentence: what is read, and what is needed for it
-	Fields []Field     // in the order in which they are asked
-	// Keeps is true when an item that is not listed any more is still wanted: a feed names only its latest entries.
-	// Documents of other kinds go when a complete list does not name them.
+	Help   locale.Text // one sentence: what it reads and requires
+	Fields []Field     // in the order of the form
+	// Keeps is true when items stay that are no longer listed: a feed lists only its latest entries. Documents of
+	// other kinds are deleted when a complete list does not contain them.
 	Keeps bool
-	// Public says that the kind reads the open web: its Net reaches public addresses only, whoever the owner is.
+	// Public is set if the kind reads the open web: its Net reaches public addresses only, for all owners.
 	Public bool
-	// Open connects to nothing. It fails with a *chat.Error for settings that can't be right; its Message names the
-	// field by its title.
+	// Open validates settings without a connection. Invalid settings return a *chat.Error whose Message has the
+	// field's title.
 	Open func(s Settings, n Net) (Place, error)
 }
 
-// A Field is one setting of a kind. Changing a field's Name loses what owners have set.
+// A Field is one setting of a kind. Renaming a field loses its stored values.
 type Field struct {
 	Name     string // stable: "url"
 	Title    locale.Text
 	Help     locale.Text // optional
-	Example  string      // shown while the field is empty; never a default
+	Example  string      // placeholder of an empty field; never a default
 	Required bool
-	Secret   bool // a password or token: kept apart from the rest, never shown again, never logged
+	Secret   bool // a password or token: stored separately, never shown again, never logged
 	Lines    bool // several lines of text
-	Login    bool // says with the secrets who asks: when the server refuses them, it is asked for again with them
+	Login    bool // identifies the user: requested again with the secrets after the server rejects them
 }
 
-// Settings are the values of a kind's fields by name, secrets included, without white space around them. Fields that
-// are empty are left out.
+// Settings are the values of a kind's fields by name, including secrets, without surrounding white space. Empty
+// fields are omitted.
 type Settings map[string]string
 
-// Net is the only way to the network. It refuses addresses that the place's owner may not reach, checked when a
-// connection is made, and so after each redirect. A kind that opens a connection otherwise can be led to addresses
-// inside the owner's network (SSRF), so none may.
+// Net is the only network access. It rejects addresses that the place's owner may not reach. The check is at
+// connection time, and so after each redirect. A kind must not open connections otherwise, which would allow
+// requests into the owner's network (SSRF).
 type Net struct {
 	HTTP *http.Client
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// An Item is something that a place has. It is what a list can tell without reading the content; all of it comes from a
-// server and is bounded and checked by the engine (describe in corpus/sources/follow).
+// An Item is an entry of a place's list, without its content. All values come from a server and are untrusted; the
+// engine limits and validates them (describe in corpus/sources/follow).
 type Item struct {
-	// Key names the item within its place for as long as it is the same: a path, an address, an id. UTF-8 without NUL,
-	// 1 to MaxKey bytes.
+	// Key identifies the item within its place: a path, an address, an ID. It is UTF-8 without NUL, 1 to MaxKey
+	// bytes.
 	Key string
-	// Version is another whenever the content may be another: an ETag, a revision. Empty: only Fetch can tell.
+	// Version changes whenever the content may have changed: an ETag, a revision. Empty: unknown until Fetch.
 	Version string
-	// Name is the path that the document gets below the place's own name, with the extension of its format: slashes
-	// part folders. It need not be unique or valid; the engine sees to both.
+	// Name is the document's path below the place's name, with the extension of its format. Slashes separate
+	// folders. It need not be unique or valid; the engine normalises it.
 	Name string
-	// Link is where people open the item; empty: nowhere. Only http and https links are shown.
+	// Link is the item's web address for people; empty: none. Only http and https links are shown.
 	Link string
-	Size int64 // bytes; -1: not known. It may be wrong
-	// Meta is what the place knows of the document, in the words of a document's meta: title, author, date, tags.
+	Size int64 // bytes; -1: unknown. It may be wrong
+	// Meta has values for the document's meta, under its keys: title, author, date, tags.
 	Meta map[string]any
 }
 
-// Content is what Fetch returns. Body must be closed. Fields that are not empty replace those of the item.
+// Content is the result of Fetch. Body must be closed. Non-empty fields replace those of the item.
 type Content struct {
 	Body    io.ReadCloser
 	Version string
@@ -99,90 +99,92 @@ type Content struct {
 	Meta    map[string]any
 }
 
-// MaxKey is how long a key may be, in bytes.
+// MaxKey is the maximum length of a key in bytes.
 const MaxKey = 1024
 
-// Place is one place that was opened. Its errors are *chat.Error with a sentence that says what to do, without secrets
-// and without the text of a server's reply: chat.CodeUnauthorized for credentials that are not taken (any more),
-// chat.CodeForbidden for an address that may not be reached, chat.CodeInvalid for settings that lead to something else
-// than the kind expects, chat.CodeUnavailable and chat.CodeTimeout for what may be otherwise later. Every call ends
-// soon after its context does. Each is used by one goroutine at a time. The engine calls Check when a place is set up,
-// List once in each look, and Fetch for what is new. An error's code decides what becomes of the look: one of the item
-// is noted with it, one of the place ends the fetching after some tries.
+// Place is an open place. It is used by one goroutine at a time. Every call ends soon after its context is
+// cancelled. The engine calls Check when a place is set up, List once in each look, and Fetch for new or changed
+// items.
+//
+// Errors are *chat.Error with a user-facing message that has advice, without secrets and without a server's
+// response. chat.CodeUnauthorized means invalid or expired credentials, chat.CodeForbidden an address that may not
+// be reached. chat.CodeInvalid means settings that lead to an unexpected response. chat.CodeUnavailable and
+// chat.CodeTimeout are temporary. The code decides how a look continues: an item's error is stored with the item,
+// and several errors of the place end the look.
 type Place interface {
-	// Check reaches the place with its credentials and reads as little as can tell that List would work.
+	// Check connects with the place's credentials and reads the minimum that shows whether List would work.
 	Check(ctx context.Context) error
-	// List yields all that the place has, each key once, in any order. An error ends it, and then nothing is known of
-	// what was not yielded; one that wraps ErrPart comes behind all but a part that can't be seen. An item that can't
-	// be described is yielded with what is known of it, and Fetch says why.
+	// List yields all items of the place in any order, each key once. An error ends the sequence, and items that
+	// were not yielded are then unknown. An error that wraps ErrPart follows a list that lacks only an inaccessible
+	// part. An item with missing attributes is yielded anyway, and Fetch returns the reason.
 	List(ctx context.Context) iter.Seq2[Item, error]
-	// Fetch reads an item. known is the Version that the library has, empty for none: when the content is still that
-	// one, it fails with ErrSame. It fails with ErrGone when the item is not there any more. Another error with
-	// chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported or chat.CodeForbidden is one of the item: the others go
-	// on, and it is tried again when its version changes, or at each look if the error wraps ErrAgain; all else is one
-	// of the place.
+	// Fetch reads an item. known is the Version in the library, or empty. It returns ErrSame when the content still
+	// has that version, and ErrGone when the item no longer exists. Another error with chat.CodeInvalid,
+	// chat.CodeTooLarge, chat.CodeUnsupported or chat.CodeForbidden concerns the item: the look continues, and the
+	// item is retried when its version changes. If the error wraps ErrAgain, it is retried at each look. All other
+	// errors concern the place.
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
-// Stated is a Place that says with little effort whether anything is new. With it a look at a place without news costs
-// one request.
+// Stated is a Place that can detect changes cheaply. A look at an unchanged place then costs one request.
 type Stated interface {
 	Place
-	// State is another whenever List would yield something else. List yields what there was at a State just before it.
+	// State returns a value that changes whenever List's result changes. A List right after State lists that state.
 	State(ctx context.Context) (string, error)
 }
 
-// Ahead is a Place that fetches several items with one request. It is a hint: whatever was announced, only Fetch's
-// answer counts.
+// Ahead is a Place that can fetch a batch of items with one request. The announcement is a hint; only Fetch returns
+// results.
 type Ahead interface {
 	Place
-	// Soon says which items are fetched next, in this order. Fetch may not be called for all of them.
+	// Soon announces the items that are fetched next, in this order. Fetch may not be called for all of them.
 	Soon(items []Item)
 }
 
-// Errors that say something about the item, or about a part of the place.
+// Errors of an item, or of a part of the place.
 var (
 	ErrSame = errors.New("the item has not changed")
 	ErrGone = errors.New("the item is gone")
-	// ErrAgain is wrapped by errors of an item that may be over soon, though its version stays.
+	// ErrAgain is wrapped by temporary errors of an item, which are retried although its version stays the same.
 	ErrAgain = errors.New("the item may be read another time")
-	// ErrPart is wrapped by the error of a list that lacks a part only: what it has is fetched, and nothing is removed.
+	// ErrPart is wrapped by the error of an incomplete list. Its items are fetched, and nothing is removed.
 	ErrPart = errors.New("a part of the place can't be seen")
 )
 
-// OneLine is a text of a server's without line breaks and NUL, cut after so many characters. It keeps what a server
-// says from breaking lines or logs.
+// OneLine normalises a server's text to one line without NUL and truncates it to so many characters. It prevents
+// line breaks in names and logs.
 func OneLine(text string, most int) string {
 	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
 	return string(runes[:min(len(runes), most)])
 }
 
-// StateOf is a short text that is another whenever one of these plain values is: for a Version. 64 bits are enough to
-// tell two states of one place apart. Values must encode in the same order each time, which maps do in encoding/json.
+// StateOf returns a short hash of plain values, for a Version. 64 bits are enough to distinguish the states of one
+// place. Values must encode in a fixed order, which encoding/json ensures for maps.
 func StateOf(values ...any) string {
-	state, _ := json.Marshal(values) // plain values
+	state, _ := json.Marshal(values) // plain values always encode
 	sum := sha256.Sum256(state)
 	return hex.EncodeToString(sum[:8])
 }
 
 // Limits for all kinds.
 const (
-	// MaxItems is how many items of one place are followed. List may end there: the engine takes no more, and says so.
+	// MaxItems is the maximum number of items of one place. List may stop there; the engine ignores further items
+	// and reports that.
 	MaxItems = 100_000
-	// ChecksAtOnce is how many connections of one user are under way at once while the user waits for them.
+	// ChecksAtOnce is the maximum number of concurrent connections of one user while the user waits for them.
 	ChecksAtOnce = 4
-	// CallTime is how long a server may take to begin its reply, and to send anything more of it.
+	// CallTime is the timeout for the start of a server's response, and for each further read.
 	CallTime = 30 * time.Second
 )
 
-// A way is a path below the root of a place: names that are parted by slashes. Of a name only what would be mistaken is
-// escaped: slashes, percent signs, controls and what is no UTF-8. So it is the same however a server writes it.
+// A way is a path below the root of a place: names separated by slashes. Only ambiguous characters are escaped:
+// slashes, percent signs, control characters and invalid UTF-8. So it is the same for every encoding by a server.
 
-// LongWay begins the key of a way that is too long to be one; no way begins so.
+// LongWay is the prefix of the key of a way that is longer than MaxKey. No way begins with it.
 const LongWay = "%:"
 
-// KeyOf is the key of a way: the way itself, or a hash where that is too long. The hash has 66 bytes with its mark and
-// can't be turned back, so a kind keeps the long ways of its last list.
+// KeyOf returns the key of a way: the way itself, or a hash if it is longer than MaxKey. The hash has 66 bytes with
+// its prefix. It can't be reversed, so a kind caches the long ways of its last list.
 func KeyOf(way string) string {
 	if len(way) <= MaxKey {
 		return way
@@ -191,8 +193,7 @@ func KeyOf(way string) string {
 	return LongWay + hex.EncodeToString(sum[:])
 }
 
-// EscapeName is a name as it is in a way. Percent signs are escaped as well, so that unescaping gives back the name
-// whatever it was.
+// EscapeName escapes a name for a way. Percent signs are escaped as well, so that unescaping restores any name.
 func EscapeName(name string) string {
 	var b strings.Builder
 	for len(name) > 0 {
@@ -207,10 +208,10 @@ func EscapeName(name string) string {
 	return b.String()
 }
 
-// inName takes out of a name what no name can have. It is for showing alone: two names may become one.
+// inName removes characters that are invalid in a name. It is for display only: two names may become equal.
 var inName = strings.NewReplacer("/", "-", "\x00", "")
 
-// ReadableWay is a way as people read it.
+// ReadableWay returns a way with unescaped names, for display.
 func ReadableWay(way string) string {
 	names := strings.Split(way, "/")
 	for i, name := range names {
@@ -221,21 +222,22 @@ func ReadableWay(way string) string {
 	return strings.Join(names, "/")
 }
 
-// maxKept is how many bytes of text one listing may keep at once. A hundred thousand paths of 600 bytes fit.
+// maxKept is the maximum number of bytes of text that one list may buffer. A hundred thousand paths of 600 bytes
+// fit.
 const maxKept = 64 << 20
 
-// ErrTooLarge ends a listing that would take more memory than one may.
+// ErrTooLarge ends a list that would exceed its memory limit.
 var ErrTooLarge = &chat.Error{
 	Code: chat.CodeTooLarge,
 	Message: "What the server lists is too large to be read safely. Choose a smaller part of it, or ask who runs the " +
 		"server.",
 }
 
-// Kept counts the text that a listing keeps until it ends, such as the keys that were seen. It is used by one
+// Kept counts the bytes that a list buffers until it ends, such as keys for deduplication. It is used by one
 // goroutine.
 type Kept int
 
-// Add counts texts that are kept from now on. It fails with ErrTooLarge beyond 64 MiB.
+// Add counts buffered texts. It returns ErrTooLarge beyond 64 MiB.
 func (k *Kept) Add(texts ...string) error {
 	for _, text := range texts {
 		*k += Kept(len(text))

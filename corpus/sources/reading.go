@@ -5,12 +5,11 @@ import (
 	"io"
 )
 
-// Reading is a Content's body that remembers why reading it failed, for whoever gets another error from the one that
-// read it. The library reads the body and returns an error of its own, which hides whether the place or the file was to
-// blame.
+// Reading wraps a Content's body and records its read error. The library returns an error of its own for a failed
+// read; Err shows whether the place or the file caused it.
 type Reading struct {
 	From io.Reader
-	Err  error // nil: it did not fail
+	Err  error // nil: no read failed
 }
 
 // Read implements io.Reader.

@@ -1,7 +1,7 @@
-// Package bm25 ranks passages by the words they hold, for stores that can say which passages hold a word: the same
-// scores in every store. Directory knows how long passages are and who may see them, ScoreTerm scores one term, Sum
-// adds the terms up by their rarity, Best and Hits pick the results; the formula is in formula.go. It does no I/O, and
-// nothing here is shared between goroutines but what never changes.
+// Package bm25 ranks passages by their terms with BM25, with the same scores in every store. Directory has the
+// passages' lengths and access rights, ScoreTerm scores one term, Sum combines the terms by IDF, Best and Hits
+// select the results; the formula is in formula.go. The package does no I/O, and only immutable values are shared
+// between goroutines.
 package bm25
 
 import (
@@ -13,27 +13,27 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// A Span is the run of rows that a document's content has in an index. A length that does not fit into two bytes is
-// kept as 65,535.
+// A Span is the range of rows of a document's content in an index. Lengths above 65,535 are capped, as they have two
+// bytes.
 type Span struct {
 	First    uint32
 	Lengths  []byte // terms of each passage, two bytes each, little-endian
-	Content  int64  // a number of the store's, for its own use
+	Content  int64  // an ID for the store's own use
 	Document *Document
 }
 
-// Document is what a Span must know of its document to be found or not.
+// Document has the fields of a document that decide who may find its Span.
 type Document struct{ ID, User, Namespace string }
 
-// End returns the row behind the span.
+// End returns the row after the span.
 func (s Span) End() uint32 { return s.First + uint32(len(s.Lengths)/2) }
 
-// passageLength is the number of terms of a row, which must lie in the span.
+// passageLength returns the number of terms of a row, which must be in the span.
 func (s Span) passageLength(row uint32) int {
 	return int(binary.LittleEndian.Uint16(s.Lengths[2*(row-s.First):]))
 }
 
-// positionOf says whether the span lies before a row (negative), holds it (0) or lies after it.
+// positionOf compares the span with a row: negative before it, 0 if it contains it, positive after it.
 func (s Span) positionOf(row uint32) int {
 	switch {
 	case s.End() <= row:
@@ -44,14 +44,14 @@ func (s Span) positionOf(row uint32) int {
 	return 0
 }
 
-// A Directory says which rows of an index can be seen, and by whom. It never changes. The zero value is empty.
+// A Directory lists the visible rows of an index and their owners. It is immutable. The zero value is empty.
 type Directory struct {
 	Spans         []Span // visible ones, by First
 	Passages      int
-	AverageLength float64 // terms of a passage with its title's, at least 1; 0 in the zero value
+	AverageLength float64 // terms of a passage including its title, at least 1; 0 in the zero value
 }
 
-// NewDirectory returns a directory of the spans, which may come in any order and are the directory's from now on.
+// NewDirectory returns a directory of the spans, in any order. It takes ownership of the slice.
 func NewDirectory(spans []Span) Directory {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.First, b.First) })
 	d := Directory{Spans: spans}
@@ -66,9 +66,8 @@ func NewDirectory(spans []Span) Directory {
 	return d
 }
 
-// InScope returns the spans that a scope may see, only those of the given documents if there are any. Internal
-// namespaces (those that begin with a point) are seen only by a scope that names them. The result is sorted as the
-// spans are.
+// InScope returns the spans visible to a scope, optionally filtered by documents. Internal namespaces (with a
+// leading dot) are only visible to a scope that lists them. The result is sorted like the spans.
 func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	wanted := make(map[string]bool, len(documents))
 	for _, id := range documents {
@@ -85,33 +84,33 @@ func (d Directory) InScope(s chat.Scope, documents []string) []Span {
 	return spans
 }
 
-// Limits of one search. Work grows with the passages that hold the query's terms, so frequent terms don't choose
-// passages as long as rarer ones can.
+// Limits of one search. Work grows with the passages that contain the query's terms, so frequent terms are skipped
+// if rarer ones exist.
 const (
 	MaxTerms        = 192   // of one query: 64 words in three forms
 	frequentShare   = 8     // a term in more than one of 8 passages is frequent …
 	frequentAtLeast = 1500  // … unless that is fewer than this
-	maxPostings     = 20000 // of one search, and a tenth of all passages more; rarest terms first
-	maxTies         = 1000  // passages as good as the last one, of which the first by id are taken
+	maxPostings     = 20000 // of one search, plus a tenth of all passages; rarest terms first
+	maxTies         = 1000  // passages with the score of the last one, kept for ordering by ID
 )
 
-// A Scored is a passage by its row in the index, with its score so far.
+// A Scored is a passage's row in the index with its partial score.
 type Scored struct {
 	Row   uint32
 	Score float32
 }
 
-// Frequent returns in how many passages a term may be before it is frequent.
+// Frequent returns the number of passages above which a term is frequent.
 func (d Directory) Frequent() int { return max(frequentAtLeast, d.Passages/frequentShare) }
 
-// A Counted is a term with the number of passages that hold it.
+// A Counted is a term with its document frequency, in passages.
 type Counted struct {
 	Term     string
 	Passages int
 }
 
-// SelectTerms returns the terms that take part in a search, rarest first, without those that nothing holds. The first
-// term always takes part, however frequent, so a query of frequent words alone still finds something.
+// SelectTerms returns the terms that a search uses, rarest first, without those of no passage. The first term is
+// always used, however frequent, so a query of frequent words only still returns results.
 func (d Directory) SelectTerms(terms []Counted) []string {
 	all := slices.DeleteFunc(slices.Clone(terms), func(c Counted) bool { return c.Passages == 0 })
 	slices.SortFunc(
@@ -130,10 +129,9 @@ func (d Directory) SelectTerms(terms []Counted) []string {
 	return chosen
 }
 
-// ScoreTerm turns the weights of a term in rows, which Scored.Score holds until then (how often it occurs, TitleWeight
-// for each time in the title) into scores that are still to be multiplied by the term's IDF. Rows come ascending; those
-// that are not visible are left out. The result uses list's memory. Rows and spans are both ascending, so one pass
-// through both does.
+// ScoreTerm converts the weights of a term into BM25 scores without IDF. A weight is in Scored.Score: the term
+// frequency, plus TitleWeight for each occurrence in the title. Rows are ascending; invisible ones are dropped. The
+// result reuses list's memory. Rows and spans are merged in one pass.
 func (d Directory) ScoreTerm(list []Scored) []Scored {
 	out, spans := list[:0], d.Spans
 	for _, found := range list {
@@ -153,8 +151,8 @@ func (d Directory) ScoreTerm(list []Scored) []Scored {
 	return out
 }
 
-// Sum adds up what ScoreTerm returned for each term, times the term's IDF. Rows come ascending. The IDF is made of the
-// passages that are visible, which list has, and not of those the index holds.
+// Sum adds the results of ScoreTerm, each multiplied by its term's IDF. Rows are ascending. The IDF counts visible
+// passages, which are in the lists, instead of all passages of the index.
 func (d Directory) Sum(lists [][]Scored) []Scored {
 	var sum, next []Scored
 	for _, list := range lists {
@@ -163,7 +161,7 @@ func (d Directory) Sum(lists [][]Scored) []Scored {
 	return sum
 }
 
-// addList merges list, times idf, into sum; the result is appended to out.
+// addList merges list, multiplied by idf, into sum. The result is appended to out.
 func addList(out, sum, list []Scored, idf float32) []Scored {
 	for len(sum) > 0 && len(list) > 0 {
 		switch a, b := sum[0], list[0]; {
@@ -182,7 +180,7 @@ func addList(out, sum, list []Scored, idf float32) []Scored {
 	return out
 }
 
-// Only keeps to rows, which come ascending as list does; those without a score have 0.
+// Only restricts list to rows; both are ascending. Rows without a score get 0.
 func Only(list []Scored, rows []uint32) []Scored {
 	out := make([]Scored, 0, len(rows))
 	for _, row := range rows {
@@ -198,7 +196,7 @@ func Only(list []Scored, rows []uint32) []Scored {
 	return out
 }
 
-// Within keeps what lies in the spans. The result lies in list.
+// Within filters list by spans. The result reuses list's memory.
 func Within(list []Scored, spans []Span) []Scored {
 	out := list[:0]
 	for _, found := range list {
@@ -215,14 +213,14 @@ func Within(list []Scored, spans []Span) []Scored {
 	return out
 }
 
-// Best returns the k best of list, and those as good as the last of them, in list's order. Those that are as good as
-// the last are kept, since the caller orders them by id: else which of them are found would depend on the order of
-// rows. maxTies bounds how many.
+// Best returns the k best of list, and those with the same score as the last of them, in list's order. Ties are kept
+// since the caller orders them by ID; otherwise the results would depend on the order of rows. maxTies limits their
+// number.
 func Best(list []Scored, k int) []Scored {
 	if len(list) <= k {
 		return list
 	}
-	top := make([]float32, 0, k) // a heap, the least on top
+	top := make([]float32, 0, k) // a min-heap
 	for _, found := range list {
 		if len(top) < k {
 			top = append(top, found.Score)
@@ -247,7 +245,7 @@ func Best(list []Scored, k int) []Scored {
 	return out
 }
 
-// sinkRoot moves a heap's new first number down to where it belongs, past the lesser of its two children.
+// sinkRoot restores a min-heap after its root was replaced.
 func sinkRoot(heap []float32) {
 	for i := 0; ; {
 		least := i
@@ -264,9 +262,9 @@ func sinkRoot(heap []float32) {
 	}
 }
 
-// Hits names what Best returned, best first, ties by passage id, at most k. ids gives a row's passage; rows without one
-// and rows outside the spans are left out. each is the score that is a share of 1. A search that outruns a removal has
-// rows without an id.
+// Hits converts the result of Best into at most k hits, best first, ties by passage ID. ids maps rows to passage
+// IDs. Rows without an ID, as after a concurrent removal, and rows outside the spans are dropped. each is the score
+// that corresponds to a share of 1.
 func Hits(list []Scored, spans []Span, ids map[uint32]string, each float64, k int) []corpus.Hit {
 	type named struct {
 		corpus.Hit

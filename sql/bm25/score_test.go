@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// spanOf is a span with passages of the given lengths.
+// spanOf returns a span of one document whose passages have the given lengths.
 func spanOf(first uint32, document string, lengths ...uint16) Span {
 	s := Span{First: first, Document: &Document{ID: document, User: "anna", Namespace: document[:1]}}
 	for _, n := range lengths {
@@ -27,7 +27,7 @@ func TestScoresAreBM25(t *testing.T) {
 	t.Parallel()
 	lengths := []uint16{100, 50, 200, 10}
 	d := NewDirectory([]Span{spanOf(20, "b", lengths[2:]...), spanOf(10, "a", lengths[:2]...)})
-	weights := [][]Scored{{{10, 1}, {12, 9}, {20, 3}, {99, 1}}, {{11, 2}, {20, 1}, {21, 5}}} // 12 and 99 are nowhere
+	weights := [][]Scored{{{10, 1}, {12, 9}, {20, 3}, {99, 1}}, {{11, 2}, {20, 1}, {21, 5}}} // 12 and 99 are in no span
 	length := map[uint32]float64{10: 100, 11: 50, 20: 200, 21: 10}
 	want := make(map[uint32]float64)
 	for i, found := range []float64{2, 3} {
@@ -84,7 +84,7 @@ func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
 
 func TestFrequentTermsChooseOnlyWhenNothingElseCan(t *testing.T) {
 	t.Parallel()
-	d := Directory{Passages: 80_000} // frequent: over 10,000; at most 28,000 postings
+	d := Directory{Passages: 80_000} // a term is frequent above 10,000; limit 28,000 postings
 	for _, tt := range []struct {
 		name  string
 		terms []Counted

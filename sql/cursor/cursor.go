@@ -1,6 +1,6 @@
-// Package cursor makes and reads the cursors of pages, for both databases. A cursor says behind which entry the next
-// page begins, so pages neither skip nor repeat entries that stay where they are, whatever is added meanwhile. Clients
-// hand it back as it is.
+// Package cursor encodes and decodes pagination cursors for both databases. A cursor is the position of the last
+// entry of a page. With keyset pagination, pages neither skip nor repeat entries when others are added. Cursors are
+// opaque to clients.
 package cursor
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Limit is how many entries a page has when limit of them are asked for; 0 is the usual number. A negative number is
-// treated as 0.
+// Limit returns the page size for a requested limit: usual for 0 or a negative limit, at most `most`.
 func Limit(limit, usual, most int) int {
 	if limit <= 0 {
 		return usual
@@ -23,18 +22,17 @@ func Limit(limit, usual, most int) int {
 	return min(limit, most)
 }
 
-// Position is that of an entry in a list sorted by time, newest first: its time in microseconds since 1970, and its
-// number, which orders entries of the same time.
+// Position is the position of an entry in a list sorted by time, newest first: its time in microseconds since 1970,
+// and its number, which orders entries of the same time.
 type Position struct{ At, N int64 }
 
-// After returns the cursor of the page that follows an entry. Numbers to the base 36 are short and need no escaping in
-// an address.
+// After returns the cursor of the page after an entry. Numbers in base 36 are short and need no URL encoding.
 func After(at time.Time, n int64) string {
 	return strconv.FormatInt(at.UnixMicro(), 36) + "-" + strconv.FormatInt(n, 36)
 }
 
-// Parse reads a cursor that After wrote. An empty cursor stands for the first page. Anything else is a CodeInvalid. The
-// first page begins at the latest time there can be.
+// Parse decodes a cursor of After. An empty cursor is the first page, which starts at the maximum time. An invalid
+// one returns CodeInvalid.
 func Parse(cursor string) (Position, error) {
 	if cursor == "" {
 		return Position{At: 1<<63 - 1}, nil
@@ -50,17 +48,17 @@ func Parse(cursor string) (Position, error) {
 	return Position{At: at, N: n}, nil
 }
 
-// Documents is one page of documents. Its SQL calls their table d. Keyset and Order name the same columns, so that the
-// condition and the sorting agree; documents_by_age serves the two orders by time.
+// Documents is one page of documents. Its SQL uses the table alias d. Keyset and Order have the same columns. The
+// index documents_by_age serves both orders by time.
 type Documents struct {
 	Limit  int
 	Order  string // of ORDER BY
-	Keyset string // the condition for what follows After, with a "?" for each of its values
-	After  []any  // empty: this is the first page
+	Keyset string // the condition for entries after After, with a "?" for each of its values
+	After  []any  // empty for the first page
 	sort   string
 }
 
-// documentCursor is the position of a document in one of the orders.
+// documentCursor is the encoded position of a document in one of the orders.
 type documentCursor struct {
 	Sort string
 	At   int64  `json:",omitempty"`
@@ -68,8 +66,7 @@ type documentCursor struct {
 	N    int64
 }
 
-// ForDocuments returns the page that a filter asks for. An unknown order and the cursor of another list are a
-// CodeInvalid.
+// ForDocuments returns the page for a filter. An unknown order or a cursor of another order returns CodeInvalid.
 func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	p = Documents{Limit: Limit(f.Limit, 50, 1000), sort: f.Sort}
 	switch f.Sort {
@@ -101,8 +98,8 @@ func ForDocuments(f corpus.Filter) (p Documents, err error) {
 	return p, nil
 }
 
-// Next returns the cursor of the page that follows a document; fold is its title as it is sorted, n its number. The
-// order is part of it, so a cursor of another order is refused instead of read as a wrong place.
+// Next returns the cursor of the page after a document; fold is its normalised title for sorting, n its number. The
+// cursor includes the order, so a cursor of another order is rejected.
 func (p Documents) Next(d corpus.Document, fold string, n int64) string {
 	c := documentCursor{Sort: p.sort, N: n}
 	if p.sort == "title" {
@@ -110,6 +107,6 @@ func (p Documents) Next(d corpus.Document, fold string, n int64) string {
 	} else {
 		c.At = d.CreatedAt.UnixMicro()
 	}
-	b, _ := json.Marshal(c) // strings and numbers: can't fail
+	b, _ := json.Marshal(c) // strings and numbers always encode
 	return base64.RawURLEncoding.EncodeToString(b)
 }

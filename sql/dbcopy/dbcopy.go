@@ -7,49 +7,51 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Source is a store to read from. Nothing changes it meanwhile. Its order of keys is what makes a copy resumable.
+// Source is the store to copy from. It must not change meanwhile. Rows are ordered by key, so that a copy is
+// resumable.
 type Source interface {
-	// Name tells this source from all others, and stays the same for as long as it exists.
+	// Name returns a unique and permanent name of this source.
 	Name() string
-	// Rows yields the rows of a table whose key is after the given one, all for nil, in the order of their keys. The
-	// values of a key are those that the row began with.
+	// Rows yields the rows of a table with a key after the given one, or all for nil, ordered by key. The key's
+	// values are the row's first ones.
 	Rows(ctx context.Context, t Table, after Row, each func(Row) error) error
-	// Count returns how many rows a table has.
+	// Count returns the number of rows of a table.
 	Count(ctx context.Context, t Table) (int64, error)
 }
 
-// Target is a store to write to. Put must store the rows and the place in one transaction, or rows are there twice
-// after a kill.
+// Target is the store to copy to. Put must store rows and checkpoint in one transaction, or an interrupted copy
+// would duplicate rows.
 type Target interface {
-	// Begin prepares the target for a source. It fails with chat.CodeConflict if it holds anything that did not come
-	// from that source. done is true when all was copied and compared before.
+	// Begin prepares the target for a source. It returns chat.CodeConflict if the target has data of another origin.
+	// done is true when everything was copied and compared before.
 	Begin(ctx context.Context, source string) (done bool, err error)
-	// After returns the key up to which a table was copied, as Put was given it, and how many rows that were.
+	// After returns a table's checkpoint: the key of the last copied row, as passed to Put, and the number of copied
+	// rows.
 	After(ctx context.Context, t Table) (key Row, rows int64, err error)
-	// Put stores rows and how far that brings the table, in one transaction. last is the key of the last row, as the
-	// source has it.
+	// Put stores a batch of rows and the table's checkpoint in one transaction. last is the key of the last row in
+	// the source.
 	Put(ctx context.Context, t Table, rows []Row, last Row) error
-	// Fit changes a row to what the target will hold of it.
+	// Fit converts a row to the values that the target stores.
 	Fit(t Table, row Row) (Row, error)
-	// Rows yields all rows of a table in any order, in the shape that Fit gives them.
+	// Rows yields all rows of a table in any order, in the format of Fit.
 	Rows(ctx context.Context, t Table, each func(Row) error) error
-	// Settle prepares the target for use, once all tables are there. It may be repeated.
+	// Settle prepares the target for use after all tables were copied. It is idempotent.
 	Settle(ctx context.Context) error
 }
 
-// Compared is what both sides have of a table.
+// Compared is the result of comparing a table.
 type Compared struct {
 	Table        string
 	Source, Left int64 // rows of the source and of the target
-	Same         bool  // as many, with the same hash
+	Same         bool  // the same number of rows and checksum
 }
 
-// Progress is told after each batch how many of a table's rows are there.
+// Progress is called after each batch with the number of a table's copied rows.
 type Progress func(table string, done, total int64)
 
-// All copies every table from where it stopped, then compares them. The caller has called Begin, and tells the target
-// that the copying is over if all are the same. Copying again after a kill goes on at the last batch; comparing reads
-// everything on both sides.
+// All copies every table from its checkpoint, then compares both sides. The caller calls Begin before, and marks the
+// copy as complete afterwards if all tables are the same. A retry resumes after the last batch, but compares
+// everything again.
 func All(ctx context.Context, from Source, to Target, report Progress) ([]Compared, error) {
 	for _, t := range Tables() {
 		if err := copyTable(ctx, from, to, t, report); err != nil {
@@ -70,7 +72,7 @@ func All(ctx context.Context, from Source, to Target, report Progress) ([]Compar
 	return list, nil
 }
 
-// copyTable copies the rows of one table that are still missing. Memory holds one batch.
+// copyTable copies the remaining rows of one table. It buffers one batch.
 func copyTable(ctx context.Context, from Source, to Target, t Table, report Progress) error {
 	after, done, err := to.After(ctx, t)
 	if err != nil {
@@ -112,7 +114,8 @@ func copyTable(ctx context.Context, from Source, to Target, t Table, report Prog
 	return put()
 }
 
-// Both sides are read in the shape of the target, so that what Fit changes on purpose is no difference.
+// compareTable compares the checksums of a table. Rows of the source are converted by Fit, so its changes are no
+// difference.
 func compareTable(ctx context.Context, from Source, to Target, t Table, report Progress) (Compared, error) {
 	total, err := from.Count(ctx, t)
 	if err != nil {
@@ -137,7 +140,7 @@ func compareTable(ctx context.Context, from Source, to Target, t Table, report P
 	return Compared{Table: t.Name, Source: source.rows, Left: target.rows, Same: source == target}, err
 }
 
-// ErrDifferent says that the comparison failed.
+// ErrDifferent is returned when the comparison fails.
 var ErrDifferent = &chat.Error{
 	Code: chat.CodeConflict,
 	Message: "The copy differs from the data directory; nothing was switched. Was the directory used meanwhile? " +

@@ -6,13 +6,14 @@ import (
 	"fmt"
 )
 
-// FormatKey writes the key of a row as text.
+// FormatKey encodes the key of a row as JSON.
 func FormatKey(key Row) (string, error) {
 	text, err := json.Marshal([]any(key))
 	return string(text), err
 }
 
-// ParseKey reads what FormatKey wrote. A number is tried before a text, and only a column of bytes is decoded.
+// ParseKey decodes a key of FormatKey. A number is tried before a text, and only columns of bytes are
+// base64-decoded.
 func ParseKey(t Table, text string) (Row, error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &parts); err != nil {
@@ -34,7 +35,7 @@ func ParseKey(t Table, text string) (Row, error) {
 			return nil, fmt.Errorf("key of %s: %w", t.Name, err)
 		}
 		key[i] = word
-		if t.Columns[i].Kind == Bytes { // as encoding/json writes them
+		if t.Columns[i].Kind == Bytes { // in the encoding of encoding/json
 			if key[i], err = base64.StdEncoding.DecodeString(word); err != nil {
 				return nil, fmt.Errorf("key of %s: %w", t.Name, err)
 			}

@@ -1,11 +1,9 @@
-// Package dbcopy copies everything from one store into another, empty one: row by row, in the shape of the target, so
-// that it can be stopped at any moment, go on, and be compared at the end. The stores say how they read and write
-// (sql/sqlite, sql/postgres).
+// Package dbcopy copies all rows of one store into an empty one, in the target's format. A copy can be interrupted,
+// resumed, and compared at the end. The stores implement Source and Target (sql/sqlite, sql/postgres).
 //
-// `footnote migrate` is its only caller: it goes from SQLite to PostgreSQL. tables.go says what is copied and compares
-// the two sides, dbcopy.go copies, key.go keeps the place where a copy stopped. A row keeps its numbers, times and
-// bytes, which the ports of the stores would give out anew (docs/decisions/databases.md); so nothing may use either
-// side while it is copied.
+// `footnote migrate` is its only caller, from SQLite to PostgreSQL. tables.go lists the tables and computes
+// checksums, dbcopy.go copies, key.go encodes checkpoints. Rows keep their numbers, times and bytes, which the
+// stores' ports would assign again (docs/decisions/databases.md). So neither side may be in use during a copy.
 package dbcopy
 
 import (
@@ -16,15 +14,15 @@ import (
 	"math/bits"
 )
 
-// Kind says what a column's values are in a Row. They decide how values are compared, too.
+// Kind is the type of a column's values in a Row. It defines how values are compared.
 type Kind int
 
-// The kinds of column, and the Go types a source may give for each.
+// The kinds of columns, with the Go types of a source's values.
 const (
 	Int   Kind = iota // int64
 	Text              // string
 	Bytes             // []byte; a string's bytes
-	JSON              // string: compared by value, not by spelling
+	JSON              // string: compared after decoding
 	Bool              // bool, or int64: 0 is false
 )
 
@@ -34,13 +32,13 @@ type Column struct {
 	Kind Kind
 }
 
-// Table is a table of the target. Batch is small where rows are large: a batch is in memory whole.
+// Table is a table of the target. Batch is small for tables with large rows, as a batch is buffered in memory.
 type Table struct {
 	Name    string
-	Keys    int // so many leading columns name a row: the source yields rows in their order
+	Keys    int // number of leading columns that are the key, by which the source orders its rows
 	Columns []Column
 	Batch   int  // rows in one transaction
-	One     bool // it holds one row from the beginning, which is replaced
+	One     bool // the schema creates its only row, which is replaced
 }
 
 // Row holds the values of one row, in the order of the table's columns.
@@ -60,7 +58,7 @@ func columns(kind Kind, names []string) []Column {
 	return list
 }
 
-// table makes a row of Tables. The columns come in the order of the target's rows, those of the key first.
+// table returns an entry of Tables. The columns are in the order of the target's rows, the key's first.
 func table(name string, keys, batch int, parts ...[]Column) Table {
 	t := Table{Name: name, Keys: keys, Batch: batch}
 	for _, part := range parts {
@@ -69,9 +67,8 @@ func table(name string, keys, batch int, parts ...[]Column) Table {
 	return t
 }
 
-// Tables returns what is copied, in an order that keeps references whole. A table or column of either schema that is
-// neither here nor in the stores' lists of what is left makes a test fail. The order is that of the references: a table
-// comes after those that its rows point to.
+// Tables returns the copied tables in the order of their references: a table follows those that its rows refer to. A
+// test fails for a table or column of either schema that is neither here nor in a store's list of exceptions.
 func Tables() []Table {
 	state := table("corpus_state", 1, 1, ints("n", "changes", "removals", "next_row"))
 	state.One = true
@@ -148,15 +145,15 @@ func Tables() []Table {
 	}
 }
 
-// checksum is a hash of a set of rows that does not depend on their order: the sum of their SHA-256, as a number of 256
-// bits. Adding is commutative, so neither side has to be sorted. It finds mistakes and no attacks: sums of hashes can
-// be made to collide on purpose, but not by chance.
+// checksum is an order-independent hash of a set of rows: the sum of their SHA-256 as 256-bit numbers. Addition is
+// commutative, so neither side has to be sorted. It detects errors, not attacks: such sums can be made to collide on
+// purpose, but not by chance.
 type checksum struct {
 	rows int64
 	sum  [4]uint64
 }
 
-// The carry goes from word to word and is dropped at the end: the sum is modulo 2^256.
+// addRow adds a row's hash. The last carry is dropped: the sum is modulo 2^256.
 func (s *checksum) addRow(t Table, row Row) error {
 	var raw []byte
 	for i, column := range t.Columns {
@@ -174,8 +171,8 @@ func (s *checksum) addRow(t Table, row Row) error {
 	return nil
 }
 
-// appendValue writes a value so that no two lists of values look alike. Texts and bytes begin with their lengths. JSON
-// is decoded and encoded again, since PostgreSQL's jsonb keeps neither the order of fields nor white space.
+// appendValue encodes a value unambiguously. Texts and bytes have a length prefix. JSON is decoded and encoded
+// again, since PostgreSQL's jsonb preserves neither the order of fields nor white space.
 func appendValue(raw []byte, column Column, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case int64:

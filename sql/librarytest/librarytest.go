@@ -1,5 +1,6 @@
-// Package librarytest opens libraries over a real database and real files for tests: one fixture for all packages that
-// need documents. Formats are read in the test's own process; PDFs are not, unless the test wires a reader for them.
+// Package librarytest opens libraries with a real database and real files for tests. It is the fixture of all
+// packages that need documents. Documents are parsed in the test's own process; PDFs need a reader that the test
+// configures.
 package librarytest
 
 import (
@@ -17,15 +18,15 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// Library is a library with what tests look into. It is the real thing over SQLite: tests see what a server would.
+// Library is a library over SQLite, as in a server, with access to its database and originals.
 type Library struct {
 	*corpus.Library
 	DB    *sqlite.DB
-	Blobs corpus.Blobs // the originals, whatever change put before them
+	Blobs corpus.Blobs // the originals, without the wrappers of change
 }
 
-// Open opens the library of a directory, with footnote.db and blobs in it, and closes the database when the test ends.
-// change, if it is set, adjusts the wiring. Nothing works on documents until Start.
+// Open opens a library in a directory, in footnote.db and blobs. It closes the database when the test ends. change,
+// if not nil, adjusts the configuration. The background work begins with Start.
 func Open(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *Library {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), slog.New(slog.DiscardHandler))
@@ -40,8 +41,8 @@ func Open(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *Li
 	return Over(t, db, filepath.Join(dir, "blobs"), change)
 }
 
-// Over opens a library over a database that is the caller's to close, with originals in a folder. It is for tests that
-// need two libraries over one database, as two replicas are.
+// Over opens a library over a database that the caller closes, with originals in a folder. Tests use it for two
+// libraries over one database, like two replicas.
 func Over(t testing.TB, db *sqlite.DB, originals string, change func(*corpus.Config, *sqlite.DB)) *Library {
 	t.Helper()
 	files, err := blobs.Open(originals)
@@ -63,8 +64,8 @@ func Over(t testing.TB, db *sqlite.DB, originals string, change func(*corpus.Con
 	return &Library{Library: library, DB: db, Blobs: files}
 }
 
-// Start runs the background work until stop is called or the test ends. stop waits for it to end; it may be called
-// more than once.
+// Start runs the background work until stop is called or the test ends. stop waits until it has ended and is
+// idempotent.
 func (l *Library) Start(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -80,7 +81,7 @@ func (l *Library) Start(t testing.TB) (stop func()) {
 	return stop
 }
 
-// Put adds a file for the local user. It is read in while the library works.
+// Put adds a file for the local user. The background work parses it.
 func (l *Library) Put(t testing.TB, name, body string) corpus.Document {
 	t.Helper()
 	d, _, err := l.Add(t.Context(), corpus.Upload{User: chat.LocalUser, Filename: name, Body: strings.NewReader(body)})
@@ -90,7 +91,7 @@ func (l *Library) Put(t testing.TB, name, body string) corpus.Document {
 	return d
 }
 
-// WaitRead waits until everything that was added has been read in or has failed.
+// WaitRead waits until all added documents were indexed or have failed.
 func (l *Library) WaitRead(t testing.TB) {
 	t.Helper()
 	if err := l.Wait(t.Context(), chat.Local, nil); err != nil {

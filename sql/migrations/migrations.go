@@ -1,9 +1,8 @@
-// Package migrations reads the steps that bring a database up to the present schema: files NNN_name.sql of either
-// database. Stores run them; the package only says which are needed, and which versions of the program can work with a
-// schema.
+// Package migrations reads the schema migrations of a database: files NNN_name.sql. The stores run them; the package
+// determines the pending ones, and the versions of the program that are compatible with a schema.
 //
-// Steps only go forward. What one step does to both databases has to be written twice, in the folders of sql/sqlite and
-// sql/postgres, whose numbers have nothing to do with each other.
+// There are only forward migrations. A change of both databases needs two migrations, in the folders of sql/sqlite
+// and sql/postgres, whose numbers are independent.
 package migrations
 
 import (
@@ -17,18 +16,18 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Migration is one step of the schema. Migrations only go forward, and one that was released is never edited.
+// Migration is one forward migration of the schema. A released migration is never edited.
 type Migration struct {
-	Number int // the version that it leads to
+	Number int // the version after it
 	Name   string
 	Script string
-	// Upgrade, of the first migration, does in a database of the version before what Script does in an empty one.
+	// Upgrade replaces Script of the first migration for a database of the version before it.
 	Upgrade string
 }
 
-// Read returns the migrations in dir, files named NNN_name.sql, in order. The first makes the whole schema; the file
-// NNN_upgrade.sql of its number is its Upgrade. The numbers of the others follow without gaps. A gap or a number that
-// is there twice is a mistake of the build and fails.
+// Read returns the migrations in dir, files named NNN_name.sql, in order. The first one creates the whole schema;
+// the file NNN_upgrade.sql with its number is its Upgrade. Numbers are consecutive: a gap or a duplicate is an
+// error.
 func Read(files fs.FS, dir string) ([]Migration, error) {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {
@@ -67,7 +66,7 @@ func Read(files fs.FS, dir string) ([]Migration, error) {
 	return all, nil
 }
 
-// Newest is the version that all migrations lead to.
+// Newest returns the version after all migrations.
 func Newest(all []Migration) int {
 	if len(all) == 0 {
 		return 0
@@ -75,8 +74,9 @@ func Newest(all []Migration) int {
 	return all[len(all)-1].Number
 }
 
-// After returns the migrations that a database of a version still needs, each with the Script that it takes there; 0 is
-// an empty database. It fails with chat.CodeUnavailable for one that is so old that no migration leads on from it.
+// After returns the pending migrations of a database with a version; 0 is an empty database. For a version before
+// the first migration, Script of the first is its Upgrade. It returns chat.CodeUnavailable for a database that is
+// too old for an upgrade.
 func After(all []Migration, version int) ([]Migration, error) {
 	if version >= Newest(all) {
 		return nil, nil

@@ -13,7 +13,7 @@ func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files []string
-		fault string // empty: none
+		fault string // empty if no error is expected
 	}{
 		{"in order of number, not of name",
 			[]string{

@@ -1,6 +1,5 @@
-// Package pack makes the stored text and blocks of large documents smaller, for both databases: each piece is a DEFLATE
-// stream (RFC 1951). A piece is packed by itself and can be read by itself, so the beginning of a long document costs
-// little.
+// Package pack compresses the stored text and blocks of large documents, for both databases. Each piece is a
+// separate DEFLATE stream (RFC 1951), so reading the start of a long document is cheap.
 package pack
 
 import (
@@ -14,19 +13,19 @@ import (
 )
 
 const (
-	// BlocksFrom is from what length on, in bytes, the JSON of a piece of blocks is packed: nine tenths of it are the
-	// same again and again. Small documents are read in faster without.
+	// BlocksFrom is the minimum length in bytes from which the JSON of a piece of blocks is compressed: nine tenths
+	// of it are repetitive. Small documents are indexed faster without compression.
 	BlocksFrom = 16 << 10
-	// TextFrom is from what length on, in bytes, a document's text is packed: with the original and the index it would
-	// take more than four times the file.
+	// TextFrom is the minimum length in bytes from which a document's text is compressed. With the original and the
+	// index, it would otherwise take more than four times the file's size.
 	TextFrom = 4 << 20
-	// maxPacked bounds what is unpacked of one piece.
+	// maxPacked limits the decompressed bytes of one piece.
 	maxPacked = 64 << 20
 )
 
-// packers and unpackers are used again: each takes more memory than a passage.
+// packers and unpackers are reused, as each takes more memory than a passage.
 var (
-	// it fails for unknown levels only
+	// The error is for invalid levels only.
 	packers   = sync.Pool{New: func() any { w, _ := flate.NewWriter(io.Discard, flate.BestSpeed); return w }}
 	unpackers = sync.Pool{New: func() any { return flate.NewReader(strings.NewReader("")) }}
 )
@@ -47,7 +46,7 @@ func Pack(body string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Unpacked returns what a piece holds: body, unless it is packed. It returns the given body itself, not a copy.
+// Unpacked returns the content of a piece: body unless packed is given. It does not copy body.
 func Unpacked(body, packed []byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return body, nil
@@ -57,7 +56,7 @@ func Unpacked(body, packed []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Unpack writes what was packed: one piece after the other, if there are several.
+// Unpack decompresses one or several consecutive pieces.
 func Unpack(out io.Writer, packed []byte) error {
 	for from := bytes.NewReader(packed); from.Len() > 0; {
 		if err := unpackOne(out, from); err != nil {
@@ -67,7 +66,7 @@ func Unpack(out io.Writer, packed []byte) error {
 	return nil
 }
 
-// unpackOne writes one piece. It reads no byte behind it.
+// unpackOne decompresses one piece and reads no byte after it.
 func unpackOne(out io.Writer, from *bytes.Reader) error {
 	r := unpackers.Get().(io.ReadCloser)
 	defer unpackers.Put(r)
@@ -85,8 +84,8 @@ func unpackOne(out io.Writer, from *bytes.Reader) error {
 	return nil
 }
 
-// First unpacks the first piece of what was packed, which may be followed by others or by the beginning of one. n is
-// how many bytes of packed it takes.
+// First decompresses the first piece, which may be followed by others or a part of one. n is its compressed length
+// in bytes.
 func First(packed []byte) (plain []byte, n int, err error) {
 	from := bytes.NewReader(packed)
 	var out bytes.Buffer

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Pieces that were packed one after the other are unpacked one by one, also where the last is cut off.
+// TestFirst checks that pieces packed one after another are unpacked one at a time, and that a truncated piece is an
+// error.
 func TestFirst(t *testing.T) {
 	t.Parallel()
 	pieces := []string{strings.Repeat("one piece ", 5000), "", strings.Repeat("and another ", 5000), "x"}

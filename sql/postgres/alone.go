@@ -9,17 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Both are choices.
+// Retry intervals; the values are estimates.
 const (
-	aloneTry   = 3 * time.Second // between attempts to be the one, and looks whether one still is
+	aloneTry   = 3 * time.Second // between attempts to take the lease, and between checks of the connection
 	alonePause = 3 * time.Second // before a new connection after one broke
 )
 
-// Alone has work done by one process at a time of those that name it alike on the same schema, until ctx ends. It calls
-// work when this process is the one, and again when it has become that again; the context of work ends with the lease:
-// when the connection that holds it breaks. The database notices a machine that is gone within 30 s. Work that must not
-// run twice at a moment still has to bear it for a while: a process that lost its connection learns of it at its next
-// look, when another may have begun.
+// Alone runs work in one process at a time, among those with the same name and schema, until ctx is cancelled. It
+// calls work each time when this process gets the lease. work's context is cancelled when the lease ends, which is
+// when its connection breaks. The database detects a machine that is gone within 30 s.
+//
+// work may run twice for a short time: a process that lost its connection notices that at its next check, when
+// another may have started.
 func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Context)) {
 	for {
 		err := db.aloneOnce(ctx, name, work)
@@ -35,19 +36,18 @@ func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Cont
 	}
 }
 
-// aloneOnce does so on one connection until that breaks. The lease is a lock of that connection. An advisory lock of a
-// session is free at once when its connection ends, so a process that dies gives it up without a time-out of ours. For
-// a machine that vanishes, the server's keepalives notice: 10 s of silence and three probes 5 s apart, 25 s. The
-// connection is not of the pool, which may close its own at will. The looks at it every aloneTry end the work when the
-// lock may be another's by now.
+// aloneOnce does so on one connection until it breaks. The lease is a session-level advisory lock, which the
+// database frees when the connection closes. So it needs no timeout when a process dies. For a machine that
+// vanishes, TCP keepalives end the session: 10 s idle and three probes 5 s apart, 25 s in all. The connection is not
+// from the pool, which may close its own. A ping every aloneTry cancels work when another process may have the lock.
 //
-// It returns only with an error: that of ctx, of the connection, or of the statement that takes the lock.
+// It always returns an error: that of ctx, of the connection, or of the statement that takes the lock.
 func (db *DB) aloneOnce(ctx context.Context, name string, work func(ctx context.Context)) error {
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the server notices anyway
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the server detects a closed connection anyway
 	if _, err := conn.Exec(ctx, `SELECT set_config('tcp_keepalives_idle', '10', false),
 		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3',
 			false)`); err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// A run moves between the two databases with its numbers, so both have the same bound. It bounds a log of which each
-// reader may ask for the whole.
+// Runs are copied between the databases with their numbers, so both have the same limit. It limits a log that a
+// reader may request as a whole.
 const maxSeq = 1<<20 - 1 // events of one run, as in the embedded mode
 
-// An append of a lone run is one statement, those of many share one, see group.go. Changing the run's row numbers the
-// events, keeps other appends to the run waiting until the commit, and finds out whether the owner still has the
-// lease, all at once: whoever took the run over changed the same row. It commits without waiting for the disk: power
-// loss on the server, or a crash of PostgreSQL, may cost the last half second of deltas and steps. A log that ends
-// before what was appended here ($8) is not added to: its run is carried on from what is left of it.
+// plainAppend appends a batch of events to one run; group.go batches several runs. Updating the run's row assigns
+// the events' numbers, locks out other appends until the commit, and verifies that the owner still has the lease,
+// since a takeover updates the same row. It commits asynchronously: power loss on the server, or a crash of
+// PostgreSQL, may lose the last half second of deltas and steps. A log that ends before this process's last append
+// ($8) is rejected: the run then continues from the remaining events.
 const plainAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	run AS (UPDATE runs SET last = last + cardinality($3::text[])
@@ -32,9 +32,8 @@ const plainAppend = `
 	told AS (SELECT pg_notify($5, $6) FROM run)
 	SELECT run.base, clock.now FROM run, clock, told`
 
-// fullAppend also stores what some events change outside the log. With an answer, an end, or the beginning of a call
-// that acts ($11) the commit waits until it survives power loss, and nobody is told: the lock that notifications take
-// would make all such commits wait for the disk one by one.
+// fullAppend also stores the changes of events outside the log. With an answer, an end, or the start of a call with
+// effects ($11) the commit is synchronous, without a notification: its lock would serialise all such commits.
 const fullAppend = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now,
 		set_config('synchronous_commit', CASE WHEN $11 THEN current_setting('synchronous_commit') ELSE 'off'
@@ -57,25 +56,25 @@ const fullAppend = `
 	told AS (SELECT pg_notify($5, $6) FROM run WHERE NOT $11)
 	SELECT run.base, clock.now FROM run CROSS JOIN clock LEFT JOIN told ON true`
 
-// logged is what an append sends: events, and what they change outside the log. It is made before the statement, so
-// the statement is chosen by what has to change. kinds and bodies are of the same length, one for each event.
+// logged is the data of an append: events, and their changes outside the log. It is prepared before the statement,
+// which depends on the changes. kinds and bodies have one element for each event.
 type logged struct {
 	kinds   []string
 	bodies  [][]byte
-	outputs map[string][]byte // whole outputs of steps by call id
+	outputs map[string][]byte // complete outputs of steps by call ID
 	answer  []byte            // nil: none
 	in, out *int              // tokens
 	status  *string           // of an end
-	acts    bool              // a call that may change something begins
+	acts    bool              // a call with effects starts
 }
 
-// isPlain reports whether only events are added, so that the append may share a statement with others; isDurable,
-// whether it must wait for the disk.
+// isPlain reports whether only events are added, so that the append can be batched with others. isDurable reports
+// whether its commit must be synchronous.
 func (l *logged) isPlain() bool   { return len(l.outputs) == 0 && !l.isDurable() }
 func (l *logged) isDurable() bool { return l.answer != nil || l.status != nil || l.acts }
 
-// addPayload notes an event and what it changes elsewhere. Ids are made legible as they will be stored, so that they
-// are found again.
+// addPayload adds an event and its changes outside the log. Call IDs are normalised with legibleText as they are
+// stored, so that lookups match.
 func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	l.kinds = append(l.kinds, string(e.Type))
 	l.bodies = append(l.bodies, e.Body)
@@ -99,7 +98,7 @@ func (l *logged) addPayload(p chat.Payload, e chat.Event) {
 	}
 }
 
-// Append implements chat.Store. Numbers follow the last event without a gap; times are the database's.
+// Append implements chat.Store. Event numbers are consecutive; times are from the database's clock.
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
 	events, err := store.NewEvents(runID, payloads)
 	if err != nil {
@@ -119,10 +118,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
-// appendLogged stores what was noted and returns the number before the first event, and their time. What only adds
-// events goes with others' appends in a group; what changes more, or must survive power loss, is a statement of its
-// own. When no run was changed, a second statement finds out why. The tail is remembered after a success and forgotten
-// with the run.
+// appendLogged stores an append and returns the number before its first event, and their time. Plain appends are
+// batched in a group; others are separate statements. When no run was changed, a second query determines the reason.
+// The tail is cached after a success and dropped when the run ends.
 func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, 0, err
@@ -133,7 +131,7 @@ func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged
 			err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return base, at, err
 		}
-		if err == nil { // the group left it out
+		if err == nil { // the group skipped it
 			base, at, err = c.db.appendPlain(ctx, owner, runID, l)
 		}
 	} else {
@@ -158,14 +156,13 @@ func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged
 	return base, at, err
 }
 
-// appendPlain fails with pgx.ErrNoRows if there is no such run to change. appendPlain stores events alone, in a
-// statement of its own.
+// appendPlain stores events in a separate statement. It returns pgx.ErrNoRows if the run can't be changed.
 func (db *DB) appendPlain(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	err = db.queryRow(ctx, longTime, plainAppend, l.queryArgs(db, owner, runID, db.lastEvent(runID)), &base, &at)
 	return base, at, err
 }
 
-// appendFull is appendPlain with what changes outside the log.
+// appendFull is like appendPlain and also stores changes outside the log.
 func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (base, at int64, err error) {
 	calls, bodies := make([]string, 0, len(l.outputs)), make([][]byte, 0, len(l.outputs))
 	for call, body := range l.outputs {
@@ -179,8 +176,8 @@ func (db *DB) appendFull(ctx context.Context, owner, runID string, l *logged) (b
 	return base, at, err
 }
 
-// queryArgs are the arguments of plainAppend; the first seven are the same for fullAppend. Lists are empty and not nil,
-// which would be NULL.
+// queryArgs returns the arguments of plainAppend; fullAppend shares the first seven. Lists are never nil, which
+// would be NULL.
 func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	kinds, bodies := l.kinds, l.bodies
 	if len(kinds) == 0 {
@@ -189,8 +186,8 @@ func (l *logged) queryArgs(db *DB, owner, runID string, tail int64) []any {
 	return []any{runID, owner, kinds, bodies, db.channel, db.writeNotice(runID), maxSeq, tail}
 }
 
-// whyRefused says why an append found no run to change. A log that is shorter than what was appended here lost its end
-// in a crash of PostgreSQL, which may take back commits that nobody waited for.
+// whyRefused returns the reason for an append that changed no run. If the log is shorter than this process's last
+// append, a crash of PostgreSQL lost asynchronous commits.
 func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64) error {
 	var status, holder string
 	var last int64
@@ -212,18 +209,18 @@ func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64)
 	return store.ErrTooManyEvents
 }
 
-// lastEvent is the number of the last event that this process appended to a run under way, 0 for none.
+// lastEvent returns the cached number of the last event that this process appended to a running run; 0 if none.
 func (db *DB) lastEvent(runID string) int64 {
 	last, _ := db.tails.Load(runID)
 	n, _ := last.(int64)
 	return n
 }
 
-// writeNotice is what a notification says: who appended to which run, or to which runs. A message begins with the
-// sender, so that a process can leave out its own. Ids have no spaces, which part them.
+// writeNotice encodes a notification: the sender's instance, so that a process can ignore its own, and one or
+// several run IDs. IDs have no spaces, which separate them.
 func (db *DB) writeNotice(runID string) string { return db.instance + " " + runID }
 
-// readNotice reads a message: the ids that it tells of, none if it is this process's own.
+// readNotice decodes a notification into its IDs; nil for this process's own.
 func (db *DB) readNotice(message string) []string {
 	instance, ids, _ := strings.Cut(message, " ")
 	if instance == db.instance {

@@ -5,8 +5,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Chats is the chat.Store of a database. It is safe for concurrent use and lives as long as its DB. Statements that
-// both databases share are in package store; here are those that PostgreSQL does in one round trip, or with locks.
+// Chats is the chat.Store of a database. It is safe for concurrent use and valid as long as its DB. Package store
+// has the statements of both databases. This package has those that PostgreSQL runs in one round trip, or with
+// locks.
 type Chats struct {
 	*store.Chats
 	db *DB
@@ -14,10 +15,10 @@ type Chats struct {
 
 var _ chat.Store = (*Chats)(nil)
 
-// Chats returns the database's sessions, runs and logs.
+// Chats returns the store of sessions, runs and logs.
 func (db *DB) Chats() *Chats { return &Chats{store.NewChats(engine{db}, dialect), db} }
 
-// Grants returns the store of what users allowed programs.
+// Grants returns the store of OAuth grants.
 func (db *DB) Grants() *store.Grants { return store.NewGrants(engine{db}, dialect) }
 
 // Places returns the store of places.

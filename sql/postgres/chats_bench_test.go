@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// tally counts statements.
+// tally is a query tracer that counts statements.
 type tally struct{ n atomic.Int64 }
 
 func (c *tally) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -30,7 +30,7 @@ func (c *tally) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQue
 
 func (c *tally) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// cpu is the processor time this process used so far.
+// cpu returns the processor time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
@@ -39,14 +39,15 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// serverCPU is the processor time of the server's processes so far, in steps of 10 ms; 0 where that can't be read.
+// serverCPU returns the processor time that the server's processes have used, in steps of 10 ms. It returns 0 if
+// that time cannot be read.
 func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
 	var postmaster string
 	if err := db.queryRow(b.Context(), longTime, `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`, nil,
 		&postmaster); err != nil {
 		b.Fatal(err)
 	}
-	entries, _ := os.ReadDir("/proc") // elsewhere there is none
+	entries, _ := os.ReadDir("/proc") // only Linux has /proc
 	for _, entry := range entries {
 		raw, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		_, after, ok := strings.Cut(string(raw), ") ")
@@ -60,8 +61,8 @@ func serverCPU(b *testing.B, db *DB) (sum time.Duration) {
 	return sum
 }
 
-// measure runs work b.N times in all, on each of parallel goroutines together, and reports the processor time and the
-// statements of one.
+// measure runs work b.N times in total on the given number of goroutines. It reports the processor time and the
+// number of statements per operation.
 func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
 	b.Helper()
 	count := &tally{}
@@ -70,7 +71,7 @@ func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	work(db, 0) // statements are prepared
+	work(db, 0) // prepares the statements
 	before, beforeServer := cpu(b), serverCPU(b, db)
 	count.n.Store(0)
 	b.ResetTimer()
@@ -90,7 +91,7 @@ func measure(b *testing.B, parallel int, work func(db *DB, worker int)) {
 	b.ReportMetric(float64((serverCPU(b, db)-beforeServer).Microseconds())/n, "server-cpu-µs/op")
 }
 
-// BenchmarkStart starts a run and ends it, of the local user and of one with limits.
+// BenchmarkStart starts and ends a run, both for the local user and for a user with limits.
 func BenchmarkStart(b *testing.B) {
 	for _, user := range []string{chat.LocalUser, "anna"} {
 		b.Run("user="+user, func(b *testing.B) {
@@ -113,7 +114,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend stores one delta of 256 bytes.
+// BenchmarkAppend appends one delta of 256 bytes per operation.
 func BenchmarkAppend(b *testing.B) {
 	for _, runs := range []int{1, 64} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
@@ -138,7 +139,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRun stores all of a run, 16 events in 12 appends through the feed, with one reader who follows.
+// BenchmarkRun stores a complete run in 12 appends through the feed, while one reader follows it.
 func BenchmarkRun(b *testing.B) {
 	for _, runs := range []int{1, 32} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// minCompatible is how a migration says, in a line of its script, that programs of older versions can't use the
-// schema any more: "-- min_compatible: 9". Without it the step leaves all before it working.
+// minCompatible matches a line of a migration's script, "-- min_compatible: 9", which excludes older versions of the
+// program. Without it all earlier versions are compatible.
 var minCompatible = regexp.MustCompile(`(?m)^-- min_compatible: (\d+)$`)
 
-// leastProgram returns the lowest version of a program that can use the schema after a step; 1: any version can. A
-// script without the line, or with one that can't be read, names none.
+// leastProgram returns the minimum version of the program that is compatible with the schema after a migration.
+// Without a valid line it returns 1: any version.
 func leastProgram(script string) int {
 	if found := minCompatible.FindStringSubmatch(script); found != nil {
 		if n, err := strconv.Atoi(found[1]); err == nil {

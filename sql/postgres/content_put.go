@@ -21,11 +21,11 @@ import (
 
 const (
 	wordsPerPiece = 4000
-	contentTime   = 10 * time.Minute // for storing or removing content
+	contentTime   = 10 * time.Minute // timeout for storing or removing content
 )
 
-// contentWrite is one PutContent under way. Everything that can be computed before the transaction is in it, since the
-// transaction holds locks.
+// contentWrite is one PutContent in progress. It holds everything that can be computed before the transaction, since
+// the transaction holds locks.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -33,22 +33,23 @@ type contentWrite struct {
 	firstRow int64
 	lengths  []byte
 	sizes    string
-	blocks   string // empty of a large content
+	blocks   string // empty for a large content
 	postings *postings.Builder
 	owner    string
 }
 
-// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new and removes the old. The
-// document is locked at its end only, so that it can be cancelled meanwhile. The steps: look whether the version is
-// still wanted; take a run of passage numbers in a statement of its own, as the row of corpus_state is one that every
-// change locks; count terms; write. Numbers of a write that fails are never used again, which leaves a gap and does no
-// harm.
+// PutContent replaces a document's content; see corpus.Documents. One transaction adds the new content and removes
+// the old one. It locks the document only at its end, so that the document can be cancelled meanwhile.
+//
+// It first checks that the version is still wanted. Then it allocates a range of passage numbers in a separate
+// statement, since every change locks the row of corpus_state. It counts terms and writes. A failed write leaves a
+// harmless gap in the numbers.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
 	if err := store.CheckContent(c); err != nil {
 		return err
 	}
 	w := &contentWrite{ds: ds, id: id, c: c}
-	err := ds.db.inTx(ctx, longTime, w.checkVersion) // no use going on if it is no longer wanted
+	err := ds.db.inTx(ctx, longTime, w.checkVersion) // stop early if the version is outdated
 	if err == nil {
 		err = ds.db.queryRow(
 			ctx, longTime, `UPDATE corpus_state SET next_row = next_row + $1 RETURNING next_row - $1`,
@@ -69,14 +70,13 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 	if err != nil {
 		return fmt.Errorf("put content of document %s: %w", id, err)
 	}
-	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // not urgent
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	return nil
 }
 
-// encodeContent encodes what is not stored as it is, and counts the terms. It is the long part, and done before the
-// transaction begins.
+// encodeContent encodes the content and counts its terms. It is the slow part and runs before the transaction.
 func (w *contentWrite) encodeContent() (err error) {
 	if w.sizes, err = store.ToJSON(w.c.Extracted.Sizes); err != nil {
 		return err
@@ -94,11 +94,11 @@ func (w *contentWrite) encodeContent() (err error) {
 	return nil
 }
 
-// checkVersion fails unless the document still wants this version. It locks the document's row until the transaction
-// ends.
+// checkVersion returns an error unless the document still wants this version. It locks the document's row until the
+// transaction ends.
 func (w *contentWrite) checkVersion(t *tx) error { return w.ds.CheckVersion(t, w.id, w.c.SHA256) }
 
-// insertContent stores the content but for its passages and words.
+// insertContent stores the content without its passages and words.
 func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	if w.isLarge() {
 		return w.insertPieces(t)
@@ -110,9 +110,9 @@ func (w *contentWrite) insertContent(t *tx) (content int64, err error) {
 	return content, err
 }
 
-// writeContent writes everything in one transaction: content, words, passages, pages of the index, then what makes it
-// the document's. The document is locked near the end by checkVersion, after the long part, and NextChange in
-// publishContent locks the counter of changes last, so that other writers wait for a moment only.
+// writeContent writes everything in one transaction: content, words, passages, index pages, then the document's
+// reference. checkVersion locks the document after the slow part, and NextChange in publishContent locks the change
+// counter last. So other writers wait only briefly.
 func (w *contentWrite) writeContent(t *tx) error {
 	content, err := w.insertContent(t)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *contentWrite) writeContent(t *tx) error {
 		}, len(w.c.Passages), func(i int) ([]any, error) {
 			p := &w.c.Passages[i]
 			body := ""
-			if !w.isLarge() { // else it is read from the document's text
+			if !w.isLarge() { // large documents read passages from their text
 				body = legibleText(p.Text)
 			}
 			return []any{
@@ -154,8 +154,8 @@ func (w *contentWrite) writeContent(t *tx) error {
 	return w.publishContent(t, content, segment)
 }
 
-// copyWords stores the boxes of words in pieces that are found by their range of the text, so a quote reads one or two
-// of them and not a whole document's.
+// copyWords stores the bounding boxes of words in pieces, indexed by their text range, so a quote reads one or two
+// pieces.
 func (w *contentWrite) copyWords(t *tx, content int64) error {
 	var pieces []corpus.WordPiece
 	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
@@ -171,7 +171,7 @@ func (w *contentWrite) copyWords(t *tx, content int64) error {
 	})
 }
 
-// copyFrom adds n rows to a table. COPY takes a row at a time, so nothing but the row is copied in memory.
+// copyFrom inserts n rows into a table with COPY, which streams one row at a time.
 func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([]any, error)) error {
 	if n == 0 {
 		return nil
@@ -183,8 +183,8 @@ func (t *tx) copyFrom(table string, columns []string, n int, values func(int) ([
 	return err
 }
 
-// publishContent makes the content the locked document's and removes the one it replaces. Readers see the old content
-// until the commit and the new one after it, as each reads in a snapshot of its own.
+// publishContent makes the content the locked document's current one and removes the one it replaces. Readers see
+// the old content until the commit, as each reads in its own snapshot.
 func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {
@@ -208,8 +208,8 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	return w.ds.Serve(t, served, content, w.c)
 }
 
-// removeContents takes contents away with all that was made of them. Numbers of none do nothing. Passages are found by
-// their run of numbers, which the primary key serves.
+// removeContents deletes contents with all dependent rows. Unknown numbers are ignored. Passages are found by their
+// range of numbers, by the primary key.
 func removeContents(t *tx, contents []int64) error {
 	for _, statement := range []string{
 		`DELETE FROM passages USING contents c WHERE c.n = ANY ($1) AND row >= c.first_row
@@ -227,10 +227,10 @@ func removeContents(t *tx, contents []int64) error {
 }
 
 const (
-	// bytes of text, or of 100 for each block, from which content is sent in pieces: a parameter of a statement is
-	// copied several times
+	// Bytes of text, or of 100 for each block, from which content is sent in pieces, as a statement's parameter is
+	// copied several times in memory.
 	largeText     = 768 << 10
-	bytesPerPiece = 2560 // of text: a passage is read from the one or two that hold it
+	bytesPerPiece = 2560 // of text: a passage is in one or two pieces
 	blocksPerPart = 2000
 )
 
@@ -239,15 +239,15 @@ func (w *contentWrite) isLarge() bool {
 	return len(w.c.Extracted.Text) >= largeText || 100*len(w.c.Extracted.Blocks) >= largeText
 }
 
-// insertLarge stores a content whose packed blocks the database puts together of pieces. string_agg joins the pieces
-// inside the database, so the whole is never a parameter of a statement.
+// insertLarge stores a content and assembles its compressed blocks in the database. string_agg joins the pieces, so
+// the whole is never a parameter of a statement.
 const insertLarge = `INSERT INTO contents (document, first_row, passages, lengths, sizes, body, blocks, packed_blocks,
 	sha256, filename, mime, bytes)
 	SELECT n, $2, $3, $4, $5, '', '', (SELECT string_agg(piece, '' ORDER BY place) FROM large_pieces), sha256, filename,
 		mime, bytes FROM documents WHERE id = $1 RETURNING n`
 
-// insertPieces stores a large text and its blocks. The pieces of blocks are in a table of the transaction's own. Pieces
-// are sent by COPY as they are made, so memory holds one at a time.
+// insertPieces stores a large text and its blocks, with the pieces of blocks in a temporary table. COPY streams the
+// pieces, so memory holds one at a time.
 func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	if _, err := t.Exec(`CREATE TEMPORARY TABLE large_pieces (place int, piece bytea) ON COMMIT DROP`); err != nil {
 		return 0, err
@@ -268,7 +268,7 @@ func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err = t.Exec(`DROP TABLE large_pieces`); err != nil { // its room is free before the rest is written
+	if _, err = t.Exec(`DROP TABLE large_pieces`); err != nil { // frees its space before the rest is written
 		return 0, err
 	}
 	at := 0
@@ -285,9 +285,8 @@ func (w *contentWrite) insertPieces(t *tx) (content int64, err error) {
 	})
 }
 
-// copyPieces adds rows to a table as they are made. stop ends the iterator's goroutine if the database breaks off. The
-// iterator is pulled, as pgx asks for row after row. An error of the iterator ends the COPY, and with it the
-// transaction.
+// copyPieces inserts rows into a table with COPY as a stream. pgx pulls row after row from the iterator; stop ends
+// its goroutine after an error. An error of the iterator aborts the COPY, and with it the transaction.
 func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, error]) error {
 	next, stop := iter.Pull2(rows)
 	defer stop()
@@ -301,7 +300,7 @@ func (t *tx) copyPieces(table string, columns []string, rows iter.Seq2[[]any, er
 	return err
 }
 
-// textPieces cuts a text between runes. No piece is empty; an empty text has none.
+// textPieces splits a text between runes into non-empty pieces; an empty text has none.
 func textPieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
@@ -317,7 +316,7 @@ func textPieces(text string) iter.Seq[string] {
 	}
 }
 
-// blockPieces cuts the JSON of blocks, which there is never all of at once. The pieces one after another are one JSON
+// blockPieces encodes blocks as JSON in pieces, which are never all in memory. The concatenated pieces are one JSON
 // array: the first begins with its bracket, each further one with a comma.
 func blockPieces(blocks []corpus.Block) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {

@@ -12,8 +12,8 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// readColumn reads one column of a document's content, which is empty if another one holds it packed. A document
-// without content, or one that the scope does not show, gives an empty text or chat.CodeNotFound by store.ReadPieces.
+// readColumn reads one column of a document's content, plain or from its compressed column. It returns an empty text
+// for a document without content, and chat.CodeNotFound for one outside of the scope (store.ReadPieces).
 func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, packed string) (string, error) {
 	read := func(row scanner) (text string, err error) {
 		var short []byte
@@ -31,8 +31,8 @@ func (ds *Documents) readColumn(ctx context.Context, s chat.Scope, id, name, pac
 	return list[0], nil
 }
 
-// Text returns the canonical text; see corpus.Documents. A text is in one of three forms: as it is, packed as a whole
-// (copied from SQLite), or packed in pieces.
+// Text returns the canonical text; see corpus.Documents. It is stored in one of three formats: plain, compressed as
+// a whole (copied from SQLite), or compressed in pieces.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	text, err := ds.readColumn(ctx, s, id, `body`, `c.packed`)
 	if err != nil || text != "" {
@@ -54,19 +54,19 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 }
 
 const (
-	// partBytes is how much of a text is read at once for a reader who may be slow.
+	// partBytes is the length of a part of a text, for a reader that may be slow.
 	partBytes = 512 << 10
-	// partPieces is how many pieces of a large text that is.
+	// partPieces is the number of pieces in a part of a large text.
 	partPieces = partBytes / bytesPerPiece
-	// copiedPiece is how much text a piece of a copied content has.
+	// copiedPiece is the text length of a piece of a copied content.
 	copiedPiece = 256 << 10
-	// packedPart is how much of such a text is read at once: at least a piece, however little shorter it became.
+	// packedPart is the number of compressed bytes read at once: at least one piece, even if it compressed badly.
 	packedPart = copiedPiece + copiedPiece/8
 )
 
-// TextPart returns a part of the canonical text; see corpus.Documents. A part of a large text begins with the piece at
-// a rune, one of a copied text with the piece at a byte of what is packed, another at a byte of the text. So `at` means
-// something else for each of them, and only Next of the part before may be given.
+// TextPart returns a part of the canonical text; see corpus.Documents. The meaning of `at` depends on the format: a
+// rune of a large text, a compressed byte of a copied text, or a byte of a plain text. So only Next of the previous
+// part is valid.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (corpus.TextPart, error) {
 	read := func(row scanner) (part corpus.TextPart, err error) {
 		var body, packed []byte
@@ -99,7 +99,7 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 	return part, err
 }
 
-// largePart returns a part of a large text that begins with the piece at a rune.
+// largePart returns a part of a large text from the piece at a rune.
 func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
 	var text strings.Builder
 	n := 0
@@ -124,13 +124,13 @@ func (ds *Documents) largePart(ctx context.Context, s chat.Scope, id string, at 
 	return part, nil
 }
 
-// firstPieces unpacks the first piece, and those behind it that are whole and fit into a part. n is how many bytes they
-// take packed. Packed pieces follow each other without a mark between them; where one ends, the next begins.
+// firstPieces decompresses the first piece, and further complete ones that fit into a part. n is their compressed
+// length in bytes. Consecutive pieces have no separator; where one ends, the next begins.
 func firstPieces(packed []byte) (plain []byte, n int, err error) {
 	plain, n, err = pack.First(packed)
 	for err == nil && n < len(packed) && len(plain)+copiedPiece <= partBytes {
 		next, length, err := pack.First(packed[n:])
-		if err != nil { // cut off here: it begins the next part
+		if err != nil { // truncated: it begins the next part
 			break
 		}
 		plain, n = append(plain, next...), n+length
@@ -144,7 +144,7 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 	return blocks, err
 }
 
-// decodeColumn is readColumn for a column of JSON. A document without content leaves into as it is.
+// decodeColumn is readColumn for a column of JSON. A document without content leaves into unchanged.
 func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, packed string, into any) error {
 	text, err := ds.readColumn(ctx, s, id, name, packed)
 	if err != nil || text == "" {
@@ -156,18 +156,18 @@ func (ds *Documents) decodeColumn(ctx context.Context, s chat.Scope, id, name, p
 	return nil
 }
 
-// textColumns are what scanText reads of passages (p). The passages of a large document have no text of their own:
-// theirs stands in the pieces of the document's.
+// textColumns are the columns of passages (p) for scanText. Passages of a large document have no text of their own:
+// it is read from the pieces of the document's text.
 const textColumns = `p.body, p.packed, p.start_off, p.end_off, t.start_off, t.packed`
 
-// ofText joins to passages (p) the pieces that hold their texts (as t), where they have none of their own. It begins
-// with the last piece that starts at or before the passage; rows of passages that have their text join nothing.
+// ofText joins to passages (p) the pieces (t) that contain their text, if they have none of their own. The first is
+// the last piece that starts at or before the passage.
 const ofText = ` LEFT JOIN LATERAL (SELECT min(x.start_off) AS start_off, string_agg(x.packed, '' ORDER BY x.start_off)
 	AS packed FROM texts x WHERE p.body = '' AND p.packed = '' AND p.end_off > p.start_off AND x.content = p.content
 	AND x.start_off < p.end_off AND x.start_off >= (SELECT max(y.start_off) FROM texts y WHERE y.content = p.content
 		AND y.start_off <= p.start_off)) t ON true `
 
-// scanText reads textColumns behind others. Offsets are in runes, and the piece's own first rune is the origin.
+// scanText reads textColumns after other columns. Offsets are in runes, relative to the first rune of the pieces.
 func scanText(row scanner, others ...any) (text string, err error) {
 	var body string
 	var packed, pieces []byte

@@ -18,7 +18,8 @@ import (
 	"github.com/footnote/footnote/sql/pack"
 )
 
-// made are the tables of this schema that are not copied, and why. River's own begin with "river_".
+// made are the tables and columns of this schema that are not copied, with the reason. River's own begin with
+// "river_".
 var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is",
 	"sessions.name":          "made of the id by the database",
 	"commands":               "about runs under way; nothing is under way while data is copied",
@@ -29,17 +30,17 @@ var made = map[string]string{"migrations": "of this schema", "copied": "says how
 	"places.owner":           "about looks under way; nothing is under way while data is copied",
 	"places.lease_until":     "about looks under way"}
 
-// Target is a database that everything is copied into. How far that is stands in its table copied: a row for each
-// table, and one without a name for the whole (key: the source, rows: 1 when it is over). The lock is a session's, so a
-// copy that is killed frees it.
+// Target is a database that everything is copied into. Its table `copied` has the checkpoints: a row for each table,
+// and one without a name for the whole (key: the source, rows: 1 when complete). The lock is session-level, so an
+// interrupted copy frees it.
 type Target struct {
 	db   *DB
-	lock *pgxpool.Conn // holds the lock that keeps others away
+	lock *pgxpool.Conn // holds the lock against concurrent copies
 }
 
 var _ dbcopy.Target = (*Target)(nil)
 
-// OpenTarget opens the database at url for copying, as Open does for use.
+// OpenTarget opens the database at url for copying, like Open.
 func OpenTarget(ctx context.Context, url string, log *slog.Logger) (*Target, error) {
 	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
@@ -56,7 +57,7 @@ func (t *Target) Close() error {
 	return t.db.Close()
 }
 
-// checkWhole fails while something is being copied into the database. Servers call it when they open the database.
+// checkWhole returns an error for an incomplete copy. Servers call it when they open the database.
 func (db *DB) checkWhole(ctx context.Context) error {
 	begun, over, _, err := db.copyState(ctx)
 	if err == nil && begun && !over {
@@ -69,8 +70,7 @@ func (db *DB) checkWhole(ctx context.Context) error {
 	return err
 }
 
-// copyState reads how far a copy into this database is, and from which source. A database that nothing was ever copied
-// into has no such table.
+// copyState reads the state and source of a copy into this database. Without a copy the table does not exist.
 func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, err error) {
 	var there bool
 	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil ||
@@ -85,8 +85,8 @@ func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, e
 	return err == nil, rows == 1, source, err
 }
 
-// Lock keeps other processes that copy away until Close. It fails with chat.CodeConflict if there is one. The
-// connection is kept out of the pool for as long as the lock is held.
+// Lock locks out concurrent copies until Close. It returns chat.CodeConflict if there is one. It holds a connection
+// of the pool meanwhile.
 func (t *Target) Lock(ctx context.Context) (err error) {
 	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
 		return t.db.translateError(ctx, err)
@@ -105,14 +105,14 @@ func (t *Target) Lock(ctx context.Context) (err error) {
 	return nil
 }
 
-// Begin implements dbcopy.Target. Lock comes first. The source is noted before anything is copied, so a copy from
-// another directory can't go on in the same database.
+// Begin implements dbcopy.Target. Lock must be called before. The source is recorded first, so a copy from another
+// directory can't continue in the same database.
 func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
 	begun, over, from, err := t.db.copyState(ctx)
 	if err != nil {
 		return false, err
 	}
-	// Numbers of two sources would mean different things.
+	// Row numbers of two sources are incompatible.
 	if begun && from != source {
 		return false, &chat.Error{
 			Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one",
@@ -134,7 +134,7 @@ func (t *Target) Begin(ctx context.Context, source string) (done bool, err error
 	return false, err
 }
 
-// checkEmpty fails if any table has rows.
+// checkEmpty returns an error if any table has rows.
 func (t *Target) checkEmpty(ctx context.Context) error {
 	for _, table := range dbcopy.Tables() {
 		if table.One {
@@ -152,8 +152,8 @@ func (t *Target) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// Again empties the locked database of what was copied so far. It fails with chat.CodeConflict if it was whole
-// before: then it may be in use.
+// Again deletes an incomplete copy from the locked database. It returns chat.CodeConflict if the copy was complete,
+// since it may be in use.
 func (t *Target) Again(ctx context.Context) error {
 	begun, over, _, err := t.db.copyState(ctx)
 	if err != nil {
@@ -193,8 +193,8 @@ func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row,
 	return key, rows, err
 }
 
-// Put implements dbcopy.Target. The key is written as text in the same transaction as its rows. A table of one row
-// (table.One) is emptied first, as the schema's own step has put a row there.
+// Put implements dbcopy.Target. The checkpoint is stored in the same transaction as its rows. A table with one row
+// (table.One) is emptied first, as a migration created it.
 func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row, last dbcopy.Row) error {
 	key, err := dbcopy.FormatKey(last)
 	if err != nil {
@@ -223,8 +223,7 @@ func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row,
 	})
 }
 
-// Rows implements dbcopy.Target. It reads all rows in no order: the comparison hashes them so that order does not
-// matter.
+// Rows implements dbcopy.Target. Rows are unordered, as the checksum is independent of their order.
 func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.Row) error) error {
 	names := make([]string, len(table.Columns))
 	for i, column := range table.Columns {
@@ -249,10 +248,10 @@ func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.
 	return t.db.translateError(ctx, rows.Err())
 }
 
-// Settle implements dbcopy.Target: numbers go on after the highest. Rows came with their numbers, so the sequences know
-// nothing of them. ANALYZE gives the planner figures of tables that were empty a moment ago.
+// Settle implements dbcopy.Target. It sets the sequences to the highest numbers, since rows were inserted with
+// explicit numbers. ANALYZE updates the planner's statistics of the new tables.
 func (t *Target) Settle(ctx context.Context) error {
-	// Columns that count by themselves are found in the catalogue, so a new table needs no change here.
+	// Identity columns are read from the catalogue, so a new table needs no change here.
 	identities, err := queryList(ctx, t.db, longTime, scanValue[string],
 		`SELECT table_name::text FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
@@ -272,7 +271,7 @@ func (t *Target) Settle(ctx context.Context) error {
 	return err
 }
 
-// End records that the copying is over, and which documents have all their vectors in the vector store already.
+// End marks the copy as complete, and the documents whose vectors are all in the vector store.
 func (t *Target) End(ctx context.Context, semantic []string) error {
 	return t.db.inTx(ctx, contentTime, func(x *tx) error {
 		if _, err := x.Exec(
@@ -285,12 +284,12 @@ func (t *Target) End(ctx context.Context, semantic []string) error {
 	})
 }
 
-// Fit implements dbcopy.Target. It changes nothing of the row that it gets.
+// Fit implements dbcopy.Target. It does not modify row.
 func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	if len(row) != len(table.Columns) {
 		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
 	}
-	// A large text is packed here, as it is by PutContent for new documents.
+	// A large text is compressed here, as in PutContent.
 	if table.Name == "contents" {
 		var err error
 		if row, err = fitContent(table, row); err != nil {
@@ -307,7 +306,7 @@ func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	return fitting, nil
 }
 
-// fitContent packs the text of a large document. It is packed in pieces, as TextPart reads such a text piece by piece.
+// fitContent compresses the text of a large document in pieces, as TextPart reads it.
 func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	place := func(name string) int {
 		return slices.IndexFunc(table.Columns, func(c dbcopy.Column) bool { return c.Name == name })
@@ -330,8 +329,8 @@ func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
 	return row, nil
 }
 
-// fitValue changes a value of the source to what the target's column holds, and refuses what is of another type: a
-// schema that was changed on one side alone fails here.
+// fitValue converts a source's value to the target's column type. A wrong type is an error, which detects a schema
+// that was changed in one database only.
 func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	switch v := value.(type) {
 	case int64:
@@ -363,7 +362,7 @@ func fitValue(kind dbcopy.Kind, value any) (any, error) {
 	return nil, fmt.Errorf("a %T is not what belongs there", value)
 }
 
-// fitJSON makes a text of JSON one that a column of type jsonb takes: without NUL, which SQLite's text may hold.
+// fitJSON normalises JSON for a jsonb column: it removes NUL, which SQLite permits.
 func fitJSON(text string) (string, error) {
 	text = legibleText(text)
 	if !strings.Contains(text, `\u0000`) {
@@ -372,8 +371,7 @@ func fitJSON(text string) (string, error) {
 	return toJSONB(json.RawMessage(text))
 }
 
-// scanRow reads a row of the target with the Go types that Fit gives its values, so that both sides of the comparison
-// are hashed alike.
+// scanRow reads a row of the target with the Go types of Fit, so that both sides have the same checksum.
 func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
 	dest := make([]any, len(table.Columns))
 	for i, column := range table.Columns {

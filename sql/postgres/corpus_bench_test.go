@@ -14,10 +14,10 @@ import (
 	"github.com/footnote/footnote/corpus/corpustest"
 )
 
-// The same questions as in the embedded mode's benchmark.
+// These queries are the same as those of the benchmark for SQLite.
 const (
 	benchDocuments = 2500
-	benchPassages  = 20 // of each
+	benchPassages  = 20 // per document
 )
 
 func benchPut(b *testing.B, ds *Documents, name string) corpus.Document {
@@ -29,7 +29,7 @@ func benchPut(b *testing.B, ds *Documents, name string) corpus.Document {
 	return d
 }
 
-// fill stores the 50,000 passages and returns how long that took without making them up.
+// fill stores the 50,000 passages. It returns the time taken, excluding the time needed to generate them.
 func fill(b *testing.B, db *DB) time.Duration {
 	b.Helper()
 	random, ds := rand.New(rand.NewPCG(1, 2)), db.Documents()
@@ -46,7 +46,7 @@ func fill(b *testing.B, db *DB) time.Duration {
 	return took
 }
 
-// report sorts and shows what a user waits for.
+// report sorts the latencies and reports their percentiles.
 func report(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
@@ -54,18 +54,20 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
 }
 
-// BenchmarkCorpus measures the index over 50,000 passages of 250 words: go test -bench=Corpus -benchtime=1000x -run=^$
+// BenchmarkCorpus measures the index with 50,000 passages of 250 words each. Run it with
+//
+//	go test -bench=Corpus -benchtime=1000x -run=^$
 func BenchmarkCorpus(b *testing.B) {
 	db := openNew(b)
 	took := fill(b, db)
 	lexical, random := db.Lexical(), rand.New(rand.NewPCG(3, 4))
-	words := func(n int) (list []string) { // content words: from common to rare
+	words := func(n int) (list []string) { // content words, from common to rare
 		for range n {
 			list = append(list, benchWord(zipf(random, 40, 50_000)))
 		}
 		return list
 	}
-	question := func() []string { // as above, among the words that every sentence has
+	question := func() []string { // content words mixed with function words
 		list := words(2 + random.IntN(4))
 		for range 5 {
 			list = append(list, benchWord(zipf(random, 1, 40)))

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// dialect is how this database writes what package store leaves open. FOR UPDATE OF names the one table that is locked,
-// as a join's other rows need not be. Lists go in as arrays.
+// dialect is this database's SQL for package store. FOR UPDATE OF locks only the named table of a join. Lists are
+// passed as arrays.
 var dialect = &store.Dialect{
 	Locked:   func(of string) string { return ` FOR UPDATE OF ` + of },
 	Free:     func(of string) string { return ` FOR UPDATE OF ` + of + ` SKIP LOCKED` },
@@ -48,7 +48,7 @@ var dialect = &store.Dialect{
 	Wanted: `unnest($3::text[]) WITH ORDINALITY AS wanted (value, key) JOIN passages p ON p.id = wanted.value
 		JOIN contents c ON c.n = p.content`,
 	Live: ` live `,
-	// A document's present span has the document's number.
+	// A document's current span has the document's number.
 	SelectSpans: `SELECT d.n, d.id, d.user_id, d.namespace, d.deleted_at = 0, coalesce(c.first_row, 0),
 		coalesce(c.lengths, '') FROM documents d LEFT JOIN contents c ON c.n = d.content WHERE d.changed > $1`,
 	SelectUnindexed: `SELECT c.n, d.user_id, d.changed, c.first_row, c.passages FROM unindexed u
@@ -60,23 +60,23 @@ var dialect = &store.Dialect{
 		FROM sessions s `,
 	SetHead: `UPDATE sessions SET head = r.id, turns = r.depth FROM runs r
 		WHERE r.id = $1 AND r.session = sessions.n AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`,
-	// A run whose texts are missing is read too: it is damaged, and not gone.
+	// A damaged run without texts is read as well.
 	SelectRun: `SELECT` + runColumns +
 		`FROM runs r JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `,
 }
 
-// runColumns are what store.ScanRun reads of runs (r), sessions (s) and run_texts (t).
+// runColumns are the columns of runs (r), sessions (s) and run_texts (t) for store.ScanRun.
 const runColumns = ` r.id, s.name, s.user_id, r.parent, t.request, r.status, t.answer, r.created_at, r.ended_at,
 	r.tokens_in, r.tokens_out `
 
-// inScope restricts documents (as d) to those of a scope that are not deleted.
+// inScope restricts documents (d) to undeleted ones in a scope.
 var inScope = dialect.Shown()
 
-// engine is the store.Database of a database. It is how package store sees this package.
+// engine implements store.Database for package store.
 type engine struct{ db *DB }
 
-// patienceOf is how long a statement may take by the care that is asked for. Durable and Bulk mean nothing here:
-// commits wait for the disk unless a statement says otherwise, and there is no one writer.
+// patienceOf returns a statement's timeout. Durable and Bulk have no effect: commits are synchronous by default, and
+// there is no single writer.
 func patienceOf(care store.Care) time.Duration {
 	if care&store.Patient != 0 {
 		return longTime
@@ -105,7 +105,7 @@ func (engine) Spend(t store.Tx, limits chat.Limits, user string, what chat.Resou
 // Violates implements store.Database.
 func (engine) Violates(err error, index string) bool { return violatesConstraint(err, index) }
 
-// statements are store.Statements in transactions of their own. They hold a context, as each is made for one call.
+// statements runs each statement in a separate transaction. It holds a context, as it is made for one call.
 type statements struct {
 	ctx      context.Context
 	db       *DB
@@ -128,8 +128,8 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 	return s.db.queryRow(s.ctx, s.patience, statement, args, dest...)
 }
 
-// Query implements store.Statements. read may be called more than once, if a connection broke before anything had an
-// effect.
+// Query implements store.Statements. read may be called again in a retry, if a connection broke before the statement
+// had an effect.
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
 	args = storableArgs(args)
 	return s.db.withConn(s.ctx, s.patience, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -137,7 +137,7 @@ func (s statements) Query(statement string, args []any, read func(store.Rows) er
 	})
 }
 
-// lendRows runs a query and lends its rows to read. They are closed whatever read does.
+// lendRows runs a query, passes its rows to read and closes them.
 func lendRows(ctx context.Context, q querier, statement string, args []any, read func(store.Rows) error) error {
 	rows, err := q.Query(ctx, statement, args...)
 	if err != nil {
@@ -150,8 +150,8 @@ func lendRows(ctx context.Context, q querier, statement string, args []any, read
 	return rows.Err()
 }
 
-// telling is a statement that also notifies the other replicas once for each row that it changes: they see equal
-// notifications of a transaction as one. It returns as many rows as the statement changes.
+// telling wraps a statement to also notify the other replicas once for each changed row. Equal notifications of a
+// transaction are sent once. The row count is that of the statement.
 func (db *DB) telling(about, statement string, args []any) (string, []any) {
 	n := len(args)
 	return fmt.Sprintf(`WITH changed AS (%s RETURNING 1) SELECT pg_notify($%d, $%d) FROM changed`, statement, n+1, n+2),
@@ -180,8 +180,8 @@ func (t *tx) Query(statement string, args []any, read func(store.Rows) error) er
 	return lendRows(t.ctx, t.pgx, statement, storableArgs(args), read)
 }
 
-// Lock implements store.Tx. The name is hashed to 64 bits, so two names may share a lock, which only costs a wait. The
-// lock ends with the transaction.
+// Lock implements store.Tx with a transaction-level advisory lock. The name is hashed to 64 bits; a collision only
+// costs a wait.
 func (t *tx) Lock(kind, name string) error {
 	_, err := t.Exec(
 		`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1 || ' ' || $2, 0))`, kind, name,

@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Documents is the corpus.Documents of a database. It is safe for concurrent use and lives as long as its DB.
+// Documents is the corpus.Documents of a database. It is safe for concurrent use and valid as long as its DB.
 type Documents struct {
 	*store.Documents
 	db *DB
@@ -21,13 +21,13 @@ type Documents struct {
 
 var _ corpus.Documents = (*Documents)(nil)
 
-// Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
+// Documents returns the store of documents. Share the result: it caches when the index was last swept.
 func (db *DB) Documents() *Documents {
 	return &Documents{store.NewDocuments(engine{db}, dialect), db}
 }
 
-// Purge removes hidden documents for good; see corpus.Documents. Replicas may purge at the same time: each document
-// goes once. A few documents to a transaction, so that locks are short; it ends when fewer than that were left.
+// Purge deletes hidden documents permanently; see corpus.Documents. Replicas may purge concurrently. It deletes in
+// small batches, so that locks are short, and ends with an incomplete batch.
 func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	const some = 20 // documents in one transaction
 	for {
@@ -43,14 +43,14 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 			break
 		}
 	}
-	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // the next purge does
+	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // retried by the next purge
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
 	return nil
 }
 
-// purgeDocuments removes up to limit documents and returns how many there were. SKIP LOCKED lets replicas share the
-// work. What lies outside the database is noted before the rows go, in the same transaction, so that none is forgotten.
+// purgeDocuments deletes up to limit documents and returns their number. SKIP LOCKED lets replicas share the work.
+// Files outside the database are queued for removal in the same transaction, so that none is lost.
 func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	type doomed struct {
 		id      string
@@ -73,7 +73,7 @@ func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	}
 	if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
 		JOIN documents d ON d.n = c.document WHERE d.id = ANY ($1) AND c.sha256 <> d.sha256
-		ON CONFLICT DO NOTHING`, ids); err != nil { // of an older version, which served to the end
+		ON CONFLICT DO NOTHING`, ids); err != nil { // of an older version that was served until now
 		return 0, err
 	}
 	if err := removeContents(t, contents); err != nil {
@@ -95,8 +95,8 @@ func purgeDocuments(t *tx, before int64, limit int) (int, error) {
 	return len(rows), err
 }
 
-// filterDocuments adds what a filter asks for by ids and meta. jsonb compares by value and type. Dates are compared
-// bytewise (COLLATE "C") and by as many digits as the document's has.
+// filterDocuments adds a filter's conditions for IDs and meta. jsonb compares by value and type. Dates are compared
+// bytewise (COLLATE "C"), truncated to the precision of the document's date.
 func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	if len(f.IDs) > 0 {
 		where.Add(`d.id = ANY (?)`, f.IDs)
@@ -117,7 +117,7 @@ func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 		if err != nil {
 			return err
 		}
-		// What is wanted is read once for all documents, not for each.
+		// The wanted values are parsed once, not for each document.
 		where.Add(`(d.meta -> ?::text IN (SELECT jsonb_array_elements(?::jsonb))
 			OR EXISTS (SELECT FROM jsonb_array_elements(
 			CASE jsonb_typeof(d.meta -> ?::text) WHEN 'array' THEN d.meta -> ?::text ELSE '[]' END) e
@@ -136,8 +136,7 @@ func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	return nil
 }
 
-// toJSONB is toJSON for a column of type jsonb, whose strings hold no NUL. UseNumber keeps long numbers as they are
-// written.
+// toJSONB encodes a value for a jsonb column, without NUL in strings. UseNumber preserves long numbers.
 func toJSONB(v any) (string, error) {
 	text, err := store.ToJSON(v)
 	if err != nil || !strings.Contains(text, `\u0000`) {
@@ -152,8 +151,8 @@ func toJSONB(v any) (string, error) {
 	return store.ToJSON(withoutNUL(tree))
 }
 
-// withoutNUL replaces the NULs in a value decoded from JSON, in the names of fields as well: jsonb takes none
-// (PostgreSQL's manual, “JSON Types”).
+// withoutNUL replaces NUL in a decoded JSON value, including field names, since jsonb rejects it (PostgreSQL's
+// manual, “JSON Types”).
 func withoutNUL(v any) any {
 	switch v := v.(type) {
 	case string:

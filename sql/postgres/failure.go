@@ -14,9 +14,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// translateError gives an error of the driver the code and the sentence that people need. It leaves pgx.ErrNoRows,
-// errors that carry a code and the end of the caller's own ctx as they are. Every error of a statement passes through
-// it before it leaves the package.
+// translateError converts a driver's error into a *chat.Error with a user-facing message. pgx.ErrNoRows, errors with
+// a code and the cancelled caller's ctx are returned unchanged. Every error of a statement is translated before it
+// leaves the package.
 func (db *DB) translateError(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -43,8 +43,7 @@ func (db *DB) translateError(ctx context.Context, err error) error {
 	return err
 }
 
-// isConnectionFailure reports whether the connection failed rather than the statement: then the statement may or may
-// not have had an effect.
+// isConnectionFailure reports whether the connection failed instead of the statement, whose effect is then unknown.
 func isConnectionFailure(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -54,10 +53,10 @@ func isConnectionFailure(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
-// serverFailure sorts out what the server itself reports, by the classes of its SQLSTATE. They are in appendix A of
-// PostgreSQL's manual: 53100 disk_full, 53300 too_many_connections, 25006 read_only_sql_transaction, 28 invalid
-// authorization, 3D000 invalid_catalog_name, 42501 insufficient_privilege, 08 connection exceptions, 53 insufficient
-// resources, 57 operator intervention, 58 system errors, 55P03 lock_not_available.
+// serverFailure classifies the server's errors by SQLSTATE. They are in appendix A of PostgreSQL's manual: 53100
+// disk_full, 53300 too_many_connections, 25006 read_only_sql_transaction, 28 invalid authorization, 3D000
+// invalid_catalog_name, 42501 insufficient_privilege, 08 connection exceptions, 53 insufficient resources, 57
+// operator intervention, 58 system errors, 55P03 lock_not_available.
 func serverFailure(e *pgconn.PgError, err error) error {
 	unavailable := func(message, hint string) error {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Hint: hint, Err: err}
@@ -96,10 +95,10 @@ func serverFailure(e *pgconn.PgError, err error) error {
 	return err
 }
 
-// isRetryable reports whether a statement that failed had no effect and may succeed soon: it was never sent, the server
-// undid it as it stopped or broke a deadlock, or is just starting. 40P01 is a deadlock, 40001 a serialization failure,
-// 57P01 an administrator's shutdown, 57P03 a server that can't connect now. An error whose effect is unknown must not
-// be in it.
+// isRetryable reports whether a failed statement had no effect and may be retried: it was never sent, it was rolled
+// back by a shutdown or a deadlock, or the server is starting. 40P01 is a deadlock, 40001 a serialization failure,
+// 57P01 an administrator's shutdown, 57P03 a server that can't accept connections now. An error with an unknown
+// effect must never be retried.
 func isRetryable(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
@@ -112,8 +111,7 @@ func isRetryable(err error) bool {
 	return connecting || pgconn.SafeToRetry(err)
 }
 
-// violatesConstraint reports whether err is about a row that a constraint or unique index forbids. Class 23 are the
-// violations of integrity constraints.
+// violatesConstraint reports whether err is a violation of a constraint or unique index (SQLSTATE class 23).
 func violatesConstraint(err error, constraint string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.ConstraintName == constraint && strings.HasPrefix(e.Code, "23")

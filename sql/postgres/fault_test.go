@@ -77,7 +77,7 @@ func TestAnAppendWaitsForADatabaseThatComesBack(t *testing.T) {
 	select {
 	case err := <-done:
 		t.Fatalf("Append did not wait: %v", err)
-	case <-time.After(50 * time.Millisecond): // whenever it begins, it can only succeed later
+	case <-time.After(50 * time.Millisecond): // Append can only succeed after r.open
 	}
 	r.open()
 	if err := <-done; err != nil {
@@ -105,7 +105,7 @@ func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
 	}
 }
 
-// mark lets every idle connection of db be found by its last statement.
+// mark executes a unique statement on every idle connection of db, so that the connections can be identified by it.
 func mark(t *testing.T, db *DB) string {
 	t.Helper()
 	name := "mark " + chat.NewID()
@@ -326,8 +326,8 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 	}
 }
 
-// After a crash of PostgreSQL, a log may end before events that were appended. Nobody adds to such a log as if they
-// were there.
+// TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt checks appends to a log that a crash of PostgreSQL has
+// truncated. A process that remembers the lost events must not append after them.
 func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -341,7 +341,7 @@ func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 		if chat.CodeOf(err) != chat.CodeConflict {
 			t.Errorf("%T: %v, want %s", p, err, chat.CodeConflict)
 		}
-		db.tails.Store(run.ID, int64(3)) // as it was
+		db.tails.Store(run.ID, int64(3)) // restores the remembered tail
 	}
 	runs, err := db.Chats().TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Minute)},
 		time.Now().Add(time.Hour))
@@ -353,18 +353,18 @@ func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
 	}
 }
 
-// A relay stands between a DB and the server's socket. It can be shut, which breaks every connection and refuses new
-// ones, or stalled, which takes bytes and passes none on.
+// relay is a proxy between a DB and the server's socket. Shutting it breaks every connection and refuses new ones.
+// Stalling it accepts bytes without forwarding them.
 type relay struct {
 	t      *testing.T
-	url    string // through the relay
+	url    string // connects through the relay
 	socket string
 	target string
 
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool
-	stalled  chan struct{} // closed when bytes may pass; nil when they may
+	stalled  chan struct{} // closed when the relay may forward bytes; nil if it is not stalled
 	wg       sync.WaitGroup
 }
 
@@ -464,8 +464,8 @@ func (r *relay) resume() {
 	}
 }
 
-// breaking is what takes away something that an older program, still running beside this one, may use or not know that
-// it must fill.
+// breaking matches statements that are incompatible with an older program still running against the same database.
+// They remove an object, or require a value that the older program does not write.
 var breaking = regexp.MustCompile(
 	`(?is)\bDROP\s+(TABLE|COLUMN|FUNCTION|SCHEMA|VIEW)\b|\bRENAME\b|\bALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE\b|` +
 		`\bSET\s+NOT\s+NULL\b|\bTRUNCATE\b`,
@@ -477,7 +477,7 @@ var (
 	comments    = regexp.MustCompile(`(?m)--.*$`)
 )
 
-// breaks returns what in a step older programs can't live with, or "".
+// breaks returns the part of a migration that is incompatible with older programs, or "" if there is none.
 func breaks(script string) string {
 	script = comments.ReplaceAllString(script, "")
 	if found := breaking.FindString(script); found != "" {
@@ -543,7 +543,7 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	if err := newer.migrateTo(t.Context(), future); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("an additive step", func(t *testing.T) { // the whole contract, by the code that does not know it
+	t.Run("an additive step", func(t *testing.T) { // runs the full contract with code that does not know the step
 		chattest.TestStore(t, func(t *testing.T) chat.Store {
 			url := server.Schema(t)
 			db := openURL(t, url)
@@ -561,7 +561,8 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	}
 }
 
-// contender tells on a channel when it becomes the one, and when it no longer is.
+// contender competes for leadership. It signals on now when it becomes the leader, and on over when it loses
+// leadership.
 func contender(t *testing.T, db *DB, name string) (now, over <-chan struct{}, stop func()) {
 	t.Helper()
 	began, ended := make(chan struct{}, 10), make(chan struct{}, 10)
@@ -612,7 +613,8 @@ func TestOneProcessAtATimeWorksAlone(t *testing.T) {
 	wait(t, atOne, "does the first work again")
 }
 
-// A crash of PostgreSQL takes the last half second back, but never what must not happen twice.
+// TestWhatMustNotBeLostWaitsForTheDisk checks which events wait for the disk. A crash of PostgreSQL may lose the
+// last half second of writes, but never an event that must not be repeated.
 func TestWhatMustNotBeLostWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

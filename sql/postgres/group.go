@@ -10,53 +10,52 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What one statement stores at most.
+// Limits of one batch.
 //
-// They are choices: what comes beyond them goes into the next statement, which begins when this one is done.
+// They are estimates: further appends are in the next batch, which starts after this one.
 const (
 	maxGroup      = 64
 	maxGroupBytes = 1 << 20
 )
 
-// groupPause is from the start of a group of several to that of the next: under load, appends wait so long at most for
-// more to come.
+// groupPause is the interval between the starts of batches with several appends: under load, an append waits at most
+// that long for others.
 //
 // Groups and their notifications are in docs/decisions/replicas.md.
 const groupPause = 18 * time.Millisecond
 
-// A group stores appends to many runs in one statement and one commit. While one is on its way, those that come wait
-// for the next: so a lone append waits for nobody, and the more there are, the less each costs. Its goroutine lives
-// as long as anything waits.
+// A group batches appends to many runs into one statement and one commit. While a batch is written, further appends
+// are queued for the next. So a single append does not wait, and the cost of each falls with their number. Its
+// goroutine runs while the queue is not empty.
 //
-// Without it each event of each run would be a commit of its own, with a round trip of its own.
+// Without it each event of each run would be a separate commit with its own round trip.
 type group struct {
 	mu      sync.Mutex
 	waiting []*pending
-	ended   []string // runs whose ends the other replicas are still to be told of
-	telling bool     // a timer sees to it that they are, should no append come
+	ended   []string // ended runs of which the other replicas were not notified yet
+	telling bool     // a timer will notify them if there is no append
 	busy    bool
 	idle    sync.Cond // signalled when busy ends; its lock is mu
 }
 
-// pending is an append that waits. The fields of its outcome may be read once done is closed. Only the group's
-// goroutine writes the outcome, before it closes done.
+// pending is a queued append. Only the group's goroutine writes the result fields, before it closes done. They may
+// be read afterwards.
 //
-// base is the number of the last event before those that were stored, and at the database's time in microseconds.
+// base is the number of the last event before the stored ones, and at the database's time in microseconds.
 type pending struct {
 	owner, runID string
 	l            *logged
 	done         chan struct{}
 
-	stored   bool // false without err: the run was not to be had, why is for appendAlone to find out
+	stored   bool // false without err: the run was skipped, and appendLogged determines why
 	base, at int64
 	err      error
 }
 
-// appendMany stores the appends of a group: it locks the runs that are to be had, numbers the events, adds them and
-// tells the other replicas. A run whose row another statement holds at this moment, or that is not the owner's to
-// change, is left out. So a group waits for no lock. One message tells of a hundred runs, which is half of what fits
-// into one: each message costs the database and every replica the same. FOR NO KEY UPDATE keeps other appends away and
-// lets foreign keys to the run be checked.
+// appendMany stores a batch of appends: it locks the available runs, numbers the events, inserts them and notifies
+// the other replicas. A run that another statement has locked, or whose lease the owner lost, is skipped, so a batch
+// waits for no lock. One notification has up to a hundred runs, half of its capacity, since each notification has a
+// fixed cost. FOR NO KEY UPDATE locks out other appends and permits foreign key checks.
 const appendMany = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now, set_config('synchronous_commit', 'off', true)),
 	held AS MATERIALIZED (SELECT r.n, w.id, w.more FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[]) AS w
@@ -76,8 +75,8 @@ const appendMany = `
 	SELECT coalesce(run.id, ''), coalesce(run.base, 0), clock.now, messages.n FROM clock CROSS
 	JOIN (SELECT count(*) AS n FROM told) messages LEFT JOIN run ON true`
 
-// appendGrouped stores an append with others. stored is false if the run was not to be had: then nothing was done. The
-// caller may leave; its append stays in the group.
+// appendGrouped queues an append for a batch and waits. stored is false if the run was skipped without changes. If
+// ctx is cancelled, the append stays in the queue.
 func (db *DB) appendGrouped(
 	ctx context.Context, owner, runID string, l *logged,
 ) (base, at int64, stored bool, err error) {
@@ -89,13 +88,13 @@ func (db *DB) appendGrouped(
 	select {
 	case <-p.done:
 		return p.base, p.at, p.stored, p.err
-	case <-ctx.Done(): // it may be stored all the same, as with any statement that is under way
+	case <-ctx.Done(): // it may still be stored, like any statement in progress
 		return 0, 0, false, db.translateError(ctx, ctx.Err())
 	}
 }
 
-// tellEnd lets the other replicas know of an end with the next group, or after groupPause. It is a wake-up only: when
-// it fails, they look by themselves in a while.
+// tellEnd notifies the other replicas of a run's end with the next batch, or after groupPause. The notification is
+// only a wake-up: if it fails, they poll.
 func (db *DB) tellEnd(runID string) {
 	g := &db.group
 	g.mu.Lock()
@@ -114,8 +113,8 @@ func (db *DB) tellEnd(runID string) {
 	})
 }
 
-// startWork begins to work off what waits, if nobody does. The caller holds mu. The goroutine owns itself: it ends when
-// nothing waits, and Close waits for that.
+// startWork starts the group's goroutine unless it runs. The caller holds mu. The goroutine ends when the queue is
+// empty, and Close waits for that.
 func (g *group) startWork(db *DB) {
 	if g.busy {
 		return
@@ -123,7 +122,7 @@ func (g *group) startWork(db *DB) {
 	g.busy = true
 	go func() {
 		for {
-			runtime.Gosched() // whoever is about to append joins
+			runtime.Gosched() // let concurrent appends join the batch
 			batch, ended := g.takeBatch()
 			if len(batch)+len(ended) == 0 {
 				return
@@ -140,8 +139,8 @@ func (g *group) startWork(db *DB) {
 	}()
 }
 
-// takeBatch returns what is to be stored next, of each run one append. Without any the group is idle. A second append
-// to a run waits for the next batch, since the statement numbers each run once.
+// takeBatch returns the next batch, with one append for each run. Without any the group becomes idle. A second
+// append to a run waits for the next batch, since the statement numbers each run once.
 func (g *group) takeBatch() (batch []*pending, ended []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,7 +165,7 @@ func (g *group) takeBatch() (batch []*pending, ended []string) {
 	return batch, ended
 }
 
-// waitIdle returns once all is stored and told.
+// waitIdle waits until all appends are stored and notified.
 func (g *group) waitIdle(db *DB) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -178,10 +177,10 @@ func (g *group) waitIdle(db *DB) {
 	}
 }
 
-// storeBatch works off a batch. A lone append takes the plain statement, which is cheaper. If the database refused the
-// statement as a whole, one of its appends may be to blame, so each caller tries its own again by itself.
+// storeBatch stores a batch. A single append uses the cheaper plain statement. If the database rejected the whole
+// statement, one append may be the cause, so each caller retries its own.
 func (db *DB) storeBatch(batch []*pending, ended []string) {
-	ctx := context.Background() // the callers have their own patience
+	ctx := context.Background() // the callers have their own timeouts
 	switch {
 	case len(batch) == 0:
 		db.sayEnded(ctx, ended)
@@ -191,7 +190,7 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 		p.stored = p.err == nil
 	default:
 		err := db.storeMany(ctx, batch, ended)
-		if _, undone := errors.AsType[*pgconn.PgError](err); undone { // one may be to blame: each is tried by itself
+		if _, undone := errors.AsType[*pgconn.PgError](err); undone { // one may be the cause: each is retried alone
 			err = nil
 			db.sayEnded(ctx, ended)
 		}
@@ -208,8 +207,8 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 	}
 }
 
-// storeMany stores a batch by appendMany and fills in the outcome of each append. Runs that the statement left out stay
-// not stored, and appendLogged tries them alone.
+// storeMany stores a batch with appendMany and sets the result of each append. appendLogged retries skipped runs
+// alone.
 func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) error {
 	byRun := make(map[string]*pending, len(batch))
 	var ids, owners, of, kinds []string
@@ -251,7 +250,7 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 	return nil
 }
 
-// sayEnded tells the other replicas of ends.
+// sayEnded notifies the other replicas of ended runs.
 func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
 	if len(runIDs) == 0 {
 		return

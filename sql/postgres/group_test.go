@@ -22,13 +22,13 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// together appends one event to each run at the same time, in as few groups as there can be, and returns what came of
-// each.
+// together appends one event to each run concurrently, in as few groups as possible. It returns the error of each
+// append.
 func together(t *testing.T, db *DB, owner string, runIDs []string) []error {
 	t.Helper()
 	db.group.waitIdle(db)
 	db.group.mu.Lock()
-	db.group.busy = true // nothing is taken until all wait
+	db.group.busy = true // holds the group until all appends are queued
 	db.group.mu.Unlock()
 	errs := make([]error, len(runIDs))
 	var wg sync.WaitGroup
@@ -144,7 +144,7 @@ func TestMoreEndsThanFitIntoAMessageAreTold(t *testing.T) {
 		want[id] = true
 		db.tellEnd(id)
 	}
-	if err := db.Close(); err != nil { // tells what is still to be told
+	if err := db.Close(); err != nil { // sends the outstanding notifications
 		t.Fatal(err)
 	}
 	for len(want) > 0 {
@@ -250,10 +250,10 @@ func TestWhatIsWrongWithOneRunOfAGroupIsItsOwn(t *testing.T) {
 	}
 }
 
-// patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
+// patience is the timeout for operations that may be slow on a busy machine. No test asserts anything about it.
 const patience = 2 * time.Minute
 
-// listening starts Listen and returns what it hears, once it does.
+// listening starts Listen and returns a channel of the notifications received. It returns once Listen is connected.
 func listening(t *testing.T, db *DB) <-chan string {
 	t.Helper()
 	heard := make(chan string, 1000)
@@ -268,7 +268,7 @@ func listening(t *testing.T, db *DB) <-chan string {
 	return heard
 }
 
-// hear waits until want is heard, and fails the test at anything else.
+// hear waits for the notification want and fails the test on any other.
 func hear(t *testing.T, heard <-chan string, want string) {
 	t.Helper()
 	select {
@@ -312,7 +312,7 @@ func TestEveryAppendIsHeardByTheOtherReplicaOnly(t *testing.T) {
 	mustAppend(t, one, mine.ID, chat.Answer{Markdown: "a"}, chat.RunDone{Status: chat.RunCompleted})
 	hear(t, atTwo, mine.ID)
 	mustAppend(t, two, theirs.ID, chat.AnswerDelta{Text: "b"})
-	hear(t, atOne, theirs.ID) // and nothing of its own before that
+	hear(t, atOne, theirs.ID) // and no notification of its own before it
 	if len(nowhere) > 0 {
 		t.Errorf("another schema heard of %q", <-nowhere)
 	}
@@ -334,12 +334,12 @@ func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
 		}
 	}
 	hear(t, atTwo, store.HeadMoved)
-	hear(t, atOne, store.HeadMoved) // of the other's, and nothing of its own
+	hear(t, atOne, store.HeadMoved) // from the other instance only
 	if err := one.Chats().SetHead(t.Context(), user, first.SessionID, "nobody"); err == nil {
 		t.Error("SetHead to a run that is not there: no error")
 	}
 	mustAppend(t, one, first.ID, chat.AnswerDelta{Text: "a"})
-	hear(t, atTwo, first.ID) // so nothing was told of what did not change
+	hear(t, atTwo, first.ID) // so the failed change sent no notification
 
 	feed := chat.NewFeed(two.Chats())
 	wake, stop := feed.WatchSession(chat.LocalUser, first.SessionID)
@@ -364,7 +364,7 @@ func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 		t.Fatal(err)
 	}
 	hear(t, heard, store.ToLook)
-	if err := one.Chats().Release(t.Context(), "another", run.ID); err != nil { // releases nothing and tells nobody
+	if err := one.Chats().Release(t.Context(), "another", run.ID); err != nil { // releases nothing, notifies nobody
 		t.Fatal(err)
 	}
 	mustAppend(t, one, run.ID, chat.AnswerDelta{Text: "a"})
@@ -451,7 +451,7 @@ func TestAReaderOnOneReplicaFollowsARunOnAnother(t *testing.T) {
 	}
 }
 
-// noting notes how vectors are stored. They are the embedded mode's own.
+// noting is a store of vectors that records how they are stored. It embeds the vectors of the sqlite package.
 type noting struct {
 	*sqlite.Vectors
 	mu   sync.Mutex
@@ -479,7 +479,8 @@ func (n *noting) DeleteVectors(ctx context.Context, id string, keep []string) er
 	return n.Vectors.DeleteVectors(ctx, id, keep)
 }
 
-// A document's first vectors are stored without looking for older ones; those of its next version replace them.
+// TestOnlyTheFirstVectorsOfADocumentAreInserted checks that the first vectors of a document are inserted without
+// looking for older ones. The vectors of the next version must replace them.
 func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -507,7 +508,7 @@ func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 			t.Fatal(err)
 		}
 		tick := time.NewTicker(10 * time.Millisecond)
-		for d.Semantic != corpus.SemanticReady { // the vectors come after the words
+		for d.Semantic != corpus.SemanticReady { // vectors follow the lexical index
 			<-tick.C
 			if d, err = library.Document(t.Context(), chat.Local, d.ID); err != nil {
 				t.Fatal(err)
@@ -523,14 +524,15 @@ func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
 	}
 }
 
-// clock moves the database's clock away from this process's.
+// clock shifts the database's clock relative to that of this process.
 func clock(t *testing.T, db *DB, by time.Duration) {
 	t.Helper()
 	exec(t, db, fmt.Sprintf(`CREATE OR REPLACE FUNCTION now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
 		'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + %d'`, by.Microseconds()))
 }
 
-// However far a replica's clock is off, a lease lasts as long as was asked for, by the clock that all share.
+// TestLeasesAreKeptByTheDatabasesClock checks that a lease lasts as long as requested according to the database's
+// clock. A wrong clock of a replica must not matter.
 func TestLeasesAreKeptByTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {

@@ -9,11 +9,11 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Replicas' clocks differ, so a lease is kept by the database's: what comes from a caller is how far its own clock is
-// from there.
+// Leases follow the database's clock, since those of replicas differ. A caller's time is passed as an offset from
+// its own clock.
 
-// Renew implements chat.Store. It does not wait for the disk: a lease that a crash took back is renewed a moment later
-// or taken over.
+// Renew implements chat.Store. The commit is asynchronous: a renewal lost in a crash is repeated soon, or the run is
+// taken over.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	held, err := queryList(ctx, c.db, longTime, scanValue[string], `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
@@ -36,8 +36,8 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 	return lost, nil
 }
 
-// TakeOver implements chat.Store. A run whose row another statement is changing at this moment waits for the next call.
-// SKIP LOCKED gives each run to one of several replicas that ask at a time.
+// TakeOver implements chat.Store. A run that another statement has locked waits for the next call. SKIP LOCKED gives
+// each run to only one of several concurrent replicas.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) ([]chat.Run, error) {
 	runs, err := queryList(ctx, c.db, longTime, store.ScanRun, `
 		WITH left_behind AS (SELECT n FROM runs WHERE status = 'running' AND lease_until < (SELECT now_micros()) + $1
@@ -50,14 +50,14 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 	if err != nil {
 		return nil, fmt.Errorf("take over runs: %w", err)
 	}
-	for _, run := range runs { // from here on, what is stored counts
+	for _, run := range runs { // from now on the stored log is authoritative
 		c.db.tails.Delete(run.ID)
 	}
 	return runs, nil
 }
 
-// Release implements chat.Store. It does not wait for the disk: a run whose release is lost is taken over when its
-// lease ends.
+// Release implements chat.Store. The commit is asynchronous: a run whose release is lost is taken over when its
+// lease expires.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
 	_, err := c.db.execStatement(ctx, longTime, `
 		WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),

@@ -72,18 +72,18 @@ func passagesOf(t *testing.T, l corpus.Lexical, q corpus.LexicalQuery) (ids []st
 	return ids
 }
 
-// The same collection as in the embedded mode's benchmark.
+// This collection is the same as that of the benchmark for SQLite.
 const (
-	benchWords      = 250 // of each passage
+	benchWords      = 250 // per passage
 	benchVocabulary = 100_000
 )
 
-// zipf returns the rank of a word, from 1: the word of rank r is about r times rarer than the first.
+// zipf returns the rank of a word, starting at 1. The word of rank r is about r times rarer than the first.
 func zipf(random *rand.Rand, from, to float64) int {
 	return int(from * math.Exp(random.Float64()*math.Log(to/from)))
 }
 
-// syllables make words that look like words, so that trigrams are shared as in a language.
+// syllables are combined into artificial words, so that trigrams are shared as in a natural language.
 var syllables = strings.Fields(
 	"ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne " +
 		"ni no nu ra re ri ro ru sa se si so su ta te ti to tu",
@@ -97,7 +97,7 @@ func benchWord(rank int) string {
 	return word.String()
 }
 
-// benchContent is a document's content of Zipf-distributed words.
+// benchContent returns the content of a document, with words drawn from a Zipf distribution.
 func benchContent(random *rand.Rand, d corpus.Document, passages int) corpus.Content {
 	c := corpus.Content{SHA256: d.SHA256}
 	var text strings.Builder

@@ -10,27 +10,27 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// SetLimits implements chat.LimitStore, for the documents of this database as well.
+// SetLimits implements chat.LimitStore; it also applies to the documents of this database.
 func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
 
-// SetLimits implements corpus.Documents, for the chats of this database as well.
+// SetLimits implements corpus.Documents; it also applies to the chats of this database.
 func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
 
-// userLocks let the calls of one user that take turns in the database wait here, where they hold no connection that
-// others need. The zero value is ready.
+// userLocks are mutexes by user. Calls that would wait for each other in the database wait here without holding a
+// connection. The zero value is ready.
 type userLocks struct {
 	mu    sync.Mutex
 	users map[string]*userLock
 }
 
-// userLock is one user's turn. It is a channel of one, so that whoever waits can give up with a context.
+// userLock is a user's mutex. It is a channel, so that a wait can be cancelled.
 type userLock struct {
-	turn    chan struct{} // holds one while somebody has the turn
-	holders int           // those who have or wait for the turn; under userLocks.mu
+	turn    chan struct{} // full while locked
+	holders int           // holder and waiters; under userLocks.mu
 }
 
-// takeTurn waits for a user's turn, until ctx ends. The function gives it back. A user's calls would wait for each
-// other in the database anyway, each holding one of a few connections.
+// takeTurn locks a user's mutex and returns the function to unlock it. It fails when ctx is cancelled. A user's
+// calls would otherwise wait in the database, each holding one of a few connections.
 func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), err error) {
 	l.mu.Lock()
 	lock := l.users[user]
@@ -59,8 +59,8 @@ func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), 
 	}
 }
 
-// spending is a call of the function spend, see migrations/009_schema.sql. The function takes a lock on the user's
-// spendings, counts what each limit's window holds and adds a row if there is room, in one round trip.
+// spending is a call of the SQL function spend, see migrations/009_schema.sql. In one round trip it locks the user's
+// spendings, sums those in each limit's window and adds a row if no limit is exceeded.
 type spending struct {
 	limits  chat.Limits
 	windows []chat.SpendLimit
@@ -69,11 +69,11 @@ type spending struct {
 	n       int64
 }
 
-// callSpend calls the function with a user, what is spent, how much, the limits as three lists, and whether to count.
+// callSpend has as arguments the user, the resource, the amount, the limits as three lists, and whether to count.
 const callSpend = `SELECT spend($1, $2, $3, $4, $5, $6, $7)`
 
-// queryArgs are the arguments of callSpend: the limits as three lists of equal length, in their order. keep says
-// whether to count or only to look.
+// queryArgs returns the arguments of callSpend, with the limits as three lists of equal length. keep is false for a
+// dry run.
 func (s spending) queryArgs(keep bool) []any {
 	things, spans, mosts := []string{}, []int64{}, []int64{}
 	for _, w := range s.windows {
@@ -84,8 +84,8 @@ func (s spending) queryArgs(keep bool) []any {
 	return []any{s.user, string(s.what), s.n, things, spans, mosts, keep}
 }
 
-// readVerdict reads what spend returned. The three numbers: which limit has no room (from 1; 0 is none), when the
-// spending that is in the way happened, and the database's present.
+// readVerdict decodes the result of spend: the exceeded limit (from 1; 0 is none), the time of the oldest relevant
+// spending, and the database's current time.
 func (s spending) readVerdict(result []int64) error {
 	if len(result) != 3 {
 		return fmt.Errorf("spend returned %d numbers", len(result))
@@ -100,7 +100,7 @@ func (s spending) readVerdict(result []int64) error {
 	return s.limits.Over(w.Name, store.TimeOf(result[2]), until)
 }
 
-// countIn counts in a transaction. It keeps the user's other spendings waiting until that ends.
+// countIn counts in a transaction. It locks the user's spendings until the transaction ends.
 func (s spending) countIn(t store.Tx) error {
 	var result []int64
 	if err := t.One(callSpend, s.queryArgs(true), &result); err != nil {
@@ -109,7 +109,7 @@ func (s spending) countIn(t store.Tx) error {
 	return s.readVerdict(result)
 }
 
-// Spend implements chat.LimitStore. It does not wait for the disk.
+// Spend implements chat.LimitStore. The commit is asynchronous.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	s := spending{limits, limits.SpendLimits(what), user, what, n}
@@ -131,8 +131,8 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	return s.readVerdict(result)
 }
 
-// Charge implements chat.LimitStore. What was spent is counted without a look and without a lock. It never refuses:
-// what was used is counted even beyond a limit. Old rows go with the next spend.
+// Charge implements chat.LimitStore. It counts without checking limits and without a lock, even beyond a limit. The
+// next spend deletes old rows.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	if len(c.db.limits.For(user).SpendLimits(what)) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore. It takes no turn: it only looks, and what it finds may be gone a moment later.
+// Room implements chat.LimitStore. It takes no lock: the result may be outdated at once.
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	limits := c.db.limits.For(user)
 	s := spending{limits, limits.SpendLimits(what), user, what, 1}
@@ -160,8 +160,8 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 	return s.readVerdict(result)
 }
 
-// admitRun counts a question and starts its run, unless the user's limits have no room for it. The lock that countIn
-// takes lasts to the commit, so the number of running runs is that which the start makes one more of.
+// admitRun counts a question and starts its run, unless a limit is exceeded. The lock of countIn lasts until the
+// commit, so the number of running runs is exact.
 func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, start func(*tx) error) error {
 	release, err := c.db.takers.takeTurn(ctx, user)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, s
 		chat.ResourceQuestions, 1,
 	}
 	return c.db.inTx(ctx, shortTime, func(t *tx) error {
-		if err := question.countIn(t); err != nil { // from here on no other start of this user is under way
+		if err := question.countIn(t); err != nil { // the lock excludes concurrent starts of this user
 			return err
 		}
 		if most, holds := limits.Of(chat.RunsAtOnce); holds {

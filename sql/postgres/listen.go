@@ -11,22 +11,23 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// All are choices.
+// Intervals; the values are estimates.
 const (
-	listenCheck = 20 * time.Second // of a silent connection; also how long a reader may miss what nobody told
-	listenPause = 3 * time.Second  // at most, between attempts to connect
+	listenCheck = 20 * time.Second // timeout of a silent connection; also the polling interval for missed notifications
+	listenPause = 3 * time.Second  // maximum delay between attempts to connect
 
-	// gatherPause is from one message to the next look for more: under load, a replica wakes less often for what
-	// others do.
+	// gatherPause is the delay after a notification before the next read: under load, notifications are handled in
+	// batches.
 	gatherPause = 10 * time.Millisecond
 )
 
-// Listen calls wake with the id of each run that another replica appends to and with what names no run when it shows
-// another branch of a session, changed with that of each document whose state or progress another records, and look
-// when another wants something of a run or releases one, until ctx ends. It calls all, the first two with "", when some
-// may have been missed: at its start, after its connection broke, and now and then. None must block. While the database
-// is down, Listen keeps trying; it never fails. Notifications are lost while nobody listens, so every new connection
-// begins with a look at everything.
+// Listen receives the other replicas' notifications until ctx is cancelled. It calls wake with the ID of each run
+// with new events, or of a session that shows another branch. It calls changed with the ID of each document with a
+// new state or progress. It calls look when there is a command for a run or a released run. None may block.
+//
+// Notifications may be missed at its start, after its connection broke, and without a connection. So it then calls
+// all three, the first two with "", and also every listenCheck. While the database is down, Listen retries with
+// backoff; it never fails.
 func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(documentID string), look func()) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, listenPause) {
 		began := time.Now()
@@ -48,11 +49,10 @@ func (db *DB) Listen(ctx context.Context, wake func(runID string), changed func(
 	}
 }
 
-// listenOnce does so on one connection until that breaks. Messages that are already in the buffer are passed on before
-// the pause, so that a burst wakes once.
+// listenOnce does so on one connection until it breaks. Buffered notifications are handled before the pause, as one
+// batch.
 //
-// missed stands for everything that nobody told: it is called when listening has begun, and when nothing was heard for
-// long.
+// missed handles notifications that were possibly missed: after LISTEN, and after a long silence.
 func (db *DB) listenOnce(
 	ctx context.Context, wake func(runID string), changed func(documentID string), look func(),
 ) error {
@@ -61,7 +61,7 @@ func (db *DB) listenOnce(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the server notices anyway
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the server detects a closed connection anyway
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{db.channel}.Sanitize()); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (db *DB) listenOnce(
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		// A silent connection may be a dead one, and what nobody told may have been missed.
+		// The connection may be dead, and notifications may have been missed.
 		case errors.Is(err, context.DeadlineExceeded):
 			if err := isAnswering(ctx, conn); err != nil {
 				return err
@@ -95,10 +95,10 @@ func (db *DB) listenOnce(
 	}
 }
 
-// passMessage calls what a message is for. A message of a run names its id; documents and looks begin with the words in
+// passMessage dispatches a notification. Its IDs are those of runs; documents and looks have the prefixes of
 // sql/store/commands.go.
 //
-// One message may be about many runs and documents; their ids are parted by readNotice.
+// One notification may have many IDs, which readNotice separates.
 func (db *DB) passMessage(message string, wake func(runID string), changed func(documentID string), look func()) {
 	for _, id := range db.readNotice(message) {
 		if document, ok := strings.CutPrefix(id, store.OfDocument); ok {
@@ -111,15 +111,14 @@ func (db *DB) passMessage(message string, wake func(runID string), changed func(
 	}
 }
 
-// tellOf lets the other replicas know of a document's change once the transaction commits. A notification of a
-// transaction that is undone is never sent.
+// tellOf notifies the other replicas of a document's change when the transaction commits. A rolled-back transaction
+// sends no notification.
 func (db *DB) tellOf(t *tx, documentID string) error {
 	_, err := t.Exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(store.OfDocument+documentID))
 	return err
 }
 
-// isAnswering asks the server of a connection that has been silent: a machine that vanished closes nothing, and only
-// an unanswered question shows it. The question has shortTime to be answered.
+// isAnswering pings a silent connection, with the timeout shortTime, since a vanished machine does not close it.
 func isAnswering(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()

@@ -13,14 +13,14 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrateTime bounds all steps together, with the wait for other replicas that take them.
+// migrateTime is the timeout for all migrations, including the wait for other replicas.
 const migrateTime = 10 * time.Minute
 
-// migrateTo takes the steps that are missing, all in one transaction, so that a step that fails leaves nothing. An
-// advisory lock, held until that commits, lets replicas take turns. A newer schema is used as it is, as in a rolling
-// upgrade, unless one of its steps says that this program is too old for it: see leastProgram. Each step must leave the
-// version before it working, so that replicas can be replaced one by one. The lock's name has no schema in it: servers
-// of several schemas of one database take turns as well.
+// migrateTo runs the pending migrations in one transaction, so that a failure changes nothing. An advisory lock
+// until the commit serialises replicas. A newer schema is accepted, as in a rolling upgrade, unless one of its
+// migrations excludes this program: see leastProgram. Each migration must be compatible with the previous version of
+// the program, so that replicas can be upgraded one by one. The lock's name omits the schema: servers of several
+// schemas in one database also take turns.
 func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 	err := db.inTx(ctx, migrateTime, func(t *tx) error {
 		if _, err := t.Exec(`SELECT pg_advisory_xact_lock(hashtextextended('footnote migrations', 0))`); err != nil {
@@ -55,13 +55,13 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 		if err != nil {
 			return err
 		}
-		if version == 0 { // the first step adds to River's tables
+		if version == 0 { // the first migration adds to River's tables
 			if err := db.migrateRiver(t); err != nil {
 				return fmt.Errorf("the queue: %w", err)
 			}
 		}
 		for _, step := range left {
-			// without arguments, so that it may hold many statements
+			// Without arguments a script may have several statements.
 			if _, err := t.pgx.Exec(t.ctx, step.Script); err != nil {
 				return fmt.Errorf("%s: %w", step.Name, err)
 			}

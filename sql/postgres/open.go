@@ -1,16 +1,17 @@
-// Package postgres keeps sessions, runs and their logs (Chats), documents with their index of words, and the queue of
-// background work in PostgreSQL 15 or newer, for any number of replicas at once. What one commits, all see; LISTEN only
-// wakes.
+// Package postgres stores sessions, runs and their logs (Chats), documents with their lexical index, and the job
+// queue in PostgreSQL 15 or newer, for several concurrent replicas. Committed data is visible to all replicas;
+// LISTEN only wakes them.
 //
-// Replicas know nothing of each other but what the database has: rows are locked where a rule reads before it writes,
-// leases follow the database's clock (leases.go), and work for one replica at a time holds an advisory lock (alone.go).
-// statement.go runs statements with patience and retries; failure.go says which errors may be tried again. append.go
-// and group.go write logs, listen.go hears of those of others, runs.go starts runs, limits.go counts, content_*.go and
-// documents_*.go keep documents, queue*.go is River with turns, copy*.go receives what `footnote migrate` brings.
-// dialect.go says to package store what this database spells differently.
+// Replicas only communicate through the database. Rows are locked where a rule reads before it writes, leases follow
+// the database's clock (leases.go), and work for one replica at a time holds an advisory lock (alone.go).
 //
-// Nothing may be remembered here that another replica can change, unless a notification or a look takes it back. A
-// statement that is repeated must not act twice.
+// statement.go runs statements with timeouts and retries; failure.go classifies errors for retries. append.go and
+// group.go write logs, listen.go receives notifications, runs.go starts runs, limits.go enforces limits.
+// content_*.go and documents_*.go store documents, queue*.go is River with turns, copy*.go is the target of
+// `footnote migrate`. dialect.go has this database's SQL for package store.
+//
+// A cache here may only hold data that no other replica can change, unless a notification or a poll invalidates it.
+// A retried statement must be idempotent.
 package postgres
 
 import (
@@ -33,50 +34,48 @@ import (
 
 const (
 	oldest       = 15 // version of PostgreSQL
-	defaultConns = 10 // unless the URL says pool_max_conns
-	// for a connection: a new one, one that is tested, or one that others give back
+	defaultConns = 10 // unless the URL sets pool_max_conns
+	// Timeout for a connection: a new one, a tested one, or one from the pool.
 	connectTime = 1500 * time.Millisecond
-	// for what a person waits for: an answer to a request comes within two seconds
+	// Timeout of statements for interactive requests, which are answered within two seconds.
 	shortTime = 1800 * time.Millisecond
-	longTime  = 10 * time.Second // for what a run or a document depends on
+	longTime  = 10 * time.Second // timeout of statements that a run or a document depends on
 )
 
-// DB is a pool of connections to a database. It is safe for concurrent use. Its ports are made from it: Chats and so
-// on. tails is what tells a log that lost its end from one that another replica has (append.go).
+// DB is a connection pool of a database. It is safe for concurrent use, and so are its ports, such as Chats. tails
+// detects a log that lost its last events, as opposed to a run that another replica took over (append.go).
 type DB struct {
 	log      *slog.Logger
 	pool     *pgxpool.Pool
-	instance string // tells this process's notifications from others'
+	instance string // sender ID of this process's notifications
 	channel  string // of the notifications; one for each schema
 	closed   atomic.Bool
-	tails    sync.Map    // how far this process brought the log of each run under way, by id
+	tails    sync.Map    // number of the last event that this process appended to each running run, by ID
 	group    group       // of appends
 	limits   chat.Limits // see chat.LimitStore
 	takers   userLocks
 }
 
-// CheckURL says whether url can be the address of a database, in a sentence that never shows its password. It opens no
-// connection.
+// CheckURL validates a database URL without connecting. Its error never contains the password.
 func CheckURL(url string) error {
 	if !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://") {
 		return errBadURL
 	}
 	if _, err := pgxpool.ParseConfig(url); err != nil {
-		return errBadURL // the cause may quote the URL
+		return errBadURL // the cause may contain the URL
 	}
 	return nil
 }
 
-// errBadURL stands for every mistake in the address, since the driver's own words quote it with its password.
+// errBadURL replaces every parse error of the URL, since the driver's message contains the password.
 var errBadURL = &chat.Error{
 	Code: chat.CodeInvalid, Message: "DATABASE_URL is not a URL like postgres://user:password@host:5432/footnote",
 }
 
-// Open connects to the database at url and brings it up to this version's schema; replicas that start together take
-// turns. ctx bounds the opening only. A database that can't be reached, that lacks a right, that isn't UTF-8, or that a
-// newer version wrote fails with a *chat.Error that says so. The first schema of the connection's search path is used.
-// The encoding must be UTF-8, since texts of any script are
-// stored. A database that `footnote migrate` has begun to fill is refused until that is done.
+// Open connects to the database at url and runs the pending migrations; replicas that start together take turns. ctx
+// applies to Open only. It uses the first schema of the search path. It returns a *chat.Error for a database that is
+// unreachable, lacks a permission, has another encoding than UTF-8, is of an incompatible newer version, or has an
+// incomplete copy of `footnote migrate`.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
@@ -87,19 +86,19 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 		err = postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // what waits is stored even if ctx is over
+		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // stores queued appends in any case
 	}
 	return db, nil
 }
 
-// tellRebuild logs how far the index of words is, at every hundredth document.
+// tellRebuild logs the progress of rebuilding the lexical index, every hundred documents.
 func (db *DB) tellRebuild(done, of int) {
 	if done%100 == 0 {
 		db.log.Info("making the index of words anew", "documents", of, "done", done)
 	}
 }
 
-// openTraced opens a database with a tracer, which tests and benchmarks use to count statements; nil is none.
+// openTraced opens a database with an optional tracer, with which tests and benchmarks count statements.
 func openTraced(ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer) (*DB, error) {
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
@@ -108,8 +107,8 @@ func openTraced(ctx context.Context, url string, log *slog.Logger, tracer pgx.Qu
 	return openAtStep(ctx, url, log, tracer, all)
 }
 
-// openAtStep opens a database and takes those of the schema's steps that are missing. Tests open a database at an
-// earlier step with it.
+// openAtStep opens a database and runs the pending ones of the given migrations. Tests use it to open an earlier
+// schema.
 func openAtStep(
 	ctx context.Context, url string, log *slog.Logger, tracer pgx.QueryTracer, all []migrations.Migration,
 ) (_ *DB, err error) {
@@ -170,8 +169,8 @@ func openAtStep(
 	return db, nil
 }
 
-// Close gives all connections back once what is under way has ended. Whatever is asked later fails with
-// chat.CodeUnavailable. Appends that wait in a group are stored first. It may be called more than once.
+// Close closes all connections after the statements in progress. Later calls return chat.CodeUnavailable. Queued
+// appends are stored first. It is idempotent.
 func (db *DB) Close() error {
 	db.group.waitIdle(db)
 	if !db.closed.Swap(true) {
@@ -180,7 +179,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// Ping reports whether the database answers. It gives up after shortTime.
+// Ping reports whether the database answers, with the timeout shortTime.
 func (db *DB) Ping(ctx context.Context) error {
 	var one int
 	return db.queryRow(ctx, shortTime, `SELECT 1`, nil, &one)

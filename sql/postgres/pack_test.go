@@ -12,8 +12,8 @@ import (
 	"github.com/footnote/footnote/sql/pack"
 )
 
-// Text, blocks and passages of a large document are packed and come back as they were; those of a small one are stored
-// as they are.
+// TestALargeDocumentIsPacked checks that text, blocks and passages of a large document are packed and restored
+// unchanged. Those of a small document must be stored without packing.
 func TestALargeDocumentIsPacked(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -41,7 +41,7 @@ func TestALargeDocumentIsPacked(t *testing.T) {
 		add(0, 1)
 		add(len(runes)-200, len(runes))
 		add(7, 7)
-		for start := 0; start+1500 < len(runes); start += 1501 { // some go over the ends of pieces
+		for start := 0; start+1500 < len(runes); start += 1501 { // some cross a piece boundary
 			add(start, start+1500)
 		}
 		if err := ds.PutContent(t.Context(), d.ID, c); err != nil {

@@ -11,10 +11,11 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
+// Lexical returns the lexical index. Share the result, as it has a cache.
 func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
-// postingStore is the postings.Store of an open database. It adds to store.Index what is one round trip here.
+// postingStore is the postings.Store of a database. It adds to store.Index the statements that need one round trip
+// here.
 type postingStore struct {
 	*store.Index
 	db *DB
@@ -22,12 +23,12 @@ type postingStore struct {
 
 var _ postings.Store = postingStore{}
 
-// newPostingStore makes one; it holds no state of its own.
+// newPostingStore returns a stateless postingStore.
 func (db *DB) newPostingStore() postingStore {
 	return postingStore{store.NewIndex(engine{db}, dialect), db}
 }
 
-// unpackText returns a stored text, which is empty if it is packed.
+// unpackText returns a stored text, plain or compressed.
 func unpackText(body string, packed []byte) (string, error) {
 	if len(packed) == 0 {
 		return body, nil
@@ -36,8 +37,8 @@ func unpackText(body string, packed []byte) (string, error) {
 	return string(plain), err
 }
 
-// Find implements postings.Store. Places go in as two arrays; the lateral join makes one look into the primary key of
-// segment_pages for each of them, from above.
+// Find implements postings.Store. Places are passed as two arrays. The lateral join does one descending lookup in
+// the primary key of segment_pages for each.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	segments, terms := make([]int64, len(places)), make([][]byte, len(places))
 	for i, at := range places {
@@ -65,8 +66,8 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 	return err
 }
 
-// Put implements postings.Store. Pages of one call are in one transaction, so a segment that a crash left has whole
-// batches.
+// Put implements postings.Store. The pages of one call are in one transaction, so a segment after a crash has
+// complete batches.
 func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.Page) error {
 	return s.db.inTx(ctx, contentTime, func(t *tx) error {
 		return putPages(t, segment, func(yield func(postings.Page, error) bool) {
@@ -79,8 +80,7 @@ func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.P
 	})
 }
 
-// putPages sends the pages of a segment as they are made. COPY keeps memory at a page, whatever the size of the
-// segment.
+// putPages streams the pages of a segment with COPY, so memory holds one page, whatever the size of the segment.
 func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error {
 	next, stop := iter.Pull2(pages)
 	defer stop()
@@ -96,12 +96,12 @@ func putPages(t *tx, segment int64, pages iter.Seq2[postings.Page, error]) error
 	return err
 }
 
-// vacuumFrom is after how many dropped pages, of 4 KB, their room is made free at once: autovacuum looks once a
+// vacuumFrom is the number of dropped pages, of 4 KB, from which they are vacuumed at once: autovacuum runs once a
 // minute, and merges write faster.
 const vacuumFrom = 500
 
-// Drop implements postings.Store. A segment that is live stays. VACUUM can't run in a transaction, so it comes after;
-// SKIP_LOCKED lets it pass when another replica is vacuuming already.
+// Drop implements postings.Store. A live segment is not deleted. VACUUM can't run in a transaction, so it follows;
+// SKIP_LOCKED skips it when another replica is vacuuming.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	var pages int64
 	err := s.db.inTx(ctx, contentTime, func(t *tx) error {

@@ -14,62 +14,62 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Queue is the corpus.Queue of a database, kept by River, for any number of replicas. It is safe for concurrent use and
-// lives as long as its DB. River inserts, keeps and cleans jobs; which is next, leases and blame are statements of this
-// package on River's table (docs/decisions/databases.md).
+// Queue is the corpus.Queue of a database, stored by River, for several replicas. It is safe for concurrent use and
+// valid as long as its DB. River inserts, stores and deletes jobs; scheduling, leases and blame are statements of
+// this package on River's table (docs/decisions/databases.md).
 type Queue struct {
 	db    *DB
-	river *river.Client[pgx.Tx] // adds and cancels; Work makes one that works
-	err   error                 // why there is none
+	river *river.Client[pgx.Tx] // inserts and cancels; Work creates one that works
+	err   error                 // error of creating river
 }
 
 var _ corpus.Queue = (*Queue)(nil)
 
-// Queue returns the database's background work.
+// Queue returns the job queue.
 func (db *DB) Queue() *Queue {
 	client, err := river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quietLogger(db.log)})
 	return &Queue{db: db, river: client, err: err}
 }
 
-// jobArgs is a job as River keeps it. Its River queue is its corpus.JobKind. It lies in the database as jsonb, so
-// fields are only added, and old jobs lack them.
+// jobArgs is the payload of a River job. Its River queue is its corpus.JobKind. It is stored as jsonb, so fields are
+// only added, and old jobs lack them.
 type jobArgs struct {
 	Document string `json:"document"`
 	SHA256   string `json:"sha256"`
 	User     string `json:"user"`
 	Turn     int64  `json:"turn"`            // see queue_turns.go
-	Fresh    string `json:"fresh,omitempty"` // life, when a fresh job was added; taken off when a replica is told
-	// Begun is how many attempts have begun and not ended, this one included: takeTurns adds one, ended takes it off.
+	Fresh    string `json:"fresh,omitempty"` // life when a fresh job was added; removed when a replica reads it
+	// Begun counts attempts that started and did not end, including this one: takeTurn increments it, uncountAttempt
+	// decrements it.
 	Begun int `json:"begun,omitempty"`
 	Blame int `json:"blame,omitempty"` // see corpus.Job
-	// Two more are known to statements only: "alone", of a job that is done alone in its process until an attempt
-	// ends, since the last process that worked on it died; and "others", of one at work beside a job of the same
-	// process that was put back.
+	// SQL statements use two more fields. "alone" marks a job whose last process died: it runs alone in its process
+	// until an attempt ends. "others" marks a running job whose process also ran a job that was put back.
 }
 
-// Kind is River's name for the shape of these arguments; it is in the database.
+// Kind returns River's name of this payload type, which is stored in the database.
 func (jobArgs) Kind() string { return "document" }
 
-// attemptOf is what corpus.Job calls so, of a job that River has given out so many times. Attempts that began and did
-// not end are those that a process died in; they do not count.
+// attemptOf returns corpus.Job's Attempt of a job that River has started `taken` times. Attempts in which a process
+// died do not count.
 func (a jobArgs) attemptOf(taken int) int { return taken - max(a.Begun-1, 0) }
 
-// maxTries is as much as the column holds: corpus decides when to give up.
+// maxTries is the column's maximum: corpus decides when to stop retrying.
 const maxTries = 1<<15 - 1
 
-// Enqueue adds a job; see corpus.Queue. One that is at work does not count: it may have read the file before it
-// changed.
+// Enqueue adds a job; see corpus.Queue. A running one does not count as a duplicate, as it may have read the old
+// file.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, waits)
 }
 
-// Ensure adds a job; see corpus.Queue. One that is at work counts too.
+// Ensure adds a job; see corpus.Queue. A running one counts as a duplicate.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, unfinished)
 }
 
-// addJob adds a job unless the same is in one of the states. A lock by the document's id, held to the commit, keeps two
-// from adding the same job. River's unique keys can't do it, as a job may be added while the same is at work.
+// addJob adds a job unless the same is in one of the states. A lock on the document's ID until the commit prevents
+// duplicates. River's unique keys can't do that, as a job may be added while the same is running.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error {
 	if q.err != nil {
 		return fmt.Errorf("enqueue: %w", q.err)
@@ -82,7 +82,7 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error
 		return err
 	}
 	err = q.db.inTx(ctx, shortTime, func(t *tx) error {
-		// so that the statement below sees what another has just added
+		// The lock makes the statement below see other committed jobs.
 		if err := t.Lock("job", args.Document); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error
 		_, err = t.Exec(`UPDATE river_job
 			SET scheduled_at = now(), args = CASE WHEN $2 THEN args || jsonb_build_object('fresh', `+life+`)
 				ELSE args END
-			WHERE id = $1`, made.Job.ID, job.Fresh) // River took this replica's clock
+			WHERE id = $1`, made.Job.ID, job.Fresh) // River used this replica's clock
 		return err
 	})
 	if err != nil {
@@ -108,19 +108,17 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, states string) error
 	return nil
 }
 
-// life is the same until the server starts again or the table is filled anew, as from a backup. Vectors that were
-// stored after a backup was made are still on Milvus when it is brought back: a job that was marked in another life
-// is not fresh.
+// life is a constant until the server restarts or the table is restored from a backup. Vectors that were stored
+// after a backup are still in Milvus after a restore: a job from another life is not fresh.
 const life = `(extract(epoch FROM pg_postmaster_start_time())::text || ' ' || pg_relation_filenode('river_job'))`
 
-// unfinished are the states of jobs that wait or are at work.
+// unfinished are the states of queued and running jobs.
 const unfinished = `('available', 'pending', 'retryable', 'scheduled', 'running')`
 
-// waits are the states of jobs that are not at work.
+// waits are the states of queued jobs.
 const waits = `('available', 'pending', 'retryable', 'scheduled')`
 
-// hasten swaps the turns of two jobs. Both rows are locked before they change, so no other change of turns comes in
-// between.
+// hasten swaps the turns of two jobs. Both rows are locked first, so no concurrent swap interferes.
 const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>'user' AS owner FROM river_job
 		WHERE queue = $1 AND args @> $2::text::jsonb AND state IN ` + waits + ` ORDER BY id DESC LIMIT 1 FOR UPDATE),
 	first AS (SELECT id, (args->>'turn')::bigint AS turn FROM river_job
@@ -130,7 +128,7 @@ const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>
 		to_jsonb(CASE WHEN river_job.id = own.id THEN first.turn ELSE own.turn END))
 	FROM own, first WHERE river_job.id IN (own.id, first.id) AND own.id <> first.id`
 
-// Hasten puts a job first; see corpus.Queue.
+// Hasten makes a job the next one; see corpus.Queue.
 func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
 	of, err := store.ToJSON(map[string]string{"document": legibleText(documentID)})
 	if err != nil {
@@ -146,8 +144,8 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 	return nil
 }
 
-// Cancel ends all jobs of a document; see corpus.Queue. River tells the replica that works on one. Each is a
-// transaction of its own, so a job that is over by now stops none of the others.
+// Cancel cancels all jobs of a document; see corpus.Queue. River notifies the replica that runs one. Each job has a
+// separate transaction, so a finished job does not prevent the cancellation of the others.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	if q.err != nil {
 		return fmt.Errorf("cancel jobs: %w", q.err)
@@ -175,13 +173,13 @@ func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	return nil
 }
 
-// Waiting returns how many jobs wait or are at work; see corpus.Queue.
+// Waiting returns the number of queued and running jobs; see corpus.Queue.
 func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	err = q.db.queryRow(ctx, shortTime, `SELECT count(*) FROM river_job WHERE state IN `+unfinished, nil, &n)
 	return n, err
 }
 
-// removeJobs forgets all jobs of documents. A running one ends by itself when it finds its document gone.
+// removeJobs deletes all jobs of documents. A running one ends when it finds its document deleted.
 func removeJobs(t *tx, documents []string) error {
 	for _, id := range documents {
 		of, err := json.Marshal(map[string]string{"document": id})
@@ -197,11 +195,10 @@ func removeJobs(t *tx, documents []string) error {
 	return nil
 }
 
-// quietLogger leaves out what River says about its daily business.
+// quietLogger drops River's routine log messages.
 func quietLogger(log *slog.Logger) *slog.Logger { return slog.New(quietHandler{log.Handler()}) }
 
-// quietHandler drops what is below a warning. It wraps derived handlers again, so that loggers with attributes stay
-// quiet.
+// quietHandler drops messages below warnings, also for derived loggers with attributes.
 type quietHandler struct{ slog.Handler }
 
 // Enabled implements slog.Handler.

@@ -16,10 +16,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// River gives out jobs in the order they came. Here users take turns instead, as fair.Slots has them. A job's turn
-// orders those of one user: it is one after the user's last, or after the turn that is served now for a user who has
-// none waiting. $1 is the kind, $3 the user. The indexes river_job_turns and
-// river_job_users serve it.
+// nextTurn is the turn of a new job. River schedules jobs in FIFO order; here users take turns, by fair.Slots. The
+// turn orders the jobs of one user: it follows the user's last turn, or the current turn for a user without queued
+// jobs. $1 is the kind, $3 the user. The indexes river_job_turns and river_job_users serve it.
 const nextTurn = `1 + greatest(
 	(SELECT max((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND args->>'user' = $3 AND state IN ` +
 	unfinished + `),
@@ -27,9 +26,9 @@ const nextTurn = `1 + greatest(
 		(SELECT min((args->>'turn')::bigint) FROM river_job WHERE queue = $1 AND state = 'available'
 			AND scheduled_at <= now())), 0)`
 
-// dueUsers returns the users of a kind's jobs whose time has come, $1; while jobs wait that are to be done alone, the
-// user of the first of them. The recursion reads one row of the index river_job_users for each user, however many jobs
-// wait.
+// dueUsers returns the users with due jobs of a kind, $1. While jobs have to run alone, it returns only the user of
+// the first of them. The recursion reads one row of the index river_job_users for each user, independent of the
+// number of jobs.
 const dueUsers = `
 	WITH RECURSIVE suspect AS (SELECT args->>'user' AS id FROM river_job WHERE queue = $1 AND state = 'available'
 			AND scheduled_at <= now() AND args @> '{"alone": true}'
@@ -41,9 +40,9 @@ const dueUsers = `
 			FROM u WHERE u.id IS NOT NULL)
 	SELECT id FROM suspect UNION ALL SELECT id FROM u WHERE id IS NOT NULL AND NOT EXISTS (SELECT FROM suspect)`
 
-// takeTurn moves the first job of a user to work as River's own statement does, and counts that it begins. Jobs that
-// are to be done alone come first, those last that were blamed most: while any waits or is at work here, no other is
-// taken. SKIP LOCKED gives replicas different jobs. $1 is the kind, $2 the user, $3 the replica.
+// takeTurn starts the next job of a user like River's own statement, and increments `begun`. Jobs that have to run
+// alone come first, the least blamed before others. While one is queued or runs here, no other starts. SKIP LOCKED
+// gives replicas different jobs. $1 is the kind, $2 the user, $3 the replica.
 const takeTurn = `
 	WITH here AS (SELECT count(*) AS jobs, count(*) FILTER (WHERE args ? 'alone') AS alone FROM river_job
 		WHERE queue = $1 AND state = 'running' AND attempted_by = ARRAY[$3::text]),
@@ -58,8 +57,7 @@ const takeTurn = `
 		args = args - 'others' || jsonb_build_object('begun', coalesce((args->>'begun')::int, 0) + 1)
 	FROM next WHERE river_job.id = next.id RETURNING river_job.id`
 
-// turnDriver is River's driver but for the order in which it takes jobs. It embeds River's own, so that everything else
-// stays River's.
+// turnDriver is River's driver with another scheduling order. It embeds River's own driver for everything else.
 type turnDriver struct {
 	*riverpgxv5.Driver
 	db    *DB
@@ -74,7 +72,7 @@ type turns struct {
 
 var _ riverdriver.Driver[pgx.Tx] = turnDriver{}
 
-// newTurnDriver makes a driver for one client.
+// newTurnDriver returns a driver for one client.
 func newTurnDriver(db *DB, workers map[corpus.JobKind]corpus.Worker) turnDriver {
 	d := turnDriver{riverpgxv5.New(db.pool), db, make(map[string]*turns, len(workers))}
 	for kind, worker := range workers {
@@ -88,8 +86,8 @@ func (d turnDriver) GetExecutor() riverdriver.Executor {
 	return turnExecutor{d.Driver.GetExecutor(), d}
 }
 
-// leave gives back the slot of a job that has ended. When jobs wait for it, River is asked to fetch at once: by itself
-// it does so only after all of its workers were busy.
+// leave frees the slot of a finished job. If jobs wait for it, River is notified to fetch at once: by default it
+// only does so after all of its workers were busy.
 func (d turnDriver) leave(ctx context.Context, queue, user string) {
 	t := d.turns[queue]
 	t.Leave(user)
@@ -107,21 +105,21 @@ func (d turnDriver) leave(ctx context.Context, queue, user string) {
 	}
 }
 
-// turnExecutor is River's own executor but for JobGetAvailable.
+// turnExecutor is River's executor with another JobGetAvailable.
 type turnExecutor struct {
 	riverdriver.Executor
 	driver turnDriver
 }
 
-// JobGetAvailable implements riverdriver.Executor. Jobs are taken by our statements, one after the other, and the rows
-// then read by River's own, which knows their form.
+// JobGetAvailable implements riverdriver.Executor. This package's statements lock the jobs one by one, and River's
+// own statement then reads and decodes their rows.
 func (e turnExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
 	var taken riverdriver.JobGetAvailableResult
 	slots := e.driver.turns[p.Queue]
 	slots.held.Store(true)
-	var users []string // of the jobs that were taken
+	var users []string // of the started jobs
 	giveBack := func() {
 		for _, user := range users {
 			slots.Leave(user)
@@ -129,7 +127,7 @@ func (e turnExecutor) JobGetAvailable(
 		users = nil
 	}
 	err := e.driver.db.inTx(ctx, longTime, func(t *tx) error {
-		giveBack() // the transaction may run again
+		giveBack() // the transaction may be retried
 		due, err := rowsOf(t.ctx, t.pgx, scanValue[string], dueUsers, []any{p.Queue})
 		if err != nil {
 			return err
@@ -145,7 +143,7 @@ func (e turnExecutor) JobGetAvailable(
 			if err != nil {
 				return err
 			}
-			if ids = append(ids, id...); len(id) == 0 { // no more of this user
+			if ids = append(ids, id...); len(id) == 0 { // no further jobs of this user
 				slots.Leave(user)
 				users = users[:len(users)-1]
 				due = slices.DeleteFunc(due, func(u string) bool { return u == user })

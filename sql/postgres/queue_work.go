@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	riverVersion = 8                   // of River's tables; a newer one needs a step of its own
-	leaseCheck   = corpus.JobLease / 4 // how often leases are prolonged, and those of the dead looked for
-	finishedKept = time.Hour           // jobs that are over
-	stopTime     = 20 * time.Second    // for jobs at work to stop, and to record that
+	riverVersion = 8                   // of River's tables; a newer one needs a migration
+	leaseCheck   = corpus.JobLease / 4 // interval of renewing leases, and of searching expired ones
+	finishedKept = time.Hour           // retention of finished jobs
+	stopTime     = 20 * time.Second    // timeout for running jobs to stop and record their result
 )
 
-// migrateRiver makes River's tables as a part of our step, whose lock lets replicas take turns. River commits them by
-// itself, as one of its steps can't use what another made in the same transaction; steps that are there already are
-// left out.
+// migrateRiver creates River's tables as part of a migration, whose lock serialises replicas. River commits each of
+// its migrations separately, as some depend on committed ones; existing ones are skipped.
 func (db *DB) migrateRiver(t *tx) error {
 	m, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quietLogger(db.log)})
 	if err != nil {
@@ -37,8 +36,8 @@ func (db *DB) migrateRiver(t *tx) error {
 	return err
 }
 
-// Work has jobs done; see corpus.Queue. While the database is down it keeps trying. The client is started with a
-// context that does not end, so that jobs at work can be told to stop and their ends be recorded.
+// Work runs jobs; see corpus.Queue. While the database is down it retries. The client starts with a context that is
+// never cancelled, so that running jobs can be stopped and their results recorded.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	queues := make(map[string]river.QueueConfig, len(workers))
 	for kind, worker := range workers {
@@ -81,17 +80,17 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 // retries is River's retry policy.
 type retries struct{}
 
-// NextRetry says when a job that failed is tried again, by the attempts that ended: those that a process died in don't
-// count.
+// NextRetry returns the time of a failed job's next attempt. The backoff counts completed attempts: those in which a
+// process died are excluded.
 func (retries) NextRetry(job *rivertype.JobRow) time.Time {
 	var args jobArgs
-	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil { // River has read them before
+	if err := json.Unmarshal(job.EncodedArgs, &args); err != nil { // River has decoded them before
 		args = jobArgs{}
 	}
 	return time.Now().Add(corpus.JobBackoff(args.attemptOf(job.Attempt)))
 }
 
-// riverWorker does jobs of all kinds.
+// riverWorker runs jobs of all kinds.
 type riverWorker struct {
 	river.WorkerDefaults[jobArgs]
 	db      *DB
@@ -99,9 +98,9 @@ type riverWorker struct {
 	turns   turnDriver
 }
 
-// Work implements river.Worker. The job's context is not River's: that ends with the client, while a job that was
-// cancelled has to be told apart from a server that stops. What River is told decides what becomes of the row:
-// JobCancel removes it, JobSnooze(0) gives it back without an attempt, an error has it tried again later.
+// Work implements river.Worker. The job has a separate context: River's is cancelled with the client, which differs
+// from a cancelled job. The result decides about the row: JobCancel cancels it, JobSnooze(0) puts it back without
+// counting an attempt, and an error schedules a retry.
 func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	job := corpus.Job{
 		Kind: corpus.JobKind(row.Queue), DocumentID: row.Args.Document, User: row.Args.User, SHA256: row.Args.SHA256,
@@ -128,7 +127,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 		w.uncountAttempt(ctx, row.ID, cause == nil, errors.Is(err, corpus.ErrReaderDied))
 	}
 	switch {
-	// River must be told which end it was: it decides by that what becomes of the row.
+	// The result decides whether River cancels the job, puts it back or retries it.
 	case errors.Is(cause, corpus.ErrCancelled):
 		return river.JobCancel(corpus.ErrCancelled)
 	case err != nil && cause != nil:
@@ -137,9 +136,9 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	return err
 }
 
-// uncountAttempt subtracts an attempt from the count of those that have begun, because the job comes again. byItself
-// says that the attempt was not interrupted, so that the job need not be done alone; died says that the process that
-// read the file was ended.
+// uncountAttempt decrements the count of started attempts of a job that will run again. byItself means that the
+// attempt was not interrupted, so that the job need not run alone. died means that the process that parsed the file
+// was killed.
 func (w *riverWorker) uncountAttempt(ctx context.Context, id int64, byItself, died bool) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 	defer cancel()
@@ -153,7 +152,8 @@ func (w *riverWorker) uncountAttempt(ctx context.Context, id int64, byItself, di
 	}
 }
 
-// tellOnce reports whether nobody was told before that a job is fresh. It tells nobody twice: a failure means no.
+// tellOnce reports whether the job is fresh and this is the first notification of that. On an error it returns
+// false, so there is never a second one.
 func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
 	var is bool
 	err := w.db.queryRow(ctx, longTime,
@@ -163,12 +163,12 @@ func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
 	return err == nil && is
 }
 
-// errLeaseLost stops a job that another replica has by now, or whose lease could not be renewed in its time.
+// errLeaseLost cancels a job that another replica has taken over, or whose lease expired.
 var errLeaseLost = errors.New("another replica took the job over")
 
-// prolongLease keeps a job's lease until ctx ends. River gives up nobody's job before an hour and keeps no leases:
-// attempted_at, which it sets when a job is taken, is ours to renew. While the database is away the lease is taken for
-// held until corpus.JobLease has passed since the last success.
+// prolongLease renews a job's lease until ctx is cancelled. River has no leases and rescues a job only after an
+// hour, so attempted_at, which it sets when a job starts, serves as the lease. While the database is down, the lease
+// is valid until corpus.JobLease after the last renewal.
 func (w *riverWorker) prolongLease(ctx context.Context, id int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
@@ -194,8 +194,8 @@ func (w *riverWorker) prolongLease(ctx context.Context, id int64, attempt int, s
 	}
 }
 
-// rescueDead puts back the jobs of replicas that died, and those that one with a wrong clock put off for longer than a
-// job ever waits, until ctx ends. Every replica does so; the rows are locked, so each job is put back once.
+// rescueDead puts back jobs with an expired lease, and those that a replica with a wrong clock scheduled beyond the
+// maximum backoff, until ctx is cancelled. All replicas run it; row locks ensure that each job is put back once.
 func (q *Queue) rescueDead(ctx context.Context) {
 	tick := time.NewTicker(leaseCheck)
 	defer tick.Stop()
@@ -215,9 +215,9 @@ func (q *Queue) rescueDead(ctx context.Context) {
 	}
 }
 
-// putBack puts back jobs whose lease has ended. Leases of one replica end one after the other: those that are still
-// at work there are marked, so that none of them is blamed when it is the last one. $2 is corpus.ServerBlame, $3 how
-// long a job waits by its blame, $4 the length of that.
+// putBack returns jobs with an expired lease to the queue. The leases of one replica expire one by one, so its other
+// running jobs are marked to keep the last one from being blamed. $2 is corpus.ServerBlame, $3 the delays by blame and
+// $4 their number.
 const putBack = `
 	WITH dead AS (SELECT id, queue, attempted_by FROM river_job WHERE state = 'running'
 		AND attempted_at < now() - make_interval(secs => $1)
@@ -238,7 +238,7 @@ const putBack = `
 			AS wait) AS blamed
 	WHERE job.id = dead.id`
 
-// blameWaits are the seconds of corpus.BlameWait, from a blame of 1.
+// blameWaits are the delays of corpus.BlameWait in seconds, from a blame of 1.
 var blameWaits = func() (waits [corpus.MostBlame]float64) {
 	for i := range waits {
 		waits[i] = corpus.BlameWait(i + 1).Seconds()
@@ -246,7 +246,7 @@ var blameWaits = func() (waits [corpus.MostBlame]float64) {
 	return waits
 }()
 
-// rescueJobs looks once for jobs to put back, and returns how many it found.
+// rescueJobs executes putBack once and returns the number of jobs it requeued.
 func (q *Queue) rescueJobs(ctx context.Context) (n int64, err error) {
 	if n, err = q.db.execStatement(ctx, shortTime, putBack, corpus.JobLease.Seconds(), corpus.ServerBlame,
 		blameWaits[:], corpus.MostBlame); err != nil {
@@ -259,7 +259,7 @@ func (q *Queue) rescueJobs(ctx context.Context) (n int64, err error) {
 	return n + late, err
 }
 
-// isNotFound reports whether a job is not there any more, as River and the driver say it.
+// isNotFound reports whether a job no longer exists, by an error of River or the driver.
 func isNotFound(err error) bool {
 	return errors.Is(err, rivertype.ErrNotFound) || errors.Is(err, pgx.ErrNoRows)
 }

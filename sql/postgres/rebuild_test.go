@@ -30,8 +30,8 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// A database of the version before the first step opens, at two replicas at once, and keeps what it had. Contents that
-// its index does not hold get their postings.
+// TestTheDatabaseOfTheVersionBeforeIsTakenOver opens a database that predates the first migration, on two replicas
+// at once. Its data must be preserved, and contents missing from the index must be indexed.
 func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
@@ -110,7 +110,7 @@ func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	}
 }
 
-// openVersion8 opens an empty database of version 8.
+// openVersion8 opens an empty database with schema version 8.
 func openVersion8(t *testing.T, url string) *DB {
 	t.Helper()
 	script, err := os.ReadFile("testdata/version_8.sql")
@@ -130,7 +130,7 @@ func openVersion8(t *testing.T, url string) *DB {
 	return db
 }
 
-// schemaOf lists columns, indexes, constraints and functions of a database, without the order of columns.
+// schemaOf lists the columns, indexes, constraints and functions of a database, ignoring the order of columns.
 func schemaOf(t *testing.T, db *DB) (list []string) {
 	t.Helper()
 	list, err := queryList(t.Context(), db, longTime, scanValue[string],
@@ -171,7 +171,8 @@ func TestADatabaseOfAnEarlyVersionIsRefused(t *testing.T) {
 	}
 }
 
-// Two replicas take in documents of one user, and merge their segments, at the same time: both find all of them.
+// TestReplicasThatAddTogetherLoseNothing checks two replicas that concurrently add documents of one user and merge
+// their segments. Both must find all documents.
 func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
@@ -272,12 +273,12 @@ func TestAStepThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// server is made by TestMain and only read after.
+// server is set by TestMain and only read afterwards.
 var server *postgrestest.Server
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m, &server)) }
 
-// openNew opens a database in a schema of its own and closes it when the test ends.
+// openNew opens a database in its own schema and closes it when the test ends.
 func openNew(t testing.TB) *DB { return openURL(t, server.Schema(t)) }
 
 func openURL(t testing.TB, url string) *DB {
@@ -335,7 +336,7 @@ func TestReplicasShareALimitToTheLastOne(t *testing.T) {
 	}
 }
 
-// take moves the next job to work as a replica would that dies right after.
+// take marks the next job as running, like a replica that crashes immediately afterwards.
 func take(t *testing.T, db *DB) {
 	t.Helper()
 	exec(
@@ -392,7 +393,7 @@ func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []bool
-	// stopped in the middle, which does not count as an attempt, and done by another replica at last
+	// The job is interrupted twice, which does not count as an attempt. Another replica finally completes it.
 	for round := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := q.Work(ctx, map[corpus.JobKind]corpus.Worker{
@@ -467,7 +468,8 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	}
 }
 
-// A replica whose clock is ahead may put a job off for as long. The others do not wait for that.
+// TestAJobThatAWrongClockPutOffIsDone checks a job that a replica with a fast clock has delayed. Other replicas must
+// run it without waiting.
 func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
@@ -523,7 +525,8 @@ func TestQueue(t *testing.T) {
 
 type mortal struct{ *Queue }
 
-// TakeAndDie implements corpustest.Mortal: the jobs' leases end, one after the other, and what lives puts them back.
+// TakeAndDie implements corpustest.Mortal. The leases of the jobs expire one by one, and the rescue of a live
+// replica returns them to the queue.
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
 	driver := newTurnDriver(q.db, map[corpus.JobKind]corpus.Worker{kind: {Jobs: jobs}})
@@ -629,7 +632,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 		(store.KeyLifetime + time.Minute).Microseconds()); err != nil {
 		t.Fatal(err)
 	}
-	start() // still finds it, and purges it
+	start() // still finds the key, then purges it
 	if !start() {
 		t.Error("a key of yesterday is still known")
 	}
@@ -644,8 +647,8 @@ func TestPlaces(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) placestore.Store { return openNew(t).Places() })
 }
 
-// Whoever adds a table or a column decides whether 'footnote migrate' fills it: in dbcopy.Tables, or in made with the
-// reason.
+// TestEveryTableAndColumnIsFilledOrMadeForAReason checks that 'footnote migrate' covers the whole schema. A new
+// table or column must be listed in dbcopy.Tables, or in made with a reason.
 func TestEveryTableAndColumnIsFilledOrMadeForAReason(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)

@@ -13,10 +13,10 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// startRun is all of StartRun in one statement. The session's row is made or changed first: that keeps other starts in
-// the session waiting, and nothing comes back of it if the session is hidden or the sibling is not in it. Two starts
-// that make sessions of one name at the same moment can both choose the name itself as the id, which breaks
-// sessionIDOnce. In one statement a start costs one round trip and one commit.
+// startRun does all of StartRun in one statement, so with one round trip and one commit. It first inserts or updates
+// the session's row, which locks out other starts in the session. It returns no row if the session is hidden or the
+// sibling is not in it. Two concurrent starts that create sessions of one name may choose the same ID, which
+// violates sessionIDOnce.
 const startRun = `
 	WITH clock AS MATERIALIZED (SELECT now_micros() AS now),
 	sibling AS (SELECT r.parent, r.depth, s.name AS session, s.user_id FROM runs r JOIN sessions s ON s.n = r.session
@@ -38,12 +38,12 @@ const startRun = `
 		SELECT $2, $11::bytea, $12, run.n, clock.now FROM run, clock WHERE $11::bytea IS NOT NULL)
 	SELECT clock.now, session.parent FROM session, clock`
 
-// sessionIDOnce is the constraint that keeps the ids of sessions apart.
+// sessionIDOnce is the unique constraint on session IDs.
 const sessionIDOnce = "sessions_id_key"
 
-// StartRun implements chat.Store. The key is looked at only when something was in the way: usually it is new, and its
-// unique constraint notices when it is not. A limit that was reached is looked at too, since a repeated request must
-// get its run although there is no room for another.
+// StartRun implements chat.Store. The idempotency key is only looked up after a failure: usually it is new, and
+// otherwise its unique constraint fails. It is also looked up after an exceeded limit, since a retried request must
+// return its run.
 func (c *Chats) StartRun(
 	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
 ) (run chat.Run, fresh bool, err error) {
@@ -54,7 +54,7 @@ func (c *Chats) StartRun(
 	run, req = start.Run, start.Run.Request
 	key, args := startArgs(start, lease)
 	var now int64
-	// A second try finds the session that the other start made.
+	// A retry finds the session of the concurrent start.
 	for range attempts {
 		if limits := c.db.limits.For(user); limits == nil {
 			err = c.db.queryRow(ctx, shortTime, startRun, args, &now, &run.ParentID)
@@ -63,7 +63,7 @@ func (c *Chats) StartRun(
 				ctx, limits, user, func(t *tx) error { return t.One(startRun, args, &now, &run.ParentID) },
 			)
 		}
-		if !violatesConstraint(err, sessionIDOnce) { // else the session that was in the way is there by now
+		if !violatesConstraint(err, sessionIDOnce) { // else retry with the session of the concurrent start
 			break
 		}
 	}
@@ -88,11 +88,11 @@ func (c *Chats) StartRun(
 	return run, true, nil
 }
 
-// startArgs are the arguments of startRun, and the key among them; nil for none.
+// startArgs returns the arguments of startRun, and the idempotency key among them; nil without one.
 func startArgs(start chat.Start, lease chat.Lease) (key []byte, args []any) {
 	run, req := start.Run, start.Run.Request
 	if start.Key != "" {
-		key = []byte(start.Key) // none is NULL
+		key = []byte(start.Key) // an empty key is NULL
 	}
 	title, charged := chat.TitleOf(req.Message), ""
 	if run.User != chat.LocalUser {
@@ -103,7 +103,7 @@ func startArgs(start chat.Start, lease chat.Lease) (key []byte, args []any) {
 		start.Digest[:], charged}
 }
 
-// CheckWrites implements chat.Store. The error undoes the transaction, so nothing is kept and nobody is told.
+// CheckWrites implements chat.Store. The error rolls the transaction back, so nothing is stored or notified.
 func (c *Chats) CheckWrites(ctx context.Context) error {
 	asked, first, err := chat.Trial()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Every question pays for these: a second statement, or a transaction around one, is felt by all replicas at once.
+// TestWhatEachRunNeedsIsOneStatement checks that each of these operations is a single statement. Every question
+// executes them, so an additional statement or a transaction slows down all replicas.
 func TestWhatEachRunNeedsIsOneStatement(t *testing.T) {
 	t.Parallel()
 	count := &tally{}

@@ -12,10 +12,10 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-const attempts = 3 // of a statement that had no effect, without a pause
+const attempts = 3 // of a statement without effect, without a delay
 
-// storableArgs makes strings fit to be sent: the database's text holds no NUL and nothing but UTF-8. So an id that
-// can't be is simply not found, and hostile text can't break a statement. args is changed in place.
+// storableArgs normalises strings for the database, whose text has no NUL and only valid UTF-8. So an invalid ID is
+// simply not found, and hostile text can't break a statement. It modifies args.
 func storableArgs(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -32,7 +32,7 @@ func storableArgs(args []any) []any {
 	return args
 }
 
-// U+FFFD is Unicode's sign for what could not be read.
+// legibleText replaces NUL and invalid UTF-8 by U+FFFD, Unicode's replacement character.
 func legibleText(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
 		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
@@ -40,7 +40,7 @@ func legibleText(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// legibleScope is a scope as the database has its names.
+// legibleScope returns a scope with names as the database stores them.
 func legibleScope(s chat.Scope) chat.Scope {
 	names := make([]string, len(s.Namespaces))
 	for i, name := range s.Namespaces {
@@ -49,9 +49,9 @@ func legibleScope(s chat.Scope) chat.Scope {
 	return chat.Scope{User: legibleText(s.User), Namespaces: names}
 }
 
-// withConn lends a connection to fn, which may run again if it had no effect. patience bounds all of it: what a person
-// waits for fails soon while the database is down, runs and documents wait for it to come back. The connection is a new
-// one at each attempt, as the one before may be broken.
+// withConn calls fn with a connection, and retries it if it had no effect. patience is the timeout for all attempts:
+// interactive requests fail soon while the database is down, runs and documents wait for it. Each attempt has a new
+// connection, as the previous one may be broken.
 func (db *DB) withConn(
 	ctx context.Context, patience time.Duration, fn func(ctx context.Context, c *pgxpool.Conn) error,
 ) error {
@@ -66,7 +66,7 @@ func (db *DB) withConn(
 	}
 }
 
-// pauseRetry waits before another attempt, the longer the more there were. It returns false if ctx ends first.
+// pauseRetry waits before a retry, with backoff. It returns false if ctx is cancelled first.
 func pauseRetry(ctx context.Context, attempt int) bool {
 	if attempt < attempts {
 		return ctx.Err() == nil
@@ -81,7 +81,8 @@ func pauseRetry(ctx context.Context, attempt int) bool {
 	}
 }
 
-// Waiting for a free one has a bound of its own, so a pool that is used up fails sooner than the patience.
+// borrowConn calls fn with a connection of the pool. Waiting for a free one has a separate timeout, so an exhausted
+// pool fails sooner.
 func (db *DB) borrowConn(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	waiting, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -93,7 +94,7 @@ func (db *DB) borrowConn(ctx context.Context, fn func(ctx context.Context, c *pg
 	return fn(ctx, c)
 }
 
-// execStatement runs one statement and returns the number of rows it changed.
+// execStatement runs one statement and returns the number of changed rows.
 func (db *DB) execStatement(
 	ctx context.Context, patience time.Duration, statement string, args ...any,
 ) (n int64, err error) {
@@ -106,7 +107,7 @@ func (db *DB) execStatement(
 	return n, err
 }
 
-// queryRow reads one row into dest. It fails with pgx.ErrNoRows if there is none.
+// queryRow reads one row into dest. It returns pgx.ErrNoRows without one.
 func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement string, args []any, dest ...any) error {
 	args = storableArgs(args)
 	return db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -114,10 +115,10 @@ func (db *DB) queryRow(ctx context.Context, patience time.Duration, statement st
 	})
 }
 
-// scanner is a row that can be read.
+// scanner is a row that can be scanned.
 type scanner = store.Row
 
-// queryList makes a list of the rows that a statement returns.
+// queryList returns the decoded rows of a query.
 func queryList[T any](
 	ctx context.Context, db *DB, patience time.Duration, read func(scanner) (T, error), statement string, args ...any,
 ) (list []T, err error) {
@@ -129,12 +130,12 @@ func queryList[T any](
 	return list, err
 }
 
-// querier is what a query needs: a connection or a transaction.
+// querier is a connection or a transaction.
 type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
-// rowsOf reads all rows of a query on a connection or in a transaction. It is queryList without patience and retries.
+// rowsOf returns the decoded rows of a query on a connection or in a transaction, without timeout and retries.
 func rowsOf[T any](
 	ctx context.Context, q querier, read func(scanner) (T, error), statement string, args []any,
 ) (list []T, err error) {
@@ -153,15 +154,15 @@ func rowsOf[T any](
 	return list, rows.Err()
 }
 
-// A tx is an open transaction. It must not be kept beyond the function it was given to.
+// A tx is an open transaction. It is only valid in the function that it was passed to.
 type tx struct {
 	ctx context.Context
 	pgx pgx.Tx
 	db  *DB
 }
 
-// inTx runs fn in a transaction, again if a deadlock undid it; what fn captured must bear that. An error of fn undoes
-// everything and is returned as it is.
+// inTx runs fn in a transaction and retries it after a deadlock, so fn must be repeatable. An error of fn rolls back
+// and is returned unchanged.
 func (db *DB) inTx(ctx context.Context, patience time.Duration, fn func(*tx) error) error {
 	return db.withConn(ctx, patience, func(ctx context.Context, c *pgxpool.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error { return fn(&tx{ctx, t, db}) })

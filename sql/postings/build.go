@@ -12,47 +12,47 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// maxOpen bounds the memory of a Builder's terms while they are being counted, in bytes. A document with more different
-// words is sorted in runs, which are merged when its pages are made (an external merge sort whose runs stay in memory,
-// in the form of pages).
+// maxOpen limits the memory in bytes of a Builder's terms while they are counted. A document with more distinct
+// terms is sorted in runs, which are merged when its pages are encoded (an external merge sort, with runs encoded in
+// memory).
 const maxOpen = 24 << 20
 
-// termCost is about what a term takes in a Builder beside its own bytes. It counts the struct openTerm, the entry of
-// the map and what a list takes when it begins to grow.
+// termCost is the estimated memory of a term in a Builder beside its own bytes: the struct openTerm, the map entry
+// and an initial list.
 const termCost = 128
 
-// A Builder makes the segment of one document. What it has counted it keeps in the form of pages, in less memory than
-// the text takes. It is not safe for concurrent use.
+// A Builder builds the segment of one document. It stores counted terms as encoded pages, in less memory than the
+// text. It is not safe for concurrent use.
 type Builder struct {
 	rows   RowRange
-	places map[string]int // in open
+	places map[string]int // indexes into open
 	open   []openTerm
 	size   int
-	runs   [][]byte // sorted entries, each run over later rows than the one before
+	runs   [][]byte // sorted entries, each run over later rows than the previous one
 	firsts [][]byte // the first term of each
 }
 
-// openTerm is a term that more passages may hold. The last one's weight still grows. The last passage is kept apart
-// because a term may occur in it again.
+// openTerm is a term that is still being counted. Its last passage is separate, because the term may occur in it
+// again.
 type openTerm struct {
 	term   string
-	list   []byte // but for the last passage
+	list   []byte // without the last passage
 	before uint32 // the last row in list
 	count  int
 	last   bm25.Scored
 	inBody bool
 }
 
-// NewBuilder returns a Builder for rows from first on. The rows are those that the store gave out for the document.
+// NewBuilder returns a Builder for rows starting at first, which the store allocated for the document.
 func NewBuilder(first uint32) *Builder {
 	return &Builder{rows: RowRange{First: first}, places: make(map[string]int)}
 }
 
-// Passages returns how many passages were added.
+// Passages returns the number of added passages.
 func (b *Builder) Passages() int { return int(b.rows.Count) }
 
-// Add counts the terms of the next passage and returns how many there are, each time it occurs. The number is the
-// passage's length for BM25, with the title's terms.
+// Add counts the terms of the next passage and returns their number, including repetitions and the title. That is
+// the passage's length for BM25.
 func (b *Builder) Add(terms corpus.Terms) (n int) {
 	row := b.rows.First + b.rows.Count
 	b.rows.Count++
@@ -70,7 +70,8 @@ func (b *Builder) Add(terms corpus.Terms) (n int) {
 	return n
 }
 
-// The clone matters: the term is a slice of the passage's text, and the map would keep all of that text alive.
+// countTerm counts one occurrence of a term. The term is cloned, since it is a slice of the passage's text and would
+// keep that text in memory.
 func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool) {
 	if term = Fold(term); term == "" {
 		return
@@ -78,7 +79,7 @@ func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool
 	place, known := b.places[term]
 	if !known {
 		place = len(b.open)
-		term = strings.Clone(term) // not all of the passage
+		term = strings.Clone(term) // do not keep the passage in memory
 		b.places[term] = place
 		b.open = append(b.open, openTerm{term: term, before: b.rows.First, count: 1, last: bm25.Scored{Row: row}})
 		b.size += termCost + len(term)
@@ -95,8 +96,8 @@ func (b *Builder) countTerm(row uint32, term string, weight float32, inBody bool
 	t.inBody = t.inBody || inBody
 }
 
-// sortOpen turns what is open into a run. Each run covers later rows than those before it, so merging puts their lists
-// one behind the other.
+// sortOpen encodes the open terms as a sorted run. Each run covers later rows than earlier ones, so a merge
+// concatenates their lists.
 func (b *Builder) sortOpen() {
 	if len(b.open) == 0 {
 		return
@@ -120,11 +121,11 @@ func (b *Builder) sortOpen() {
 	b.open, b.size = b.open[:0], 0
 }
 
-// errStopped ends the merge when whoever ranges over the pages has enough. It never leaves Pages.
+// errStopped ends the merge when the consumer of the pages stops. Pages never returns it.
 var errStopped = errors.New("no more pages are wanted")
 
-// Pages yields the pages of the segment, in order. It may be ranged over again; nothing is added after that. Breaking
-// off the range is no error.
+// Pages yields the pages of the segment, in order. It may be iterated again; nothing may be added after it. Stopping
+// the iteration is no error.
 func (b *Builder) Pages() iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		b.sortOpen()

@@ -2,19 +2,19 @@ package postings
 
 import "sync"
 
-// entryCost is about what an entry of a cache takes beside its passages, in passages of 8 bytes. It is an estimate of a
-// map's entry and a slice's header: 128 bytes.
+// entryCost is the estimated overhead of a cache entry, in passages of 8 bytes: 128 bytes for a map entry and a
+// slice header.
 const entryCost = 16
 
-// A cache keeps values that never change. When it is full it is emptied and begins again. It is safe for concurrent
-// use. Emptying it whole needs no order of use, which would have to be written at each reading.
+// A cache holds immutable values. When full, it is cleared, which needs no LRU list to update at each read. It is
+// safe for concurrent use.
 type cache[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]V
 	size   int // in passages
 }
 
-// get returns the value of a key. Nothing is noted about its use.
+// get returns the value of a key. It records no usage.
 func (c *cache[K, V]) get(key K) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -22,8 +22,8 @@ func (c *cache[K, V]) get(key K) (v V, ok bool) {
 	return v, ok
 }
 
-// keep adds a value with n passages; most is how many there may be in all. A value of more than an eighth of the cache
-// is not kept, as it would push out everything else again and again.
+// keep adds a value with n passages to the cache; most is its capacity. A value larger than an eighth of the cache
+// is not cached, as it would evict everything else.
 func (c *cache[K, V]) keep(key K, v V, n, most int) {
 	if n += entryCost; n > most/8 {
 		return

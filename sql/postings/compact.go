@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// segments of a tier that are merged into one; a tier's segments are four times as large as those of the one
-	// below
+	// Segments of a tier that are merged into one; a tier's segments are four times as large as those of the tier
+	// below.
 	fanIn     = 4
-	deadShare = 4  // a segment is written anew when one of 4 of its passages is gone
-	pagesRead = 64 // at once
+	deadShare = 4  // a segment is rewritten when one of 4 of its passages was removed
+	pagesRead = 64 // in one batch
 	maxPut    = 512 << 10
 )
 
-// Compact merges an owner's segments where there are enough of one size, so that n passages are in O(log n) segments
-// and each is written O(log n) times. With removals it also writes segments anew of which a large share is gone.
-// Several calls may run at once: one of them wins. A call may be interrupted: no reader sees a half-written segment.
-// Tiers by size are the size-tiered merging of the LSM-tree; with four to one, a passage is written once for each power
-// of four that the segment grows by.
+// Compact merges an owner's segments when there are enough of one tier. So n passages are in O(log n) segments, and
+// each is written O(log n) times. With removals it also rewrites segments with a large share of removed passages.
+//
+// Concurrent calls are safe: one of them wins. A call may be interrupted, as readers never see an incomplete
+// segment. It is the size-tiered compaction of an LSM-tree: with a fan-in of four, a passage is written once for
+// each power of four that the segment grows by.
 func Compact(ctx context.Context, store Store, owner string, removals bool) error {
 	for {
 		segments, err := store.Segments(ctx, owner)
@@ -40,14 +41,14 @@ func Compact(ctx context.Context, store Store, owner string, removals bool) erro
 			return nil
 		}
 		ok, err := mergeSegments(ctx, store, owner, chosen)
-		if err != nil || !ok { // another process is at it
+		if err != nil || !ok { // another process compacts
 			return err
 		}
 	}
 }
 
-// Sweep removes what crashes left behind and lets go of what was removed, of all owners. It reads the rows of every
-// segment and is for the purge, not for a search.
+// Sweep deletes unfinished segments of crashed processes and compacts removed passages, for all owners. It reads the
+// rows of every segment, so it belongs to the purge, not to a search.
 func Sweep(ctx context.Context, store Store) error {
 	left, err := store.Unfinished(ctx)
 	if err != nil {
@@ -70,8 +71,8 @@ func Sweep(ctx context.Context, store Store) error {
 	return nil
 }
 
-// crowdedTier returns the segments of the lowest tier that has enough to be merged. A tier is the number of passages to
-// the base four, so segments of 4 to 15 passages are in one and those of 16 to 63 in the next.
+// crowdedTier returns the segments of the lowest tier with enough to merge. A tier is the logarithm of the number of
+// passages to base four: segments of 4 to 15 passages are in one, those of 16 to 63 in the next.
 func crowdedTier(segments []Segment) []Segment {
 	tiers := make([][]Segment, bits.UintSize)
 	for _, s := range segments {
@@ -85,8 +86,8 @@ func crowdedTier(segments []Segment) []Segment {
 	return tiers[i]
 }
 
-// mostlyGone returns a segment that holds much of what was removed, nil if none does. Until then the words of what was
-// removed may still be in the file (docs/decisions/search.md).
+// mostlyGone returns a segment with a large share of removed passages, or nil. Until it is rewritten, removed terms
+// may still be in the file (docs/decisions/search.md).
 func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment, error) {
 	for _, s := range segments {
 		_, left, err := rowsLeft(ctx, store, s)
@@ -100,8 +101,8 @@ func mostlyGone(ctx context.Context, store Store, segments []Segment) ([]Segment
 	return nil, nil
 }
 
-// rowsLeft returns a segment's rows, and those of them that were not removed. The database knows which contents are
-// there; the segment's first page knows which rows it was made of.
+// rowsLeft returns all rows of a segment, and the remaining ones. The segment's first page has its rows; the
+// database has the existing contents.
 func rowsLeft(ctx context.Context, store Store, s Segment) (all, left []RowRange, err error) {
 	first, err := store.Pages(ctx, s.Number, []byte{}, lastKey, 1)
 	if err != nil {
@@ -128,7 +129,7 @@ func countRows(runs []RowRange) (n int) {
 	return n
 }
 
-// commonRows returns the rows in both, ascending as they are.
+// commonRows returns the intersection of two ascending lists.
 func commonRows(a, b []RowRange) (both []RowRange) {
 	for len(a) > 0 && len(b) > 0 {
 		first, end := max(a[0].First, b[0].First), min(a[0].First+a[0].Count, b[0].First+b[0].Count)
@@ -144,7 +145,7 @@ func commonRows(a, b []RowRange) (both []RowRange) {
 	return both
 }
 
-// joinRun appends a run, to the last one if it follows it at once.
+// joinRun appends a run, or extends the last one if it is adjacent.
 func joinRun(runs []RowRange, r RowRange) []RowRange {
 	if n := len(runs); n > 0 && runs[n-1].First+runs[n-1].Count == r.First {
 		runs[n-1].Count += r.Count
@@ -153,11 +154,12 @@ func joinRun(runs []RowRange, r RowRange) []RowRange {
 	return append(runs, r)
 }
 
-// mergeSegments puts one segment in the place of others. ok is false if they have changed meanwhile. The order matters:
-// the new segment is written unseen, Replace shows it and hides the old ones in one transaction, and only then are the
-// unseen ones dropped. When Replace says no, the new one is dropped instead. An unreadable page may come from a segment
-// that is being dropped by another process, so it is an error only if all segments are still there. Drops go on when
-// the caller's context has ended, or the next sweep has to find them.
+// mergeSegments replaces segments by a merged one. ok is false if they have changed meanwhile. The order matters:
+// the new segment is written invisibly, Replace swaps it for the old ones in one transaction, and then the invisible
+// ones are dropped. If Replace fails, the new one is dropped instead.
+//
+// An invalid page may be from a segment that another process is dropping, so it is an error only if all segments
+// still exist. Drops continue after the caller's context is cancelled, or the next sweep would have to find them.
 func mergeSegments(ctx context.Context, store Store, owner string, old []Segment) (ok bool, err error) {
 	merged := Segment{Owner: owner}
 	var all, left []RowRange
@@ -198,11 +200,10 @@ func mergeSegments(ctx context.Context, store Store, owner string, old []Segment
 	return ok, ignoreMoved(err)
 }
 
-// errMoved says that a segment was merged by another process while it was being read. The caller starts over; it is
-// never shown to anybody.
+// errMoved is returned when another process merged a segment during a read. The caller retries; users never see it.
 var errMoved = errors.New("the index of words changed meanwhile")
 
-// allThere reports whether an owner's segments are still seen.
+// allThere reports whether an owner's segments are all still visible.
 func allThere(ctx context.Context, store Store, owner string, numbers []int64) (bool, error) {
 	segments, err := store.Segments(ctx, owner)
 	for _, n := range numbers {
@@ -213,7 +214,7 @@ func allThere(ctx context.Context, store Store, owner string, numbers []int64) (
 	return true, err
 }
 
-// ignoreMoved makes “another process was faster” no error: its result is as good.
+// ignoreMoved drops errMoved: the result of the other process is equivalent.
 func ignoreMoved(err error) error {
 	if errors.Is(err, errMoved) {
 		return nil
@@ -221,8 +222,7 @@ func ignoreMoved(err error) error {
 	return err
 }
 
-// writeMerged writes what is left of segments into a new one. When no row is gone nothing has to be left out, and no
-// row is looked up.
+// writeMerged writes the remaining rows of segments into a new one. Without removed rows it skips the filter.
 func writeMerged(ctx context.Context, store Store, to int64, from []int64, left []RowRange, all bool) error {
 	put := newBatch(func(pages []Page) error { return store.Put(ctx, to, pages) })
 	w := &pageWriter{yield: put.addPage}
@@ -243,8 +243,8 @@ func writeMerged(ctx context.Context, store Store, to int64, from []int64, left 
 	return put.flushPages()
 }
 
-// holdsRow reports whether a row is in one of the runs, which are ascending. It is a search by halves, since it is
-// asked for each posting.
+// holdsRow reports whether a row is in one of the ascending runs. It uses binary search, as it is called for each
+// posting.
 func holdsRow(runs []RowRange, row uint32) bool {
 	_, ok := slices.BinarySearchFunc(runs, row, func(r RowRange, row uint32) int {
 		switch {
@@ -258,8 +258,8 @@ func holdsRow(runs []RowRange, row uint32) bool {
 	return ok
 }
 
-// termPages yields the pages of a segment behind that of its rows. It asks for pages behind the last one it yielded, so
-// it holds no transaction open while they are worked on.
+// termPages yields the pages of a segment except that of its rows. Each batch is a separate query after the last
+// key, so no transaction is open while the pages are processed.
 func termPages(ctx context.Context, store Store, segment int64) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		from := []byte{0}
@@ -282,8 +282,7 @@ func termPages(ctx context.Context, store Store, segment int64) iter.Seq2[Page, 
 	}
 }
 
-// batch gathers pages until they are worth a transaction. maxPut bounds what a transaction writes, so that other
-// writers get their turn between two.
+// batch collects pages for a transaction. maxPut limits its size, so that other writers are not blocked for long.
 type batch struct {
 	put   func([]Page) error
 	pages []Page
@@ -292,7 +291,7 @@ type batch struct {
 
 func newBatch(put func([]Page) error) *batch { return &batch{put: put} }
 
-// addPage takes a page, and writes what was gathered when it has maxPut bytes.
+// addPage adds a page, and writes the batch when it has maxPut bytes.
 func (b *batch) addPage(p Page) error {
 	b.pages = append(b.pages, p)
 	if b.size += len(p.Key) + len(p.Body); b.size < maxPut {
@@ -301,7 +300,7 @@ func (b *batch) addPage(p Page) error {
 	return b.flushPages()
 }
 
-// flushPages writes what was gathered. It must be called once at the end.
+// flushPages writes the batch. It must be called once at the end.
 func (b *batch) flushPages() error {
 	if len(b.pages) == 0 {
 		return nil

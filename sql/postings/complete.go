@@ -11,13 +11,13 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// maxCompleted is how many pages of a segment are read for the terms that begin with a prefix. A page has some hundred
-// terms; those behind the last one read are left out.
+// maxCompleted is the maximum number of pages of a segment that are read for the terms with a prefix. A page has
+// some hundred terms; later ones are ignored.
 const maxCompleted = 64
 
-// Completions returns terms that begin with a prefix; see corpus.Lexical. The counts are those of the segments, so
-// passages that are hidden or gone count as well, and terms of other namespaces of the user may be among them: they are
-// suggestions, and the search for them is exact.
+// Completions returns terms with a prefix; see corpus.Lexical. The counts are those of the segments: they include
+// hidden and removed passages, and the terms those of the user's other namespaces. They are only suggestions; the
+// search for them is exact.
 func (x *Index) Completions(ctx context.Context, s chat.Scope, prefix string, k int) (terms []string, err error) {
 	if prefix = Fold(prefix); prefix == "" || k <= 0 {
 		return nil, nil
@@ -39,11 +39,11 @@ func (x *Index) Completions(ctx context.Context, s chat.Scope, prefix string, k 
 	return terms, nil
 }
 
-// countCompletions adds to counts, for each of a segment's terms that begin with a prefix, how many passages hold it.
-// It begins on the page that the prefix would stand on, since the first terms with it may be in the middle of a page,
-// and reads on until the key leaves the prefix or maxCompleted pages are read.
+// countCompletions adds to counts the document frequency of a segment's terms with a prefix. It starts with the page
+// that would contain the prefix, as the first such terms may be in the middle of a page. It stops at a key without
+// the prefix, or after maxCompleted pages.
 func (r *reading) countCompletions(ctx context.Context, segment int64, prefix []byte, counts map[string]int) error {
-	last := append(bytes.Clone(prefix), 0xff) // no term holds this byte
+	last := append(bytes.Clone(prefix), 0xff) // no term contains this byte
 	var first []Page
 	err := r.index.store.Find(ctx, []Place{{segment, string(prefix)}}, func(_ int, p Page) error {
 		first = []Page{p}
@@ -55,7 +55,7 @@ func (r *reading) countCompletions(ctx context.Context, segment int64, prefix []
 	if len(first) == 0 {
 		return errMoved
 	}
-	from := append(bytes.Clone(prefix), 0) // a page that begins with the prefix itself is the first one
+	from := append(bytes.Clone(prefix), 0) // a page whose key is the prefix is the first one
 	pages := first
 	for read := 0; len(pages) > 0 && read < maxCompleted; read += len(pages) {
 		for _, p := range pages {
@@ -73,8 +73,8 @@ func (r *reading) countCompletions(ctx context.Context, segment int64, prefix []
 	return nil
 }
 
-// nextTermKey is the least key behind a page, and behind all the other blocks of its list if it is one. So one look
-// skips the blocks of a frequent term, of which there may be hundreds.
+// nextTermKey returns the smallest key after a page, and after all blocks of its list if it is one. So one query
+// skips the blocks of a frequent term, which may be hundreds.
 func nextTermKey(p Page) []byte {
 	if end := bytes.IndexByte(p.Key, 0); end >= 0 {
 		return append(bytes.Clone(p.Key[:end]), 1)
@@ -82,7 +82,7 @@ func nextTermKey(p Page) []byte {
 	return append(bytes.Clone(p.Key), 0)
 }
 
-// countPage adds the terms of one page that begin with a prefix.
+// countPage counts the terms of one page with a prefix.
 func countPage(p Page, prefix []byte, counts map[string]int) error {
 	if len(p.Key) == 0 || p.isBlock() {
 		return nil
@@ -103,7 +103,7 @@ func countPage(p Page, prefix []byte, counts map[string]int) error {
 	}
 }
 
-// mostFrequent returns the k terms with the highest counts, ties in their order.
+// mostFrequent returns the k terms with the highest counts, ties in alphabetical order.
 func mostFrequent(counts map[string]int, k int) []string {
 	terms := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))

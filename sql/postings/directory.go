@@ -11,24 +11,23 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// directory knows which rows can be seen, and by whom. It is read at the first search and brought up to date at each,
-// with what changed since; reading costs two small numbers when nothing did. Other processes may write as well. A
-// search takes the snapshot that is there at its beginning and keeps it to its end, so its rows, lengths and counts
-// belong together.
+// directory caches which rows are visible to which user. It is read at the first search and updated at each one with
+// the changes since, also those of other processes. Without changes that costs two small numbers. A search uses one
+// snapshot, so its rows, lengths and counts are consistent.
 type directory struct {
 	mu      sync.Mutex // held while reading
 	present *snapshot
 }
 
-// A snapshot never changes. A new one shares what did not change with the one before.
+// A snapshot is immutable. A new one shares the unchanged parts of the previous one.
 type snapshot struct {
 	changes, removals int64
-	users             map[string]*view // of those who have visible passages
+	users             map[string]*view // users with visible passages
 }
 
-// A view is what a user can see. Only its list of segments changes, when they are merged: what they hold of visible
-// passages does not. A view is made anew for a user whose passages changed, and with it go all cached scores of the
-// user, whose keys hold the view.
+// A view is a user's visible part of the index. Only its list of segments changes when they are merged, which keeps
+// the visible passages. A user whose passages changed gets a new view, which invalidates the user's cached scores,
+// as their keys have the view.
 type view struct {
 	bm25.Directory
 	mu       sync.Mutex // held while reading
@@ -36,9 +35,8 @@ type view struct {
 	segments []Segment
 }
 
-// currentSegments returns the user's segments. newer is true if they hold changes that the view does not know. A
-// segment that is newer than the snapshot may have replaced one that the snapshot's rows rest on, so the caller begins
-// again with a newer snapshot.
+// currentSegments returns the user's segments. newer is true if they have changes after the snapshot. Such a segment
+// may have replaced one that the snapshot refers to, so the caller retries with a newer snapshot.
 func (v *view) currentSegments(
 	ctx context.Context, store Store, user string, changes int64,
 ) (list []Segment, newer bool, err error) {
@@ -55,15 +53,15 @@ func (v *view) currentSegments(
 	return v.segments, newer, nil
 }
 
-// forgetSegments lets the segments be read again.
+// forgetSegments invalidates the cached segments.
 func (v *view) forgetSegments() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.read = false
 }
 
-// The counters are read before what they count, so a change in between is read twice rather than missed. The lock is
-// held while the database is read: searches that come meanwhile need the same result.
+// currentSnapshot returns an up-to-date snapshot. The counters are read before the changes, so a concurrent change
+// is read twice rather than missed. The lock is held during the query: concurrent searches need the same result.
 func (d *directory) currentSnapshot(ctx context.Context, store Store) (*snapshot, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,9 +86,9 @@ func (d *directory) currentSnapshot(ctx context.Context, store Store) (*snapshot
 	return next, nil
 }
 
-// updateFrom adds to s what changed since last. It may also add changes made after the counters were read: the next
-// update adds them again, which does no harm. Removals have no rows of their own to be read, so when their counter
-// moved, all spans are compared with the contents that are there.
+// updateFrom adds the changes since last. It may include changes after the counters were read: the next update adds
+// them again, harmlessly. Removals leave no rows to read, so when their counter changed, all spans are compared with
+// the existing contents.
 func (s *snapshot) updateFrom(ctx context.Context, store Store, last *snapshot) error {
 	changed, err := store.Spans(ctx, last.changes)
 	if err != nil {

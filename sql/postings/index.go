@@ -12,8 +12,8 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// Index is the corpus.Lexical of a database. Nothing is in memory until the first search. It is safe for concurrent
-// use. Its caches hold parts of segments, which never change, and scores as of a view.
+// Index is the corpus.Lexical of a database. It loads nothing before the first search. It is safe for concurrent
+// use. Its caches hold parts of immutable segments, and scores by view.
 type Index struct {
 	store     Store
 	directory directory
@@ -25,15 +25,15 @@ type Index struct {
 
 var _ corpus.Lexical = (*Index)(nil)
 
-// NewIndex returns the index of a database. Share it: it keeps what it has read of the directory.
+// NewIndex returns the index of a database. Share it, as it caches the directory.
 func NewIndex(store Store) *Index { return &Index{store: store} }
 
-// attempts at reading an index that others merge at the same time. After the last one errMoved is the search's error; a
-// merge takes its segments away once, so the second attempt mostly does.
+// attempts is the maximum number of reads of an index that is merged concurrently. The last attempt returns
+// errMoved; the second one mostly succeeds, as a merge replaces its segments once.
 const attempts = 5
 
-// SearchLexical finds passages by words; see corpus.Lexical. It returns at most k hits, best first, ties by the
-// passage's id, so that both databases return the same.
+// SearchLexical finds passages by terms; see corpus.Lexical. It returns at most k hits, best first, ties by passage
+// ID, so that both databases return the same.
 func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.LexicalQuery, k int) ([]corpus.Hit, error) {
 	if k <= 0 || len(q.Words) == 0 && len(q.Phrases) == 0 {
 		return nil, nil
@@ -50,8 +50,8 @@ func (x *Index) SearchLexical(ctx context.Context, s chat.Scope, q corpus.Lexica
 	return hits, nil
 }
 
-// readConsistently calls fn with the user's directory and segments, again if segments were merged or documents replaced
-// under it. A user without visible passages has no view, and fn is not called.
+// readConsistently calls fn with the user's directory and segments, and retries if segments were merged or documents
+// replaced meanwhile. A user without visible passages has no view, and fn is not called.
 func (x *Index) readConsistently(ctx context.Context, user string, fn func(*reading) error) error {
 	for attempt := 1; ; attempt++ {
 		dir, err := x.directory.currentSnapshot(ctx, x.store)
@@ -67,7 +67,7 @@ func (x *Index) readConsistently(ctx context.Context, user string, fn func(*read
 			return err
 		}
 		if newer && attempt < attempts {
-			continue // what they replace may be gone
+			continue // the segments that they replaced may be deleted
 		}
 		if err = fn(r); !errors.Is(err, errMoved) || attempt == attempts {
 			return err
@@ -76,10 +76,9 @@ func (x *Index) readConsistently(ctx context.Context, user string, fn func(*read
 	}
 }
 
-// The steps: which rows may be seen; what there is of each term; which terms take part (bm25.SelectTerms leaves
-// frequent ones out when rarer ones do); their scores; phrases, if any; the best k and their ids. Scores are computed
-// over all of the user's rows and then cut to the documents asked for, so that how rare a word is does not depend on
-// the filter.
+// searchTerms computes the hits of a query: the visible spans, the postings of each term, the selected terms
+// (bm25.SelectTerms skips frequent ones), their scores, phrases, and the best k with their IDs. Scores are computed
+// over all of the user's rows and filtered by documents afterwards, so that the IDF does not depend on the filter.
 func (x *Index) searchTerms(
 	ctx context.Context, r *reading, s chat.Scope, q corpus.LexicalQuery, k int,
 ) ([]corpus.Hit, error) {
@@ -122,11 +121,11 @@ func (x *Index) searchTerms(
 	return bm25.Hits(best, spans, ids, r.averageScore(all, q.Words), k), nil
 }
 
-// averageScore is the score of a passage of average length that has each word once: the sum of their IDF. It is the 1
-// that corpus.Hit's Share is measured by. A word's forms count as one word, by the most frequent of them.
+// averageScore returns the score of a passage of average length with each word once: the sum of their IDF. It is the
+// 1 of corpus.Hit's Share. A word's forms count as one word, by the most frequent of them.
 func (r *reading) averageScore(all []*termPassages, words [][]string) (sum float64) {
 	for _, terms := range words {
-		most := 0 // passages that hold one of the word's terms
+		most := 0 // passages with one of the word's terms
 		for _, term := range terms {
 			if i := slices.IndexFunc(all, func(f *termPassages) bool { return f.Term == Fold(term) }); i >= 0 {
 				most = max(most, all[i].Passages)
@@ -137,8 +136,8 @@ func (r *reading) averageScore(all []*termPassages, words [][]string) (sum float
 	return sum
 }
 
-// foldTerms returns the terms that can be in the index, each once, at most bm25.MaxTerms. The first ones win when there
-// are more.
+// foldTerms returns the normalised terms that can be in the index, without duplicates, at most the first
+// bm25.MaxTerms.
 func foldTerms(terms []string) (list []string) {
 	for _, term := range terms {
 		if term = Fold(term); term != "" && len(list) < bm25.MaxTerms && !slices.Contains(list, term) {

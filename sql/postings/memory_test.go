@@ -17,10 +17,10 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// memory is a Store in memory, with documents of one passage each. fail is asked before each write.
+// memory is an in-memory Store whose documents have one passage each. It calls fail before each write.
 type memory struct {
 	mu       sync.Mutex
-	segments map[int64]*Segment // Number 0: not seen
+	segments map[int64]*Segment // Number is 0 while the segment is hidden
 	pages    map[int64][]Page
 	docs     map[uint32]document // by row
 	next     int64
@@ -40,7 +40,7 @@ func newMemory() *memory {
 	}
 }
 
-// add stores a document at a row, as a segment of its own.
+// add stores a document at the given row, as a separate segment.
 func (m *memory) add(row uint32, user, namespace, text string) error {
 	b := NewBuilder(row)
 	b.Add(corpus.Terms{Body: text})
@@ -56,7 +56,7 @@ func (m *memory) add(row uint32, user, namespace, text string) error {
 	return err
 }
 
-// remove takes a document away for good.
+// remove permanently deletes the document at the given row.
 func (m *memory) remove(row uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -232,7 +232,7 @@ func (m *memory) Unfinished(context.Context) (left []int64, err error) {
 
 var anna = chat.Scope{User: "anna"}
 
-// search returns the texts that an index finds for words, sorted.
+// search returns the sorted texts that the index finds for words.
 func search(t *testing.T, x *Index, s chat.Scope, words ...string) (texts []string) {
 	t.Helper()
 	hits, err := x.SearchLexical(t.Context(), s, corpus.LexicalQuery{Words: corpustest.Words(words...)}, 1000)
@@ -313,7 +313,7 @@ func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
 				must(t, m.add(i+1, "anna", "docs", fmt.Sprintf("roof word%d", i)))
 			}
 			m.fail = func(now string) error {
-				if now == what || now == "drop" { // after the cut nothing is cleaned up
+				if now == what || now == "drop" { // no cleanup after the failure
 					return broken
 				}
 				return nil
@@ -336,7 +336,7 @@ func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-// A search that has read the list of segments goes on when they are merged under it.
+// TestASearchOutlivesAMerge checks that a search which has read the list of segments survives a merge of them.
 func TestASearchOutlivesAMerge(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -377,8 +377,8 @@ func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
 	similar(anna, "insurence", "insured")
 }
 
-// Phrases are looked for beyond the first batch of candidates, and passages as good as the last one are told apart by
-// their names.
+// TestPhrasesAreVerifiedOnTheText checks that phrases are searched for beyond the first batch of candidates.
+// Passages with equal scores must be ordered by their identifiers.
 func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -405,10 +405,11 @@ func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 	}
 }
 
-// A word that would stand behind the blocks of a frequent one is in no page: the bytes of the blocks are no terms.
+// TestWordsBehindAFrequentOneAreNotFoundInItsBlocks checks that the bytes of blocks are not parsed as terms. The
+// search is for a word that would follow the blocks of a frequent term.
 func TestWordsBehindAFrequentOneAreNotFoundInItsBlocks(t *testing.T) {
 	t.Parallel()
-	for _, weight := range []int{1, 2, 3} { // other bytes each
+	for _, weight := range []int{1, 2, 3} { // each weight encodes differently
 		m := newMemory()
 		x := NewIndex(m)
 		for i := range uint32(1100) {

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// A cursor goes through the terms of a segment in order. It holds one page at a time.
+// A cursor iterates over the terms of a segment in order. It buffers one page at a time.
 type cursor struct {
 	next func() (Page, error, bool)
 	stop func()
@@ -18,15 +18,15 @@ type cursor struct {
 	over bool
 }
 
-// newCursor begins before the first term. The pages are those behind the page of rows. stop must be called, or the
-// iterator's goroutine stays.
+// newCursor returns a cursor before the first term of the pages, which exclude the page of rows. The caller must
+// call stop to end the iterator's goroutine.
 func newCursor(pages iter.Seq2[Page, error]) *cursor {
 	c := &cursor{}
 	c.next, c.stop = iter.Pull2(pages)
 	return c
 }
 
-// nextTerm goes to the next term. At the end it sets over and keeps the last term.
+// nextTerm advances to the next term. At the end it sets over and keeps the last term.
 func (c *cursor) nextTerm() error {
 	for {
 		ok, err := c.page.nextEntry(&c.entry)
@@ -46,8 +46,8 @@ func (c *cursor) nextTerm() error {
 	}
 }
 
-// appendPostings appends the passages of the present term, from its blocks too. Blocks follow their term's page in the
-// order of keys, so they are the next pages of the same iterator; that is why this must be called before nextTerm.
+// appendPostings appends the passages of the current term, including those in blocks. Blocks follow their term's
+// page in key order, so they are the next pages of the same iterator. Therefore it must be called before nextTerm.
 func (c *cursor) appendPostings(out []bm25.Scored) ([]bm25.Scored, error) {
 	if c.kind != blocks {
 		return c.entry.appendPostings(out, c.page.base)
@@ -72,9 +72,9 @@ func (c *cursor) appendPostings(out []bm25.Scored) ([]bm25.Scored, error) {
 	return out, nil
 }
 
-// mergeTerms writes the terms of all cursors, each with the passages that are kept; nil keeps all. Each cursor is
-// closed. It is a k-way merge by comparing all cursors, of which there are few, so a heap would not pay. Terms of which
-// nothing is left are not written.
+// mergeTerms merges the terms of all cursors and filters their passages with keep; nil keeps all. It closes each
+// cursor. The k-way merge compares all cursors, as there are too few for a heap. Terms without remaining passages
+// are dropped.
 func mergeTerms(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) error {
 	for _, c := range cursors {
 		defer c.stop()
@@ -124,7 +124,7 @@ func mergeTerms(cursors []*cursor, keep func(row uint32) bool, w *pageWriter) er
 	}
 }
 
-// inOrder sorts passages by row. Mostly all rows of one segment come before all of the next one's.
+// inOrder sorts passages by row. Usually they are sorted already, as segments cover separate ranges of rows.
 func inOrder(found []bm25.Scored) []bm25.Scored {
 	byRow := func(a, b bm25.Scored) int { return cmp.Compare(a.Row, b.Row) }
 	if !slices.IsSortedFunc(found, byRow) {

@@ -8,14 +8,14 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// Bytes of a page. Two pages with their keys fit into a page of PostgreSQL, one into a page of SQLite. SQLite's page
-// has 4,096 bytes, of which the row's key and header take some; PostgreSQL's has 8,192.
+// maxPage and maxList are in bytes. Two pages with their keys fit into a page of PostgreSQL (8,192 bytes), and one
+// into a page of SQLite (4,096 bytes, including the row's key and header).
 const (
 	maxPage = 3980
 	maxList = 1000 // of a list among other entries
 )
 
-// what follows a term.
+// The kinds of postings of a term.
 const (
 	once    = iota // one passage, weight 1, in the body
 	single         // one passage
@@ -23,8 +23,8 @@ const (
 	blocks         // a list in blocks
 )
 
-// An entry is a term with what holds it. Its bytes are those of the page. Its slices lie in the page and in the
-// reader's term, so an entry must not be kept.
+// An entry is a decoded term with its encoded postings. Its slices refer to the page and to the reader's term, so
+// they are only valid until the next entry.
 type entry struct {
 	term   []byte // valid until the next entry
 	kind   int
@@ -35,7 +35,7 @@ type entry struct {
 	list   []byte
 }
 
-// appendPostings appends the entry's passages to out; those in blocks are left out.
+// appendPostings appends the entry's passages to out, except those in blocks.
 func (e *entry) appendPostings(out []bm25.Scored, base uint32) ([]bm25.Scored, error) {
 	switch e.kind {
 	case once, single:
@@ -51,8 +51,8 @@ func (e *entry) appendPostings(out []bm25.Scored, base uint32) ([]bm25.Scored, e
 	return out, nil
 }
 
-// firstRow returns the first passage's row, 0 of a list in blocks. It is one row in which the term was seen, for a
-// quick look whether a term is visible at all.
+// firstRow returns the row of the first passage; 0 for a list in blocks. It serves as a quick check whether a term
+// is visible.
 func (e *entry) firstRow(base uint32) (uint32, error) {
 	if e.kind != several {
 		return e.row, nil
@@ -64,15 +64,15 @@ func (e *entry) firstRow(base uint32) (uint32, error) {
 	return base + uint32(step>>1), nil
 }
 
-// entries reads a page of terms.
+// entries decodes a page of terms.
 type entries struct {
 	base uint32
 	rest []byte
 	term []byte
-	head bool // the first entry is still to come
+	head bool // the first entry is next
 }
 
-// readEntries begins with a page. The key is the first term, which the body therefore leaves out.
+// readEntries starts to decode a page. Its key is the first term, which the body omits.
 func readEntries(p Page) (entries, error) {
 	base, n := binary.Uvarint(p.Body)
 	if n <= 0 || base > math.MaxUint32 {
@@ -81,7 +81,7 @@ func readEntries(p Page) (entries, error) {
 	return entries{base: uint32(base), rest: p.Body[n:], term: append([]byte(nil), p.Key...), head: true}, nil
 }
 
-// readNumber reads an unsigned varint. Bytes that break off, and numbers of more than 64 bits, are a bad page.
+// readNumber decodes an unsigned varint. Truncated or oversized numbers return errBadPage.
 func (r *entries) readNumber() (uint64, error) {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
@@ -91,7 +91,7 @@ func (r *entries) readNumber() (uint64, error) {
 	return v, nil
 }
 
-// readBytes takes the next n bytes.
+// readBytes returns the next n bytes.
 func (r *entries) readBytes(n uint64) ([]byte, error) {
 	if n > uint64(len(r.rest)) {
 		return nil, errBadPage
@@ -101,7 +101,7 @@ func (r *entries) readBytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// readLength takes half a byte's number.
+// readLength decodes a length from half a byte, extended by a varint from 15.
 func (r *entries) readLength(half byte) (uint64, error) {
 	if half < 15 {
 		return uint64(half), nil
@@ -113,8 +113,8 @@ func (r *entries) readLength(half byte) (uint64, error) {
 	return more + 15, err
 }
 
-// nextEntry reads the next entry. ok is false at the end of the page. Every length and number is checked against what
-// is left of the page.
+// nextEntry decodes the next entry. ok is false at the end of the page. All lengths and numbers are validated
+// against the rest of the page.
 func (r *entries) nextEntry(e *entry) (ok bool, err error) {
 	if len(r.rest) == 0 {
 		return false, nil
@@ -161,7 +161,7 @@ func (r *entries) nextEntry(e *entry) (ok bool, err error) {
 	return true, nil
 }
 
-// Terms of a page share beginnings with the one before (front coding), as neighbours in sorted order mostly do.
+// nextTerm decodes a term by front coding: the length of the prefix shared with the previous term, and the rest.
 func (r *entries) nextTerm() error {
 	lengths, err := r.readBytes(1)
 	if err != nil {
@@ -183,8 +183,8 @@ func (r *entries) nextTerm() error {
 	return nil
 }
 
-// findTerm reads on to a term. ok is false if the page does not have it. It reads from the beginning: with shared
-// beginnings an entry can't be read without those before it, and a page has some hundred.
+// findTerm advances to a term. ok is false if the page does not have it. The scan is linear, as front coding needs
+// the previous entries; a page has some hundred.
 func (r *entries) findTerm(term string, e *entry) (ok bool, err error) {
 	wanted := []byte(term)
 	for {
@@ -197,8 +197,8 @@ func (r *entries) findTerm(term string, e *entry) (ok bool, err error) {
 	}
 }
 
-// readList appends the passages of a list to out. Weights are small whole numbers kept as float32, so that scores can
-// take their place in the same memory.
+// readList appends the decoded passages of a list to out. Weights are small integers in float32, so that scores can
+// replace them in place.
 func readList(out []bm25.Scored, base uint32, list []byte) ([]bm25.Scored, error) {
 	row := uint64(base)
 	for len(list) > 0 {
@@ -222,8 +222,8 @@ func readList(out []bm25.Scored, base uint32, list []byte) ([]bm25.Scored, error
 	return out, nil
 }
 
-// appendPosting adds a passage to a list whose last row is before. The lowest bit says whether a weight follows, so the
-// usual passage, in which a term stands once, takes one number.
+// appendPosting encodes a passage after one in row before. The lowest bit marks an explicit weight, so a passage
+// with one occurrence takes one number.
 func appendPosting(list []byte, before uint32, p bm25.Scored) []byte {
 	step := uint64(p.Row-before) << 1
 	if p.Score == 1 {
@@ -232,7 +232,7 @@ func appendPosting(list []byte, before uint32, p bm25.Scored) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(list, step|1), uint64(p.Score))
 }
 
-// appendTerm writes a term behind the one before it.
+// appendTerm encodes a term with front coding against the previous one.
 func appendTerm(page, before, term []byte) []byte {
 	shared := 0
 	for shared < len(before) && shared < len(term) && before[shared] == term[shared] {
@@ -248,7 +248,7 @@ func appendTerm(page, before, term []byte) []byte {
 	return append(page, term[shared:]...)
 }
 
-// appendRows writes the page with a segment's rows. Each pair says how many rows are skipped and how many follow.
+// appendRows encodes the page with a segment's rows: pairs of skipped and included rows.
 func appendRows(runs []RowRange) Page {
 	var body []byte
 	end := uint32(0)
@@ -259,7 +259,7 @@ func appendRows(runs []RowRange) Page {
 	return Page{Key: []byte{}, Body: body}
 }
 
-// readRows reads it.
+// readRows decodes the page of appendRows.
 func readRows(p Page) (runs []RowRange, err error) {
 	if len(p.Key) > 0 {
 		return nil, errBadPage

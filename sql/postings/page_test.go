@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// collect gathers pages.
+// collect returns the pages of a sequence and fails the test on an error.
 func collect(t *testing.T, pages iter.Seq2[Page, error]) (list []Page) {
 	t.Helper()
 	for p, err := range pages {
@@ -25,7 +25,7 @@ func collect(t *testing.T, pages iter.Seq2[Page, error]) (list []Page) {
 	return list
 }
 
-// held is what pages hold of each term.
+// held returns the postings of each term in pages.
 func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 	t.Helper()
 	if !slices.IsSortedFunc(pages, func(a, b Page) int { return strings.Compare(string(a.Key), string(b.Key)) }) {
@@ -56,8 +56,8 @@ func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 	}
 }
 
-// A document with frequent, rare and long terms, in one run and in many: its pages hold what was added, and no page is
-// too large.
+// TestABuilderWritesWhatItWasGiven builds documents with frequent, rare and long terms, in one run and in many. The
+// pages must contain what was added, and no page may exceed the limit.
 func TestABuilderWritesWhatItWasGiven(t *testing.T) {
 	t.Parallel()
 	for _, passages := range []int{0, 1, 50, 9000} {
@@ -126,8 +126,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// Whatever a page holds, reading it ends, without a panic, with entries or with an error; and what was read is written
-// so that it reads the same.
+// FuzzPages checks that reading an arbitrary page terminates without a panic. Entries that were read must survive
+// being written and read again.
 func FuzzPages(f *testing.F) {
 	b := NewBuilder(7)
 	b.Add(corpus.Terms{Title: "roof", Body: "a red roof and a blue door"})

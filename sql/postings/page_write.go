@@ -7,17 +7,17 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// A pageWriter makes the pages of a segment of terms that come in order. yield gets each page once it is full; it may
-// keep it.
+// A pageWriter encodes the pages of a segment from ordered terms. It passes each full page to yield, which may keep
+// it.
 type pageWriter struct {
 	base  uint32 // the segment's first row
 	yield func(Page) error
 	page  Page
-	last  []byte // the term before
-	list  []byte // used again for each
+	last  []byte // the previous term
+	list  []byte // reused buffer
 }
 
-// writeRows writes the segment's rows.
+// writeRows writes the page of the segment's rows.
 func (w *pageWriter) writeRows(runs []RowRange) error {
 	if len(runs) > 0 {
 		w.base = runs[0].First
@@ -25,8 +25,9 @@ func (w *pageWriter) writeRows(runs []RowRange) error {
 	return w.yield(appendRows(runs))
 }
 
-// addTerm writes a term with its passages, which come ascending. A list of more than maxList bytes gets pages of its
-// own, so that searches for its neighbours don't read it. 16 bytes are room for the numbers around a term and its list.
+// addTerm encodes a term with its passages in ascending order. A list of more than maxList bytes gets separate
+// pages, so that searches for neighbouring terms don't read it. 16 bytes are reserved for the numbers around a term
+// and its list.
 func (w *pageWriter) addTerm(term []byte, inBody bool, found []bm25.Scored) error {
 	w.list = w.list[:0]
 	before := w.base
@@ -56,8 +57,7 @@ func (w *pageWriter) addTerm(term []byte, inBody bool, found []bm25.Scored) erro
 	return w.addBlocks(term, found)
 }
 
-// appendFound writes what holds a term: n passages with their list, or the only one. It is the counterpart of
-// entries.nextEntry.
+// appendFound encodes a term's postings: n passages as a list, or a single one. entries.nextEntry decodes them.
 func appendFound(page []byte, base uint32, inBody bool, n int, only bm25.Scored, list []byte, long bool) []byte {
 	body := uint64(0)
 	if inBody {
@@ -77,10 +77,10 @@ func appendFound(page []byte, base uint32, inBody bool, n int, only bm25.Scored,
 	return binary.AppendUvarint(binary.AppendUvarint(page, row<<2|single), uint64(only.Score)<<1|body)
 }
 
-// addBlocks writes a long list. Each block counts rows from the segment's first again, so it can be read without the
-// one before.
+// addBlocks writes a long list. Rows in each block are relative to the segment's first, so it can be decoded
+// separately.
 func (w *pageWriter) addBlocks(term []byte, found []bm25.Scored) error {
-	const largest = 2 * binary.MaxVarintLen32 // of one passage
+	const largest = 2 * binary.MaxVarintLen32 // bytes of one passage
 	for number := uint32(0); len(found) > 0; number++ {
 		body := binary.AppendUvarint(make([]byte, 0, maxPage), uint64(w.base))
 		for before := w.base; len(found) > 0 && len(body)+largest <= maxPage; found = found[1:] {
@@ -96,7 +96,7 @@ func (w *pageWriter) addBlocks(term []byte, found []bm25.Scored) error {
 	return nil
 }
 
-// cutPage ends the page.
+// cutPage finishes the page.
 func (w *pageWriter) cutPage() error {
 	p := w.page
 	w.page = Page{}

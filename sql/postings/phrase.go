@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// passages with all words of the phrases that are looked through for one search, the best first
+	// Maximum number of passages, best first, whose text is checked for the phrases of one search.
 	maxCandidates = 20_000
 	textsAtOnce   = 128
 )
 
-// holdingPhrases returns the best of the passages that hold every phrase: k, and those as good as the last of them,
-// ascending by row. The index does not know the order of words: passages with all words of the phrases are analysed
-// again, the best first, until there are enough. candidates come best first and in portions of textsAtOnce, so a phrase
-// that good passages hold costs one reading of texts. The bound makes a phrase of frequent words that nothing holds end
-// (docs/decisions/search.md).
+// holdingPhrases returns the passages that contain every phrase: the best k and those with the same score as the
+// last, ascending by row. The index has no positions, so passages with all words of the phrases are analysed again.
+// They are checked best first in batches of textsAtOnce, until there are enough. maxCandidates ends the search for a
+// phrase of frequent words that no passage contains (docs/decisions/search.md).
 func (x *Index) holdingPhrases(
 	ctx context.Context, r *reading, all []*termPassages, scored []bm25.Scored, spans []bm25.Span, phrases [][]string,
 	k int,
@@ -53,8 +52,8 @@ func (x *Index) holdingPhrases(
 	return inOrder(kept), nil
 }
 
-// phraseLines returns the phrases of several words, between spaces. Those of one word are in each passage that has it.
-// A phrase is looked for between spaces, so that its first and last words are whole.
+// phraseLines returns the normalised phrases of several words, enclosed in spaces to match whole words. Phrases of
+// one word need no check.
 func phraseLines(phrases [][]string) (lines []string) {
 	for _, phrase := range phrases {
 		if len(phrase) < 2 {
@@ -69,8 +68,8 @@ func phraseLines(phrases [][]string) (lines []string) {
 	return lines
 }
 
-// withAll returns the rows that hold the terms of the phrases, ascending: none if one of them is in no index. Terms
-// beyond bm25.MaxTerms don't count.
+// withAll returns the rows with all terms of the phrases, ascending: none if a term can't be in the index. Terms
+// beyond bm25.MaxTerms are ignored.
 func (r *reading) withAll(ctx context.Context, all []*termPassages, phrases [][]string) (rows []uint32, err error) {
 	first := true
 	for _, term := range slices.Concat(phrases...) {
@@ -98,9 +97,8 @@ func (r *reading) withAll(ctx context.Context, all []*termPassages, phrases [][]
 	return rows, nil
 }
 
-// holdLines reports which of some passages hold every line, in the body or in the title: analysed as they were when
-// they came in. The same analyser makes the same terms, so a phrase matches across forms of its words as single words
-// do.
+// holdLines reports which passages contain every line, in the body or in the title. They are analysed as they were
+// at indexing, so a phrase matches other forms of its words like single words do.
 func (x *Index) holdLines(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
 	rows := make([]uint32, len(some))
 	for i, c := range some {

@@ -14,17 +14,17 @@ type reading struct {
 	segments []Segment
 }
 
-// termPassages is a term with the visible passages that hold it. It never changes. Those of a frequent term are read
-// only if they are needed, and its number counts passages that are hidden or gone as well. Counted.Passages is exact
-// once rows are read; for a frequent term it is a bound from above, which is enough to leave the term out.
+// termPassages is a term with its visible passages. It is immutable. Passages of a frequent term are read only when
+// needed; Counted.Passages then includes hidden and removed ones. It is exact once rows are read. For a frequent
+// term it is an upper bound, which is enough to skip the term.
 type termPassages struct {
 	bm25.Counted
 	parts []part        // until the passages are read
-	rows  []bm25.Scored // scores but for the term's rarity, ascending by row
+	rows  []bm25.Scored // scores without IDF, ascending by row
 }
 
-// part is what a segment has of a term. It never changes. Of a list in blocks only the number is kept; the blocks are
-// read when they are needed.
+// part is a term's postings in one segment. It is immutable. For a list in blocks it has only the count; the blocks
+// are read when needed.
 type part struct {
 	segment int64
 	count   int
@@ -32,22 +32,21 @@ type part struct {
 	rows    []bm25.Scored // with weights, unless in blocks
 }
 
-// Bounds of the caches, in passages of 8 bytes. What a segment has of a term is never out of date; a term's scores are,
-// when anything of the user's changes.
+// Capacities of the caches, in passages of 8 bytes. A segment's postings are never outdated. A term's scores are
+// invalidated by any change of the user's passages.
 const (
 	maxParts = 1 << 20
 	maxTerms = 3 << 20
 )
 
-// seen is a term as of a view. The view in the key makes an entry unreachable when the user's passages change; it goes
-// when the cache is emptied.
+// seen is the cache key of a term in a view. A new view makes old entries unreachable, until the cache is cleared.
 type seen struct {
 	*view
 	term string
 }
 
-// findTerms reads what there is of each term, in the order of the terms, but for the passages of frequent ones. All
-// pages that are missing are read by one statement, whatever the number of terms and segments.
+// findTerms reads the postings of the terms, in their order, without the passages of frequent ones. One query reads
+// all pages that are not cached, for all terms and segments.
 func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassages, error) {
 	all := make([]*termPassages, len(terms))
 	var places []Place
@@ -86,15 +85,15 @@ func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassage
 	return all, nil
 }
 
-// addPart adds what a segment has of the term. The number of passages counts those that are hidden, too.
+// addPart adds a segment's postings of the term. The count includes hidden passages.
 func (f *termPassages) addPart(p part) {
 	if f.Passages += p.count; p.count > 0 {
 		f.parts = append(f.parts, p)
 	}
 }
 
-// readParts reads what is at each place, and adds it to what was found of its term. Every segment has a page before all
-// terms, so a place without an answer means that its segment is gone.
+// readParts reads the pages of places and adds their postings to the terms. Every segment has a page before all
+// terms, so a place without a result means that its segment was replaced.
 func (r *reading) readParts(ctx context.Context, places []Place, of []*termPassages) error {
 	if len(places) == 0 {
 		return nil
@@ -116,11 +115,11 @@ func (r *reading) readParts(ctx context.Context, places []Place, of []*termPassa
 	return err
 }
 
-// readPart looks a term up in the page that may have it. The page is the last that does not come after the term, so the
-// term is on it or nowhere in the segment.
+// readPart looks a term up in a page, the segment's last one with a key up to the term. If it is not there, it is
+// not in the segment.
 func readPart(at Place, in Page) (p part, err error) {
 	if len(in.Key) == 0 || in.isBlock() {
-		return p, nil // the term would stand before the first page of terms, or behind the last block of another one
+		return p, nil // the term is before the first page of terms, or after the last block of another one
 	}
 	page, err := readEntries(in)
 	if err != nil {
@@ -135,8 +134,8 @@ func readPart(at Place, in Page) (p part, err error) {
 	return p, err
 }
 
-// scoredPassages returns the visible passages that hold a term, with their scores but for the term's rarity, ascending
-// by row. Lists of several segments are put together and sorted by row before they are scored.
+// scoredPassages returns the visible passages of a term with scores without IDF, ascending by row. It concatenates
+// the lists of all segments and sorts them by row.
 func (r *reading) scoredPassages(ctx context.Context, f *termPassages) ([]bm25.Scored, error) {
 	if f.parts == nil {
 		return f.rows, nil
@@ -158,8 +157,8 @@ func (r *reading) scoredPassages(ctx context.Context, f *termPassages) ([]bm25.S
 	return r.ScoreTerm(inOrder(rows)), nil
 }
 
-// readBlocks returns the passages of a list in blocks. It fails with errMoved if its segment was dropped meanwhile. The
-// range of keys behind term and a zero byte holds its blocks and nothing else.
+// readBlocks reads the passages of a list in blocks, whose keys begin with the term and a zero byte. It returns
+// errMoved if its segment was dropped meanwhile.
 func (r *reading) readBlocks(ctx context.Context, p part, term string) ([]bm25.Scored, error) {
 	pages, err := r.index.store.Pages(ctx, p.segment, append([]byte(term), 0), append([]byte(term), 1), p.count)
 	if err != nil {
@@ -181,7 +180,7 @@ func (r *reading) readBlocks(ctx context.Context, p part, term string) ([]bm25.S
 	return rows, nil
 }
 
-// rowsInBoth returns the rows that are in both lists, ascending as they are.
+// rowsInBoth returns the intersection of two ascending lists.
 func rowsInBoth(rows []uint32, list []bm25.Scored) []uint32 {
 	return slices.DeleteFunc(rows, func(row uint32) bool {
 		for len(list) > 0 && list[0].Row < row {

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// Unindexed is a content whose postings are not made yet: it was stored before there was this index.
+// Unindexed is a content without postings, from before this index existed.
 type Unindexed struct {
 	Content int64
 	Owner   string
@@ -17,18 +17,18 @@ type Unindexed struct {
 	Rows    RowRange
 }
 
-// Rebuilt is a Store that may hold content without postings.
+// Rebuilt is a Store that may have content without postings.
 type Rebuilt interface {
 	Store
 	// Unindexed returns such contents.
 	Unindexed(ctx context.Context) ([]Unindexed, error)
-	// Indexed shows the segment of one. ok is false, and nothing is done, if it has one by now, or is gone.
+	// Indexed publishes the segment of one. ok is false without changes if it has one already, or was deleted.
 	Indexed(ctx context.Context, content int64, s Segment) (ok bool, err error)
 }
 
-// Rebuild makes the postings that are missing, from the texts of the passages. It may be interrupted, and goes on when
-// it is called again. tell is called before each content. It runs while a database is opened, so nothing else writes
-// contents in this process; on PostgreSQL others may do the same, which Indexed settles.
+// Rebuild creates the missing postings from the texts of passages. It can be interrupted and resumed. It calls tell
+// before each content. It runs when a database is opened, so this process writes no other contents. Other PostgreSQL
+// replicas may rebuild too; Indexed accepts one result.
 func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error {
 	list, err := store.Unindexed(ctx)
 	if err != nil || len(list) == 0 {
@@ -48,7 +48,8 @@ func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error 
 	return nil
 }
 
-// A passage whose text is gone counts as one without terms, so that the rows keep their numbers.
+// rebuildOne builds the segment of one content. A passage without text has no terms, so that rows keep their
+// numbers.
 func rebuildOne(ctx context.Context, store Rebuilt, u Unindexed) error {
 	b := NewBuilder(u.Rows.First)
 	for n := uint32(0); n < u.Rows.Count; n += textsAtOnce {

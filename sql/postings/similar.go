@@ -13,12 +13,11 @@ import (
 	"github.com/footnote/footnote/sql/bm25"
 )
 
-// maxSimilar bounds the terms in memory that typing errors are compared with, of all users together: some 150 bytes
-// each.
+// maxSimilar limits the terms of all users in memory for typo correction: some 150 bytes each.
 const maxSimilar = 1 << 18
 
-// isCorrectable reports whether a term may have been meant by a mistyped one: 3 to 32 runes with a letter among them.
-// Shorter terms are like too many others, and longer ones are no words.
+// isCorrectable reports whether a term can be a correction of a typo: 3 to 32 runes with a letter. Shorter terms are
+// similar to too many others, and longer ones are no words.
 func isCorrectable(term string) bool {
 	n := utf8.RuneCountInString(term)
 	if n < 3 || n > 32 {
@@ -32,32 +31,30 @@ func isCorrectable(term string) bool {
 	return false
 }
 
-// similarTerms are the terms of users by trigrams. Each user's are read at the first use; later uses add what is new.
+// similarTerms is a trigram index of each user's terms. It is read at the first use and updated at later ones.
 type similarTerms struct {
 	mu    sync.Mutex
 	users map[string]*trigramIndex
 }
 
-// trigramIndex is one user's terms. shared is one byte for each term, used again for each search: the lock of
-// similarTerms is held meanwhile.
+// trigramIndex is one user's terms. shared is a reused buffer, protected by the lock of similarTerms.
 type trigramIndex struct {
 	changed int64 // the newest change that was read
 	known   map[string]bool
 	terms   []spotted
 	sizes   []uint8             // distinct trigrams of each term
-	byGram  map[uint64][]uint32 // places in terms
+	byGram  map[uint64][]uint32 // indexes into terms
 	shared  []uint8             // of each term, all 0 between searches
 }
 
-// spotted is a term with one of the rows that hold it; 0 is none.
+// spotted is a term with the row of a passage that contains it; 0 without one.
 type spotted struct {
 	term string
 	row  uint32
 }
 
-// trigramsOf returns the distinct trigrams of a term between two spaces and one, so that its start counts most. A rune
-// takes 21 bits, so three of them fit into 63. The padding is that of PostgreSQL's pg_trgm: two spaces before and one
-// behind.
+// trigramsOf returns the distinct trigrams of a term, padded like PostgreSQL's pg_trgm: two spaces before and one
+// after, so that its start has more weight. A rune takes 21 bits, so three fit into 63.
 func trigramsOf(term string) []uint64 {
 	runes := append([]rune{' ', ' '}, []rune(term)...)
 	runes = append(runes, ' ')
@@ -69,8 +66,8 @@ func trigramsOf(term string) []uint64 {
 	return slices.Compact(grams)
 }
 
-// termsOf returns a user's terms, up to date. Other users' are let go of when there are too many of all. The caller
-// holds mu. When all users' terms are too many, every other user's go and are read again when needed.
+// termsOf returns a user's up-to-date trigram index. When all users' terms exceed maxSimilar, the indexes of all
+// other users are dropped and read again when needed. The caller holds mu.
 func (st *similarTerms) termsOf(
 	ctx context.Context, store Store, user string, segments []Segment,
 ) (*trigramIndex, error) {
@@ -83,7 +80,7 @@ func (st *similarTerms) termsOf(
 		st.users[user] = t
 	}
 	if err := t.addSegments(ctx, store, user, segments); err != nil {
-		delete(st.users, user) // half read
+		delete(st.users, user) // incomplete
 		return nil, err
 	}
 	total := 0
@@ -97,9 +94,9 @@ func (st *similarTerms) termsOf(
 	return t, nil
 }
 
-// addSegments adds the terms of segments with newer content. Terms of one passage only are added as long as there is
-// room: a word that was meant is one that occurs. Segments only ever bring newer changes, so those that are no newer
-// than what was read need no reading, merged ones included.
+// addSegments adds the terms of segments with newer content. Terms of a single passage are added last, while there
+// is room, as a correction is likely a frequent term. Segments without newer changes, including merged ones, are
+// skipped.
 func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string, segments []Segment) error {
 	newest := t.changed
 	var read []int64
@@ -125,13 +122,13 @@ func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string
 		return nil
 	}
 	there, err := allThere(ctx, store, user, read)
-	if there { // else perhaps only parts of a segment were read: again at the next use
+	if there { // else a segment may be incomplete: retry at the next use
 		t.changed = newest
 	}
 	return err
 }
 
-// addPage adds the terms of a page and returns rare with those that wait.
+// addPage adds the terms of a page and returns rare with those of a single passage.
 func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 	if p.isBlock() {
 		return rare, nil
@@ -161,8 +158,8 @@ func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 	}
 }
 
-// addTerm adds a term with its trigrams, unless it is known or there is no room. Terms are never taken out: those that
-// are gone are left out by visibleTerms.
+// addTerm adds a term with its trigrams, unless it is known or there is no room. Terms are never removed;
+// visibleTerms filters them.
 func (t *trigramIndex) addTerm(s spotted) {
 	if len(t.terms) >= maxSimilar || t.known[s.term] {
 		return
@@ -176,16 +173,14 @@ func (t *trigramIndex) addTerm(s spotted) {
 	t.sizes = append(t.sizes, uint8(len(grams)))
 }
 
-// A candidate is a term and how alike it is, 0 to 1: the share of trigrams that both have. It is the Jaccard
-// coefficient of the two sets of trigrams, as in pg_trgm's similarity.
+// A candidate is a term with its similarity from 0 to 1: the Jaccard coefficient of the trigrams, as in pg_trgm.
 type candidate struct {
 	spotted
 	alike float64
 }
 
-// candidatesFor returns the n terms most like term, most alike first, ties in their order. It counts, for each term
-// that shares a trigram, how many it shares, and so never looks at the others. The list is cut whenever it has grown to
-// four times n, so that it need not be sorted as a whole.
+// candidatesFor returns the n most similar terms, best first, ties in alphabetical order. It only visits terms with
+// a common trigram. The list is truncated whenever it reaches four times n, so it need not be sorted as a whole.
 func (t *trigramIndex) candidatesFor(term string, n int) []candidate {
 	grams := trigramsOf(term)
 	t.shared = append(t.shared, make([]uint8, len(t.terms)-len(t.shared))...)
@@ -198,7 +193,7 @@ func (t *trigramIndex) candidatesFor(term string, n int) []candidate {
 		}
 	}
 	var list []candidate
-	least := 0.0 // of the list when it was last cut
+	least := 0.0 // of the list when it was last truncated
 	for _, place := range touched {
 		both := int(t.shared[place])
 		t.shared[place] = 0
@@ -223,8 +218,8 @@ func sortCandidates(list []candidate) {
 	)
 }
 
-// Similar returns body terms like term; see corpus.Lexical. A term that is indexed itself comes first. It takes the 32
-// best more than asked for, since the terms in memory may be of passages that are gone, hidden or in another namespace.
+// Similar returns body terms similar to term; see corpus.Lexical. If term is indexed itself, it is first. It selects
+// 32 more candidates than needed, since some may be of removed or hidden passages, or of another namespace.
 func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (like []string, err error) {
 	if term = Fold(term); k <= 0 || !isCorrectable(term) {
 		return nil, nil
@@ -235,7 +230,7 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 		if len(spans) == 0 {
 			return nil
 		}
-		const spare = 32 // candidates that may turn out to be gone, hidden or in another namespace
+		const spare = 32 // candidates of removed or hidden passages, or of another namespace
 		list, err := x.similarCandidates(ctx, r, s.User, term, k+spare)
 		if err != nil {
 			return err
@@ -249,8 +244,8 @@ func (x *Index) Similar(ctx context.Context, s chat.Scope, term string, k int) (
 	return like, nil
 }
 
-// similarCandidates holds the lock of all users' terms while it reads and compares, since they share one bound of
-// memory.
+// similarCandidates returns the most similar terms. It holds the lock for all users meanwhile, since they share one
+// memory limit.
 func (x *Index) similarCandidates(ctx context.Context, r *reading, user, term string, n int) ([]candidate, error) {
 	x.similar.mu.Lock()
 	defer x.similar.mu.Unlock()
@@ -261,9 +256,8 @@ func (x *Index) similarCandidates(ctx context.Context, r *reading, user, term st
 	return t.candidatesFor(term, n), nil
 }
 
-// visibleTerms returns the first k candidates that a passage in the spans holds. Mostly the passage in which a term was
-// spotted is one. The row at which a term was spotted answers most of the time without a reading; only the others are
-// looked up.
+// visibleTerms returns the first k candidates with a passage in the spans. Usually the row in which a term was
+// spotted is one; only the other terms are looked up.
 func (r *reading) visibleTerms(
 	ctx context.Context, list []candidate, spans []bm25.Span, k int,
 ) (like []string, err error) {
@@ -297,7 +291,7 @@ func (r *reading) visibleTerms(
 	return like, nil
 }
 
-// anyWithin reports whether one of the passages, which come ascending, lies in the spans.
+// anyWithin reports whether one of the passages, in ascending order, is in the spans.
 func anyWithin(rows []bm25.Scored, spans []bm25.Span) bool {
 	for _, p := range rows {
 		for len(spans) > 0 && p.Row >= spans[0].End() {

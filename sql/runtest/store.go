@@ -1,5 +1,4 @@
-// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two documents that are
-// ready to be searched.
+// Package runtest opens stores for tests of runs: real ones in a temporary directory, with two indexed documents.
 package runtest
 
 import (
@@ -27,8 +26,8 @@ type Store struct {
 	Library *corpus.Library
 }
 
-// Open opens the store of a file, and closes it at the end of the test. With an embedder the library finds by meaning
-// too; nil: it does not.
+// Open opens the store of a file, and closes it when the test ends. With an embedder the library also has semantic
+// search.
 func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
@@ -47,8 +46,8 @@ func Open(t testing.TB, path string, embedder corpus.Embedder) *Store {
 	return s
 }
 
-// Add puts a document into the library and waits until it is ready. The library works only meanwhile, so that a test
-// has no goroutine that it does not know.
+// Add adds a document and waits until it is indexed. The background work runs only meanwhile, so that a test has no
+// further goroutines.
 func (s *Store) Add(t testing.TB, name, body string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -70,9 +69,9 @@ func (s *Store) Add(t testing.TB, name, body string) {
 	wg.Wait()
 }
 
-// Furnish copies the files of a store with Survey and Handbook next to path, which is that of its database. semantic:
-// with vectors, made by embedtest.Hashing. The files are made once in a process: reading both documents in for each of
-// hundreds of tests would take most of their time.
+// Furnish copies the files of a store with Survey and Handbook next to path, that of its database. semantic adds
+// vectors of embedtest.Hashing. The files are cached by process: indexing both documents for each of hundreds of
+// tests would take most of their time.
 func Furnish(t testing.TB, path string, semantic bool) {
 	t.Helper()
 	p := &plain
@@ -91,7 +90,7 @@ func Furnish(t testing.TB, path string, semantic bool) {
 	}
 }
 
-// pattern is the files of a store with its documents, of which every test gets a copy.
+// pattern caches the files of a store with its documents.
 type pattern struct {
 	once  sync.Once
 	files map[string][]byte
@@ -99,7 +98,7 @@ type pattern struct {
 
 var plain, withVectors pattern
 
-// furnished puts the documents into a store and returns its files.
+// furnished creates a store with the documents and returns its files.
 func furnished(t testing.TB, name string, semantic bool) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,8 +129,8 @@ func furnished(t testing.TB, name string, semantic bool) map[string][]byte {
 	return files
 }
 
-// Survey and Handbook are the documents of every store: a house, and the rules of its staff. Tests quote them word for
-// word, so a change here changes what they expect.
+// Survey and Handbook are the documents of every store: a house, and the rules of its staff. Tests quote them
+// literally, so a change affects their expectations.
 const Survey = `# Building survey of 12 Mill Lane
 
 The survey was made by Ada Brown on 3 March 2024.
@@ -152,7 +151,8 @@ The roof was last renewed in 1987 by Harper & Sons. No guarantee is available fo
 High moisture readings were found in the rear wall of the kitchen. The cause is most likely the blocked gutter above.
 `
 
-// Handbook is the other document. Its last line is an order that a model must not follow: what documents say is data.
+// Handbook is the second document. Its last line is a prompt injection, which a model must not follow: document text
+// is data.
 const Handbook = `# Staff handbook
 
 ## Leave

@@ -5,9 +5,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Chats is the chat.Store of an open database. It is safe for concurrent use and lives as long as its DB. What is not
-// here comes from store.Chats; this package adds the start of runs, the log, leases and limits. Statements that both
-// databases share are in package store; here is what needs the writer, or SQLite's own numbers of rows.
+// Chats is the chat.Store of a database. It is safe for concurrent use and valid as long as its DB. store.Chats has
+// the statements of both databases. This package adds the start of runs, the log, leases and limits, which need the
+// writer or SQLite's row numbers.
 type Chats struct {
 	*store.Chats
 	db *DB
@@ -15,10 +15,10 @@ type Chats struct {
 
 var _ chat.Store = (*Chats)(nil)
 
-// Chats returns the database's sessions, runs and logs.
+// Chats returns the store of sessions, runs and logs.
 func (db *DB) Chats() *Chats { return &Chats{store.NewChats(engine{db}, dialect), db} }
 
-// Grants returns the store of what users allowed programs.
+// Grants returns the store of OAuth grants.
 func (db *DB) Grants() *store.Grants { return store.NewGrants(engine{db}, dialect) }
 
 // Places returns the store of places.

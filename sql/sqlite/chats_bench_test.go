@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// cpu is the processor time this process used so far.
+// cpu returns the processor time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
@@ -23,7 +23,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// measure runs work n times in all on each of runs goroutines together and reports the processor time of one.
+// measure runs work b.N times in total on the given number of goroutines and reports the processor time per
+// operation.
 func measure(b *testing.B, parallel int, work func(worker int)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -51,7 +52,7 @@ func startBench(b *testing.B, chats *Chats) chat.Run {
 	return run
 }
 
-// BenchmarkStart starts a run and ends it, of the local user and of one with limits.
+// BenchmarkStart starts and ends a run, both for the local user and for a user with limits.
 func BenchmarkStart(b *testing.B) {
 	for _, user := range []string{chat.LocalUser, "anna"} {
 		b.Run("user="+user, func(b *testing.B) {
@@ -74,7 +75,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend stores one delta of 256 bytes.
+// BenchmarkAppend appends one delta of 256 bytes per operation.
 func BenchmarkAppend(b *testing.B) {
 	for _, runs := range []int{1, 64} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
@@ -94,7 +95,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRun stores all of a run, 16 events in 12 appends through the feed, with one reader who follows.
+// BenchmarkRun stores a complete run in 12 appends through the feed, while one reader follows it.
 func BenchmarkRun(b *testing.B) {
 	for _, runs := range []int{1, 32} {
 		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {

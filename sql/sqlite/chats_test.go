@@ -56,7 +56,7 @@ func TestPurgeForgetsOldKeys(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	start() // still finds it, and purges it
+	start() // still finds the key, then purges it
 	if !start() {
 		t.Error("a key of yesterday is still known")
 	}

@@ -19,21 +19,21 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Sizes of the pieces that content is written in. A transaction holds about one, so that a big document doesn't keep
-// the writes of running answers waiting.
+// Sizes of the pieces that content is written in. A transaction writes about one, so that a large document doesn't
+// block the writes of running answers.
 const (
 	passagesPerWrite = 64
 	bytesPerWrite    = 512 << 10
-	plainPiece       = 1300 // bytes of a large text: a passage is read from those that hold it; 3 fill a page
-	packedPiece      = 2560 // bytes of a text that is packed: 2 of them fill a page
+	plainPiece       = 1300 // bytes of a large text: a passage is in one or several; 3 fill a page
+	packedPiece      = 2560 // bytes of a text to compress: 2 of them fill a page
 	blocksPerPiece   = 2000
 	wordsPerPiece    = 4000
 )
 
-// contentWrite is one PutContent under way. Its pieces are written under a content number that nothing points to; the
-// last transaction makes that number the document's content. Whoever reads meanwhile sees the old content. A crash in
-// between leaves rows that no document points to; leftContents finds them by their age. It is used by one goroutine.
-// content is 0 before its row is there, and again after its transaction was undone.
+// contentWrite is one PutContent in progress. Its pieces are written under a content number without references; the
+// last transaction makes it the document's content. Concurrent readers see the old content. After a crash
+// unreferenced rows remain; leftContents finds them by their age. It is used by one goroutine. content is 0 before
+// its row exists, and after a rollback of its transaction.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -41,20 +41,19 @@ type contentWrite struct {
 	document int64
 	content  int64
 	firstRow int64
-	segment  int64  // of the index of words
+	segment  int64  // of the lexical index
 	owner    string // the document's user
-	steps    []step // what is to write, in order
+	steps    []step // pending writes, in order
 
 	nextTerms func() (corpus.Terms, bool) // of the next passage
 	postings  *postings.Builder           // of the passages so far
 	lengths   []byte                      // of the passages so far
 }
 
-// PutContent replaces a document's content; see corpus.Documents. When it fails, the old content serves as before. The
-// steps: cut everything into pieces in memory, write them in transactions of about bytesPerWrite, publish in the last
-// one, then tidy up. Removing what a failed write left, and the old content after a good one, go on without the
-// caller's context, since nobody would come back for them before the next purge. After publishing an error is only
-// logged: the document serves.
+// PutContent replaces a document's content; see corpus.Documents. After a failure, the old content stays. It splits
+// everything into pieces in memory, writes them in transactions of about bytesPerWrite, and publishes in the last
+// one. Cleaning up, after success or failure, ignores the caller's cancelled context, since otherwise only the next
+// purge would do it. After publishing, errors are only logged.
 func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content) error {
 	if err := store.CheckContent(c); err != nil {
 		return err
@@ -76,26 +75,25 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 		}
 		return err
 	}
-	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // nobody waits for it
+	if err := postings.Compact(ctx, ds.db.newPostingStore(), w.owner, false); err != nil { // not urgent
 		ds.db.log.WarnContext(ctx, "searches are a little slower until the index is tidied", "error", err)
 	}
 	if old > 0 {
-		if err := ds.removeContent(context.WithoutCancel(ctx), old); err != nil { // the new content serves all the same
+		if err := ds.removeContent(context.WithoutCancel(ctx), old); err != nil { // the new content is already visible
 			ds.db.log.WarnContext(ctx, "old content stays until the next purge", "document", id, "error", err)
 		}
 	}
 	return nil
 }
 
-// largeText is from what length on, in bytes, the text of a document stands for those of its passages: kept once more
-// they would take the disk beyond four times the file and 1 MiB.
+// largeText is the minimum length in bytes of a document's text from which passages are read from it. Storing them
+// separately would take more disk space than four times the file and 1 MiB.
 const largeText = 768 << 10
 
 // isLarge reports whether passages have no text of their own.
 func (w *contentWrite) isLarge() bool { return len(w.c.Extracted.Text) >= largeText }
 
-// planSteps cuts the content into steps. Nothing is written yet. The order is that of writing: text, blocks, words of
-// pages, passages.
+// planSteps splits the content into steps without writing: text, blocks, words of pages, passages, in this order.
 func (w *contentWrite) planSteps() error {
 	w.planText()
 	blocks := w.c.Extracted.Blocks
@@ -121,16 +119,16 @@ func (w *contentWrite) planSteps() error {
 	if err := w.planWords(); err != nil {
 		return err
 	}
-	const passageCost = bytesPerWrite / passagesPerWrite // indexing is the work, not the bytes
+	const passageCost = bytesPerWrite / passagesPerWrite // the cost is mostly indexing, not bytes
 	for i := range w.c.Passages {
 		w.steps = append(w.steps, step{cost: max(passageCost, len(w.c.Passages[i].Text)), passage: i + 1})
 	}
 	return nil
 }
 
-// planText cuts the text into pieces. Each has the number of its first rune. The number of a piece is the number of its
-// first rune, so that a passage finds its pieces by its own offsets (passageText). Upper 32 bits of a row's key are the
-// content's number, lower ones that of the piece.
+// planText splits the text into pieces. A piece's number is the offset of its first rune, so that a passage finds
+// its pieces by its own offsets (passageText). The upper 32 bits of a row's key are the content's number, the lower
+// ones that of the piece.
 func (w *contentWrite) planText() {
 	most, packs := bytesPerWrite, len(w.c.Extracted.Text) >= pack.TextFrom
 	switch {
@@ -156,31 +154,31 @@ func (w *contentWrite) planText() {
 	}
 }
 
-// step is one thing to write.
+// step is one pending write.
 type step struct {
 	cost    int             // in bytes
 	fn      func(*tx) error // nil: a passage
 	passage int             // from 1
 }
 
-// addStep adds a thing to write that costs so many bytes.
+// addStep adds a write with a cost in bytes.
 func (w *contentWrite) addStep(cost int, fn func(*tx) error) {
 	w.steps = append(w.steps, step{cost: cost, fn: fn})
 }
 
-// analyseTerms counts the terms of the passages that some steps write, before their transaction begins. Analysing is
-// most of the work, so it is done outside the transaction, where the writer serves others meanwhile.
+// analyseTerms counts the terms of the passages of some steps. Analysis is most of the work, so it runs before the
+// transaction, while the writer serves others.
 func (w *contentWrite) analyseTerms(steps []step) {
 	for _, s := range steps {
 		if s.passage == 0 {
 			continue
 		}
-		terms, _ := w.nextTerms() // PutContent has seen to it that there are enough
+		terms, _ := w.nextTerms() // PutContent has validated their number
 		w.lengths = binary.LittleEndian.AppendUint16(w.lengths, uint16(min(w.postings.Add(terms), 1<<16-1)))
 	}
 }
 
-// writeStep writes one step. Passages are told by their number, as their rows are made from what was counted before.
+// writeStep writes one step. Passages have a number instead of a function.
 func (w *contentWrite) writeStep(t *tx, s step) error {
 	if s.passage > 0 {
 		return w.putPassage(t, s.passage-1)
@@ -188,8 +186,7 @@ func (w *contentWrite) writeStep(t *tx, s step) error {
 	return s.fn(t)
 }
 
-// textCut returns where the first piece of text ends, between two runes, behind at most so many bytes. It goes back at
-// most three bytes to where a rune starts.
+// textCut returns the end of the first piece of text: at most so many bytes, between two runes.
 func textCut(text string, most int) int {
 	if len(text) <= most {
 		return len(text)
@@ -201,8 +198,8 @@ func textCut(text string, most int) int {
 	return cut
 }
 
-// planWords cuts the boxes of words into pieces that are found by their range of the text. A piece has the range of the
-// text that its words stand in, so a look for the boxes of a quote reads one or two pieces.
+// planWords splits the bounding boxes of words into pieces, indexed by their text range, so a quote reads one or two
+// pieces.
 func (w *contentWrite) planWords() error {
 	n := 0
 	for piece, err := range corpus.WordPieces(w.c.Extracted.Blocks, wordsPerPiece) {
@@ -222,13 +219,13 @@ func (w *contentWrite) planWords() error {
 	return nil
 }
 
-// writeSteps writes the steps, then the index, and makes the content the document's. A content of one transaction's
-// size takes just one. Every transaction checks that the document still wants this version, so a cancelled or replaced
-// one stops early. Pages of the index are written when all passages are counted; they may take several more
-// transactions, and the last of those publishes.
+// writeSteps writes the steps, then the index, and publishes the content. Small content takes a single transaction.
+// Every transaction checks that the document still wants this version, so a cancelled or replaced one stops early.
+// Index pages are written after all passages were counted; they may take several more transactions, and the last one
+// publishes.
 func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 	if err := w.ds.db.writeBulk(ctx, false, w.beginContent); err != nil {
-		w.content = 0 // it was undone
+		w.content = 0 // it was rolled back
 		return 0, fmt.Errorf("put content of document %s: %w", w.id, err)
 	}
 	w.postings = postings.NewBuilder(uint32(w.firstRow))
@@ -249,7 +246,7 @@ func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 		}
 		err = w.ds.db.writeBulk(ctx, last, func(t *tx) error {
 			if err := w.ds.CheckVersion(t, w.id, w.c.SHA256); err != nil {
-				return err // no use going on
+				return err // stop early
 			}
 			for _, s := range w.steps[from:to] {
 				if err := w.writeStep(t, s); err != nil {
@@ -270,8 +267,8 @@ func (w *contentWrite) writeSteps(ctx context.Context) (old int64, err error) {
 	return old, nil
 }
 
-// somePages takes pages for one transaction. last says that there are no more. An error ends the pages too, so that
-// nobody goes on from half an index.
+// somePages returns the pages for one transaction. last is true at the end or after an error, so that an incomplete
+// index is never continued.
 func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page, last bool, err error) {
 	for size := 0; size < bytesPerWrite; {
 		p, err, more := next()
@@ -284,13 +281,12 @@ func somePages(next func() (postings.Page, error, bool)) (pages []postings.Page,
 	return pages, false, nil
 }
 
-// beginContent takes a content number, a run of passage numbers and a segment of the index. The numbers of the passages
-// are taken from one counter for all documents, so rows of the index are numbered by the order in which documents came
-// in. The file's name and hash are copied from the document: this content serves under them even while a newer version
-// is being read.
+// beginContent allocates a content number, a range of passage numbers and a segment of the index. Passage numbers
+// are from one counter for all documents, so index rows are in the order of indexing. The file's name and hash are
+// copied from the document, as this content is served with them even while a newer version is parsed.
 func (w *contentWrite) beginContent(t *tx) error {
 	if err := w.ds.CheckVersion(t, w.id, w.c.SHA256); err != nil {
-		return err // no use going on
+		return err // stop early
 	}
 	sizes, err := store.ToJSON(w.c.Extracted.Sizes)
 	if err != nil {
@@ -314,8 +310,8 @@ func (w *contentWrite) beginContent(t *tx) error {
 	return err
 }
 
-// putPassage writes a passage's row. The last column is for texts that an earlier version packed. The row's number is
-// its place in the index of words too: one number finds both.
+// putPassage inserts a passage's row. Its number is also its row in the lexical index. The last column is for texts
+// that an earlier version compressed.
 func (w *contentWrite) putPassage(t *tx, i int) error {
 	p := &w.c.Passages[i]
 	row := w.firstRow + int64(i)
@@ -328,8 +324,8 @@ func (w *contentWrite) putPassage(t *tx, i int) error {
 	return err
 }
 
-// publishContent makes the content the document's and returns the number of the one it replaces. Marking old and new
-// content as changed under one number lets directories of searches drop the one and add the other at once.
+// publishContent makes the content the document's current one and returns the number of the replaced one. Both are
+// marked with one change number, so that search directories swap them at once.
 func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	served, err := w.ds.BeginServing(t, w.id, w.c.SHA256)
 	if err != nil {
@@ -356,8 +352,7 @@ func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	return old, w.ds.Serve(t, served, w.content, w.c)
 }
 
-// eachPiece calls each with every row of store.ReadPieces. It adapts its generic result to callers that collect by
-// themselves.
+// eachPiece calls each with every row of store.ReadPieces, for callers that collect results themselves.
 func (ds *Documents) eachPiece(
 	ctx context.Context, s chat.Scope, id, columns, from, order string, args []any, each func(scanner) error,
 ) error {
@@ -369,14 +364,12 @@ func (ds *Documents) eachPiece(
 	return err
 }
 
-// textsOf is the condition for the rows of texts (as x) that are a content's. A content's pieces are neighbours in the
-// table, so this is one range of its key.
+// textsOf returns the condition for the rows of texts (x) of a content. They are one range of the table's key.
 func textsOf(content string) string {
 	return `x.at BETWEEN ` + content + ` << 32 AND ` + content + ` << 32 | 0xffffffff`
 }
 
-// Text returns the canonical text; see corpus.Documents. sql.RawBytes lend the driver's memory for one row, which saves
-// a copy of each piece.
+// Text returns the canonical text; see corpus.Documents. sql.RawBytes avoids a copy of each piece.
 func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string, error) {
 	var text strings.Builder
 	err := ds.eachPiece(ctx, s, id, `x.body, x.packed, (SELECT bytes FROM contents WHERE n = d.content)`,
@@ -386,7 +379,7 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 			if err := row.Scan(&body, &packed, &size); err != nil {
 				return err
 			}
-			if text.Len() == 0 && size >= largeText { // else a large text is copied as it grows
+			if text.Len() == 0 && size >= largeText { // avoids copies of a large text as the buffer grows
 				text.Grow(size + size/16)
 			}
 			if len(packed) > 0 {
@@ -398,13 +391,13 @@ func (ds *Documents) Text(ctx context.Context, s chat.Scope, id string) (string,
 	return text.String(), err
 }
 
-// partPieces is how many pieces a part of a large text has at most. A part has at most bytesPerWrite bytes or so,
-// whichever kind of piece the text is in.
+// partPieces is the maximum number of pieces in a part of a large text, so that a part has about bytesPerWrite bytes
+// for every kind of piece.
 const partPieces = bytesPerWrite / packedPiece
 
 // TextPart returns some stored pieces of the canonical text; see corpus.Documents. Next is the number of the first
-// piece behind the part, which is also the rune it begins at; 0 at the end. Version is the content's number, by which a
-// reader notices that the document changed between two parts.
+// piece after the part, which is the offset of its first rune; 0 at the end. Version is the content's number, with
+// which a reader detects a change between two parts.
 func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at int) (part corpus.TextPart, err error) {
 	var text strings.Builder
 	n := 0
@@ -433,11 +426,11 @@ func (ds *Documents) TextPart(ctx context.Context, s chat.Scope, id string, at i
 	return part, err
 }
 
-// Blocks returns the blocks without their words; see corpus.Documents. The slice for a piece is cleared before it is
-// used again: json.Unmarshal would keep old values in fields that the next piece leaves out.
+// Blocks returns the blocks without their words; see corpus.Documents. The buffer for a piece is cleared before
+// reuse: json.Unmarshal keeps old values of omitted fields.
 func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (blocks []corpus.Block, err error) {
 	const last = `(SELECT max(y.piece) FROM content_blocks y WHERE y.content = d.content)`
-	var piece []corpus.Block // used again for each
+	var piece []corpus.Block // reused buffer
 	err = ds.eachPiece(ctx, s, id, `x.body, x.packed, `+last, `content_blocks x ON x.content = d.content`,
 		`x.piece`, nil, func(
 			row scanner,
@@ -453,7 +446,7 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 			}
 			clear(piece[:cap(piece)])
 			err = json.Unmarshal(plain, &piece)
-			if last > 0 && blocks == nil { // else many blocks are copied again and again as they grow
+			if last > 0 && blocks == nil { // avoids copies of many blocks as the slice grows
 				blocks = make([]corpus.Block, 0, (last+1)*len(piece))
 			}
 			blocks = append(blocks, piece...)
@@ -462,10 +455,10 @@ func (ds *Documents) Blocks(ctx context.Context, s chat.Scope, id string) (block
 	return blocks, err
 }
 
-// passageText is the text of a passage (as p). Those of a large document have none of their own: it is what stands in
-// the document's text, whose pieces have the numbers of their first runes. An earlier version packed them. It reads
-// from the last piece that begins at or before the passage to the one that holds its end, and cuts the runes out by the
-// first piece's number.
+// passageText is the SQL expression of a passage's text (p). Passages of a large document have no text of their own:
+// it is read from the document's text, whose pieces are numbered by their first rune. It concatenates the pieces
+// from the last one that starts at or before the passage to the one with its end, and cuts out its runes. An earlier
+// version compressed passages.
 const passageText = `CASE WHEN p.text <> '' THEN p.text WHEN p.packed IS NOT NULL THEN unpacked(p.text, p.packed)
 	WHEN p.end_off = p.start_off THEN ''
 	ELSE (SELECT substr(group_concat(CASE WHEN x.packed IS NULL THEN x.body ELSE unpacked(x.body, x.packed) END, ''

@@ -9,10 +9,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// removeContent removes content that no document points to, in small transactions. The row of contents goes last, so
-// that a later call can finish a removal that stopped half-way. The count of removals tells directories of searches to
-// compare their rows with what is there. It is called without a deadline of a caller where nobody would come back for
-// what is left.
+// removeContent deletes unreferenced content in small transactions. The row of contents is deleted last, so that an
+// interrupted removal can be completed. The removal counter invalidates search directories. Some callers pass a
+// context without a deadline, as otherwise only the next purge would retry.
 func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	for more := true; more; {
 		err := ds.db.writeBulk(ctx, false, func(t *tx) (err error) {
@@ -44,9 +43,9 @@ func (ds *Documents) removeContent(ctx context.Context, content int64) error {
 	return nil
 }
 
-// removeSomePassages removes some passages of a content; more says that there may be others. Passages of a content have
-// neighbouring numbers, so deleting a range deletes these and no others. The limit is written +? so that SQLite does
-// not plan the statement anew for its value (see prepareStatement).
+// removeSomePassages deletes a batch of a content's passages; more is true if there may be others. A content's
+// passages have consecutive numbers, so a range deletes only these. The limit is written +? so that SQLite does not
+// plan the statement again for its value (see prepareStatement).
 func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	const some = 256
 	var first, n int64
@@ -59,16 +58,16 @@ func removeSomePassages(t *tx, content int64) (more bool, err error) {
 	return n == some, err
 }
 
-// Purge removes hidden documents for good; see corpus.Documents. It also clears away content that an interrupted write
-// or removal left behind. It first makes hidden documents unrestorable, then removes their content piece by piece, and
-// their rows last, together with the note of what lies outside the database. A purge that breaks off is finished by the
-// next.
+// Purge deletes hidden documents permanently; see corpus.Documents. It also deletes content of interrupted writes
+// and removals. It first makes hidden documents unrestorable, then deletes their content in batches, and their rows
+// last, together with queuing the removal of files outside the database. The next purge completes an interrupted
+// one.
 func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	hidden, err := ds.beginPurge(ctx, before)
 	if err != nil {
 		return err
 	}
-	// What an earlier purge did not finish is among them.
+	// This includes the rest of an interrupted purge.
 	left, err := ds.leftContents(ctx)
 	if err != nil {
 		return err
@@ -96,13 +95,13 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
-	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // the next purge does
+	if err := ds.SweepIndex(ctx, ds.db.newPostingStore()); err != nil { // retried by the next purge
 		ds.db.log.WarnContext(ctx, "the index of words is not swept", "error", err)
 	}
 	return nil
 }
 
-// beginPurge marks what is to go, so that it can't be restored any more, and takes its content off it.
+// beginPurge marks documents as unrestorable and their content as invisible.
 func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden []corpus.Removal, err error) {
 	err = ds.db.writeTx(ctx, false, func(t *tx) error {
 		hidden = nil
@@ -117,7 +116,7 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 		}
 		if _, err := t.Exec(`INSERT INTO removals (document, sha256) SELECT '', c.sha256 FROM contents c
 			JOIN documents d ON d.n = c.document WHERE d.deleted_at > 0 AND d.purging = 1 AND c.sha256 <> d.sha256
-			ON CONFLICT DO NOTHING`); err != nil { // of an older version, which served to the end
+			ON CONFLICT DO NOTHING`); err != nil { // of an older version that was served until now
 			return err
 		}
 		rows, err := t.query(`SELECT id, sha256 FROM documents WHERE deleted_at > 0 AND purging = 1 ORDER BY n`)
@@ -140,9 +139,9 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 	return hidden, nil
 }
 
-// leftContents returns the contents that no document will show any more. These are contents that were replaced (changed
-// > 0), that a crash left before they were shown, and those of documents that go. One that is being written now has
-// started_at less than store.LeftAfter ago, and is left alone.
+// leftContents returns the contents that no document refers to: those that were replaced (changed > 0), that a crash
+// left unpublished, and those of purged documents. Content that is being written has started_at less than
+// store.LeftAfter ago and is excluded.
 func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
 	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
 		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-store.LeftAfter).UnixMicro())

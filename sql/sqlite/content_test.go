@@ -28,7 +28,7 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// shelf is a database with one document whose old content serves.
+// shelf is a database with one document whose old content is live.
 type shelf struct {
 	db      *DB
 	ds      *Documents
@@ -47,7 +47,7 @@ func newShelf(t *testing.T, path string) *shelf {
 	return s
 }
 
-// version makes the bytes called name the document's present version.
+// version makes the content called name the current version of the document.
 func (s *shelf) version(t *testing.T, name string) corpus.Document {
 	t.Helper()
 	d, _, err := s.ds.Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a.md", SHA256: name})
@@ -57,7 +57,7 @@ func (s *shelf) version(t *testing.T, name string) corpus.Document {
 	return d
 }
 
-// put stores n passages that all hold name, and texts and words of several pieces.
+// put stores content with n passages that all contain name. Its text and its words span several pieces.
 func (s *shelf) put(t *testing.T, name string, n int) error {
 	t.Helper()
 	c := corpus.Content{SHA256: name}
@@ -75,7 +75,8 @@ func (s *shelf) put(t *testing.T, name string, n int) error {
 	return s.ds.PutContent(t.Context(), s.id, c)
 }
 
-// check fails the test unless the content called name serves, with n passages, and nothing of any other.
+// check fails the test unless the live content is the one called name, with n passages and without remains of
+// another.
 func (s *shelf) check(t *testing.T, name string, n int) {
 	t.Helper()
 	text, err := s.ds.Text(t.Context(), chat.Local, s.id)
@@ -117,7 +118,7 @@ func (s *shelf) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// writesOfContent are the statements of PutContent, each as what a trigger can fail.
+// writesOfContent returns the statements of PutContent, each as a condition for a trigger that makes it fail.
 func writesOfContent() map[string]string {
 	writes := map[string]string{
 		"the first":         `BEFORE INSERT ON contents`,
@@ -297,14 +298,14 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 		if diff := cmp.Diff(c.Extracted.Blocks, got); diff != "" {
 			t.Errorf("%d blocks (-want +got):\n%s", n, diff)
 		}
-		var plain, kept int // bytes, as JSON and in the file
+		var plain, kept int // size as JSON and in the file
 		err = s.db.queryRow(t.Context(),
 			`SELECT sum(length(unpacked(x.body, x.packed))), sum(length(x.body) + coalesce(length(x.packed), 0))
 			FROM content_blocks x JOIN documents d ON d.content = x.content WHERE d.id = ?`, []any{s.id}, &plain, &kept)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// pieces have brackets of their own
+		// Each piece has its own brackets.
 		if want, err := store.ToJSON(got); err != nil || plain < len(want)-2 || plain > len(want)+2 {
 			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
 		}
@@ -352,7 +353,7 @@ func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
 		name := fmt.Sprint(n)
 		s.version(t, name)
 		var text []rune
-		for size := 0; size < n; { // of one to four bytes each
+		for size := 0; size < n; { // one to four bytes each
 			r := [...]rune{'x', 'é', '水', '𝄞'}[random.IntN(4)]
 			text, size = append(text, r), size+utf8.RuneLen(r)
 		}
@@ -367,7 +368,7 @@ func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
 		add(0, 1)
 		add(len(text)-200, len(text))
 		add(7, 7)
-		for start := 0; start+500 < len(text); start += 501 { // some go over the end of a piece
+		for start := 0; start+500 < len(text); start += 501 { // some cross a piece boundary
 			add(start, start+500)
 		}
 		if err := s.ds.PutContent(t.Context(), s.id, c); err != nil {
@@ -395,7 +396,7 @@ func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
 		if (kept == 0) != (n > 1000) {
 			t.Errorf("%d bytes of text: the passages take %d themselves, want none of a large one", n, kept)
 		}
-		// as an earlier version wrote them
+		// Store them in the format of an earlier version.
 		for _, p := range c.Passages[:3] {
 			packed, err := pack.Pack(p.Text)
 			if err != nil {
@@ -408,8 +409,8 @@ func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
 	}
 }
 
-// appendForEver is the child process: three runs at once, each stored write acknowledged on standard output as "run
-// last".
+// appendForEver is the body of the child process. It writes three runs concurrently and acknowledges each stored
+// write on standard output as "run last".
 func appendForEver(path string) {
 	ctx := context.Background()
 	db, err := Open(ctx, path, slog.New(slog.DiscardHandler))
@@ -455,7 +456,7 @@ func appendForEver(path string) {
 func TestKilledProcessKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
-	acknowledged := make(map[string]int64) // over all lives of the file
+	acknowledged := make(map[string]int64) // across all restarts
 	random := rand.New(rand.NewPCG(4, 2))
 	for range 8 {
 		killAfter(t, path, 1+random.IntN(400), acknowledged)
@@ -463,7 +464,8 @@ func TestKilledProcessKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
-// killAfter runs the child until it has acknowledged n writes, kills it and notes all that it acknowledged.
+// killAfter runs the child until it has acknowledged n writes, then kills it. It records everything that the child
+// acknowledged.
 func killAfter(t *testing.T, path string, n int, acknowledged map[string]int64) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
@@ -486,7 +488,7 @@ func killAfter(t *testing.T, path string, n int, acknowledged map[string]int64) 
 		run, last, _ := strings.Cut(lines.Text(), " ")
 		seq, err := strconv.ParseInt(last, 10, 64)
 		if err != nil {
-			continue // the line was cut by the kill
+			continue // the kill truncated the line
 		}
 		acknowledged[run] = max(acknowledged[run], seq)
 	}
@@ -521,7 +523,7 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 				run, got.Status, got.Answer, err, over, (got.Status == chat.RunCompleted), (got.Answer == "a"))
 		}
 	}
-	// The next server takes over what was under way, once.
+	// The next server takes over the unfinished runs exactly once.
 	runs, err := chats.TakeOver(t.Context(), chat.Lease{Owner: "next", Until: time.Now().Add(time.Hour)}, time.Now())
 	if err != nil {
 		t.Fatalf("TakeOver: %v, want no error", err)
@@ -530,14 +532,14 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 		if _, err := chats.Append(t.Context(), "next", run.ID, chat.RunDone{Status: chat.RunInterrupted}); err != nil {
 			t.Errorf("end run %s: %v, want no error", run.ID, err)
 		}
-		delete(acknowledged, run.ID) // its state is no longer the child's
+		delete(acknowledged, run.ID) // its state no longer comes from the child
 	}
 	if err := db.Close(); err != nil {
 		t.Errorf("Close: %v, want no error", err)
 	}
 }
 
-// checkIntegrity asks SQLite whether the file and its references are whole.
+// checkIntegrity runs SQLite's integrity and foreign key checks.
 func checkIntegrity(t *testing.T, db *DB) {
 	t.Helper()
 	var verdict string
@@ -552,7 +554,8 @@ func checkIntegrity(t *testing.T, db *DB) {
 	}
 }
 
-// childEnv holds the database's path in a process that TestKilledProcessKeepsWhatItAcknowledged started.
+// childEnv is the environment variable that holds the database path in a child of
+// TestKilledProcessKeepsWhatItAcknowledged.
 const childEnv = "FOOTNOTE_TEST_APPEND_TO"
 
 func TestMain(m *testing.M) {

@@ -11,9 +11,9 @@ import (
 	"github.com/footnote/footnote/sql/migrations"
 )
 
-// copied says how each table of the target is read here: columns in its order, for keys after ?1 (and ?2), in the order
-// of the keys. What a document's purge has begun to take away stays behind; a content belongs to the document that it
-// serves. A test compares this with both schemas, so a new column that is forgotten fails it.
+// copied defines how each table of the target is read: its columns in order, for keys after ?1 (and ?2), ordered by
+// key. Documents of a purge in progress lose their content; only served contents are copied. A test compares it with
+// both schemas and fails for a missing column.
 var copied = map[string]struct{ columns, from, where, order string }{
 	"sessions": {`n, id, user_id, title, title_fold, coalesce((SELECT r.id FROM runs r WHERE r.n = head), ''),
 		coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0), '',
@@ -82,12 +82,12 @@ var copied = map[string]struct{ columns, from, where, order string }{
 	"corpus_state":    {`n, changes, removals, next_row`, `corpus_state`, `n > ?1`, `n`},
 }
 
-// servedContents is the condition for contents that a document shows.
+// servedContents returns the condition for contents that a document refers to.
 func servedContents(content string) string {
 	return content + ` IN (SELECT content FROM documents WHERE purging = 0)`
 }
 
-// left are the tables and columns that are not copied as they are, and why. The same test reads it.
+// left are the tables and columns that are not copied, with the reason. The same test uses it.
 var left = map[string]string{
 	"migrations": "of this schema", "commands": "about runs under way; no server works on one",
 	"jobs":                        "unfinished documents are queued anew when a server starts",
@@ -104,15 +104,13 @@ var left = map[string]string{
 	"documents.semantic": "off until the target has its vectors",
 }
 
-// Source reads everything from a database file that no process writes to. It never changes the file. It reads with one
-// connection that can't write.
+// Source reads everything from a database file that no process writes to, with one read-only connection.
 type Source struct {
 	pool *sql.DB
 	name string
 }
 
-// OpenSource opens the database file at path. One of another version than this program's fails with a *chat.Error
-// that says what to do.
+// OpenSource opens the database file at path. A file of another schema version returns a *chat.Error with advice.
 func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {
@@ -132,7 +130,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	if err != nil {
 		return nil, closeAfter(pool, failure(err))
 	}
-	// The statements above know one version of the schema.
+	// The statements above are for one version of the schema.
 	if version != migrations.Newest(all) {
 		return nil, closeAfter(pool, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
 			"The data directory is of version %d, this program's is %d: start 'footnote serve' of this version on it "+
@@ -142,7 +140,7 @@ func OpenSource(ctx context.Context, path string) (_ *Source, err error) {
 	return s, nil
 }
 
-// closeAfter closes a pool after something failed, and tells of both errors.
+// closeAfter closes a pool after an error and joins both errors.
 func closeAfter(pool *sql.DB, err error) error {
 	if closed := pool.Close(); closed != nil {
 		return fmt.Errorf("%w, and %w", err, closed)
@@ -153,11 +151,10 @@ func closeAfter(pool *sql.DB, err error) error {
 // Close closes the file.
 func (s *Source) Close() error { return s.pool.Close() }
 
-// Name implements dbcopy.Source: the moments at which the file was made.
+// Name implements dbcopy.Source. It is the number and time of the file's first migration.
 func (s *Source) Name() string { return s.name }
 
-// Count implements dbcopy.Source. Count implements the interface by the same condition as Rows, so that both agree on
-// what is copied.
+// Count implements dbcopy.Source, with the same condition as Rows.
 func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error) {
 	err = s.pool.QueryRowContext(
 		ctx, `SELECT count(*) FROM `+copied[t.Name].from+` WHERE `+copied[t.Name].where, firstKey(t)...,
@@ -165,7 +162,7 @@ func (s *Source) Count(ctx context.Context, t dbcopy.Table) (n int64, err error)
 	return n, failure(err)
 }
 
-// firstKey is a key before all others.
+// firstKey returns a key before all others.
 func firstKey(t dbcopy.Table) []any {
 	key := make([]any, t.Keys)
 	for i := range key {
@@ -181,9 +178,8 @@ func firstKey(t dbcopy.Table) []any {
 	return key
 }
 
-// Rows implements dbcopy.Source. A copy goes on behind the last key, so a table is read in the order of its key and
-// never by an offset. The names of columns come from the table above, never from outside. A row is a new slice each
-// time: each may keep it.
+// Rows implements dbcopy.Source. A copy resumes after the last key, so a table is read in key order, without an
+// offset. Each row is a new slice that the callback may keep.
 func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, each func(dbcopy.Row) error) error {
 	how, ok := copied[t.Name]
 	if !ok {
@@ -193,7 +189,7 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	if after == nil {
 		key = firstKey(t)
 	}
-	// The statement is made of the table above and of numbers of keys alone.
+	// The statement has only constants of copied; keys are parameters.
 	rows, err := s.pool.QueryContext(
 		ctx, `SELECT `+how.columns+` FROM `+how.from+` WHERE `+how.where+` ORDER BY `+how.order, key...,
 	)
@@ -224,20 +220,20 @@ func (s *Source) Rows(ctx context.Context, t dbcopy.Table, after dbcopy.Row, eac
 	return failure(rows.Err())
 }
 
-// embedded are the passages with vectors of a model, or, if there are none of it, of earlier versions, which did not
-// note the model.
+// embedded selects the passages with vectors of a model or, as a fallback, of earlier versions, which did not record
+// the model.
 const embedded = ` FROM passages p JOIN documents d ON d.content = p.content AND d.purging = 0 JOIN vectors v
 	ON v.passage_id = p.id AND v.document = d.id
 	AND v.model = (SELECT n FROM vector_models WHERE name IN (?, '') ORDER BY name DESC LIMIT 1)`
 
-// Embedded yields the passages that have vectors of a model, or of one that the file does not name, those of a document
-// after one another. Vectors of passages that are gone are left out.
+// Embedded yields the passages with vectors of a model, or of an unnamed one, grouped by document. Vectors of
+// deleted passages are excluded.
 func (s *Source) Embedded(ctx context.Context, model string, each func(corpus.Embedded) error) error {
 	return readEmbedded(ctx, s.pool, model, -1, each)
 }
 
-// readEmbedded yields the first k of such passages; -1: all. The text goes along, as its hash is what another store
-// recognises equal passages by.
+// readEmbedded yields the first k of such passages; -1: all. It includes the text, as its hash identifies equal
+// passages in another store.
 func readEmbedded(
 	ctx context.Context, pool *sql.DB, model string, k int, each func(corpus.Embedded) error,
 ) error {
@@ -270,22 +266,22 @@ func readEmbedded(
 	return failure(rows.Err())
 }
 
-// CountEmbedded returns how many passages Embedded yields.
+// CountEmbedded returns the number of passages that Embedded yields.
 func (s *Source) CountEmbedded(ctx context.Context, model string) (n int64, err error) {
 	err = s.pool.QueryRowContext(ctx, `SELECT count(*)`+embedded, model).Scan(&n)
 	return n, failure(err)
 }
 
-// OnlyOthers reports whether the file has vectors, and all of them are of other models than this one. Then the copied
-// passages have to be embedded anew.
+// OnlyOthers reports whether the file has only vectors of other models. The copied passages then have to be embedded
+// again.
 func (s *Source) OnlyOthers(ctx context.Context, model string) (only bool, err error) {
 	err = s.pool.QueryRowContext(ctx,
 		`SELECT count(*) > 0 AND coalesce(sum(name IN (?, '')), 0) = 0 FROM vector_models`, model).Scan(&only)
 	return only, failure(err)
 }
 
-// Semantic returns how many passages each document has whose vectors are all made, wherever they are kept. The caller
-// compares the numbers with what arrived, to know which documents are whole.
+// Semantic returns the number of passages of each document with complete vectors, in any vector store. The caller
+// compares it with the copied vectors to find complete documents.
 func (s *Source) Semantic(ctx context.Context) (map[string]int, error) {
 	rows, err := s.pool.QueryContext(
 		ctx, `SELECT id, passages FROM documents WHERE purging = 0 AND state = ? AND semantic = ?`,

@@ -26,18 +26,18 @@ import (
 
 const (
 	benchDocuments  = 2500
-	benchPassages   = 20 // of each
+	benchPassages   = 20 // per document
 	benchWords      = 250
 	benchVocabulary = 100_000
 	benchDimension  = 384
 )
 
-// zipf returns the rank of a word, from 1: the word of rank r is about r times rarer than the first.
+// zipf returns the rank of a word, starting at 1. The word of rank r is about r times rarer than the first.
 func zipf(random *rand.Rand, from, to float64) int {
 	return int(from * math.Exp(random.Float64()*math.Log(to/from)))
 }
 
-// syllables make words that look like words, so that trigrams are shared as in a language.
+// syllables are combined into artificial words, so that trigrams are shared as in a natural language.
 var syllables = strings.Fields(
 	"ba be bi bo bu da de di do du fa fe fi fo fu ga ge gi go gu ka ke ki ko ku la le li lo lu ma me mi mo mu na ne " +
 		"ni no nu ra re ri ro ru sa se si so su ta te ti to tu",
@@ -51,7 +51,7 @@ func benchWord(rank int) string {
 	return word.String()
 }
 
-// benchContent is a document's content of Zipf-distributed words.
+// benchContent returns the content of a document, with words drawn from a Zipf distribution.
 func benchContent(random *rand.Rand, d corpus.Document, passages int) corpus.Content {
 	c := corpus.Content{SHA256: d.SHA256}
 	var text strings.Builder
@@ -82,7 +82,7 @@ func benchPut(b *testing.B, ds *Documents, name string) corpus.Document {
 	return d
 }
 
-// fill stores the 50,000 passages and returns how long that took without making them up.
+// fill stores the 50,000 passages. It returns the time taken, excluding the time needed to generate them.
 func fill(b *testing.B, db *DB) time.Duration {
 	b.Helper()
 	random, ds := rand.New(rand.NewPCG(1, 2)), db.Documents()
@@ -99,7 +99,7 @@ func fill(b *testing.B, db *DB) time.Duration {
 	return took
 }
 
-// report sorts and shows what a user waits for.
+// report sorts the latencies and reports their percentiles.
 func report(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
@@ -107,19 +107,21 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
 }
 
-// BenchmarkCorpus measures the index over 50,000 passages of 250 words: go test -bench=Corpus -benchtime=1000x -run=^$
+// BenchmarkCorpus measures the index with 50,000 passages of 250 words each. Run it with
+//
+//	go test -bench=Corpus -benchtime=1000x -run=^$
 func BenchmarkCorpus(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "footnote.db")
 	db := openAt(b, path)
 	took := fill(b, db)
 	lexical, random := db.Lexical(), rand.New(rand.NewPCG(3, 4))
-	words := func(n int) (list []string) { // content words: from common to rare
+	words := func(n int) (list []string) { // content words, from common to rare
 		for range n {
 			list = append(list, benchWord(zipf(random, 40, 50_000)))
 		}
 		return list
 	}
-	question := func() []string { // as above, among the words that every sentence has
+	question := func() []string { // content words mixed with function words
 		list := words(2 + random.IntN(4))
 		for range 5 {
 			list = append(list, benchWord(zipf(random, 1, 40)))
@@ -242,7 +244,7 @@ func BenchmarkVectors(b *testing.B) {
 	report(b, took)
 }
 
-// BenchmarkBigDocument measures how long small writes wait while a document of 20,000 passages comes in.
+// BenchmarkBigDocument measures the delay of small writes while a document of 20,000 passages is stored.
 func BenchmarkBigDocument(b *testing.B) {
 	db := openNew(b)
 	ds, random := db.Documents(), rand.New(rand.NewPCG(7, 8))
@@ -310,7 +312,7 @@ func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 		t.Fatalf("migrateTo = %v, want an error that names 002_bad", err)
 	}
 	mended := migrations.Migration{Number: 2, Name: "002_mended", Script: `CREATE TABLE b (x)`}
-	for range 2 { // the second time there is nothing left to do
+	for range 2 { // the second call has nothing to do
 		if err := migrateTo(t.Context(), conn, log, []migrations.Migration{good, mended}); err != nil {
 			t.Fatalf("migrateTo after mending: %v, want no error", err)
 		}
@@ -346,7 +348,8 @@ func TestProcessesThatOpenOneNewFileMigrateItOnce(t *testing.T) {
 	}
 }
 
-// Whoever adds a table or a column decides whether 'footnote migrate' copies it: in copied, or in left with the reason.
+// TestEveryTableAndColumnIsCopiedOrLeftForAReason checks that 'footnote migrate' covers the whole schema. A new
+// table or column must be listed in copied, or in left with a reason.
 func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
 	t.Parallel()
 	conn := openConn(t, filepath.Join(t.TempDir(), "x.db"))
@@ -379,7 +382,7 @@ func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
 	}
 }
 
-// reads reports whether any table is copied from a column.
+// reads reports whether any copied table reads the column.
 func reads(table, column string) bool {
 	word := func(name string) *regexp.Regexp { return regexp.MustCompile(`\b` + name + `\b`) }
 	for _, how := range copied {
@@ -391,8 +394,8 @@ func reads(table, column string) bool {
 	return false
 }
 
-// The data directory of the version before the first step opens and keeps what it had. Contents that its index does not
-// hold get their postings.
+// TestTheDataDirectoryOfTheVersionBeforeIsTakenOver opens a data directory that predates the first migration. Its
+// data must be preserved, and contents missing from the index must be indexed.
 func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
@@ -440,8 +443,8 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	exec(`INSERT INTO unindexed SELECT n FROM contents`)
 	exec(`UPDATE corpus_state SET changes = 2, next_row = ?, vector_changes = 1, vector_dimension = 2`, 2*passages+1)
 	exec(`INSERT INTO vectors (passage_id, document, user, namespace, body) VALUES ('p7', 'd1', 'anna', 'default', ?)`,
-		[]byte{0, 0, 128, 63, 0, 0, 0, 0}) // 1, 0
-	for again := range 2 { // the second time there is nothing left to do
+		[]byte{0, 0, 128, 63, 0, 0, 0, 0}) // the vector (1, 0)
+	for again := range 2 { // the second call has nothing to do
 		db := openAt(t, path)
 		for query, want := range map[string]string{"number7": "p8", "number299": "p300"} {
 			hits, err := db.Lexical().SearchLexical(t.Context(), chat.Scope{User: "anna"},
@@ -472,7 +475,7 @@ func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
 	}
 }
 
-// nameVectors checks that so many vectors have no model, as those of an earlier version, and gives them to a model.
+// nameVectors checks that want vectors have no model, like those of an earlier version, and assigns a model to them.
 func nameVectors(t *testing.T, vs *Vectors, want int) {
 	t.Helper()
 	found := func() []corpus.Hit {
@@ -506,7 +509,7 @@ func nameVectors(t *testing.T, vs *Vectors, want int) {
 	}
 }
 
-// schemaOf lists columns, indexes, references and further properties of a database, without the order of columns.
+// schemaOf lists the columns, indexes, references and other properties of a database, ignoring the order of columns.
 func schemaOf(t *testing.T, db *DB) (list []string) {
 	t.Helper()
 	err := db.eachRow(t.Context(),

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Statements stamp what they store with now_micros().
+// init registers the SQL function now_micros(), with which statements set timestamps.
 func init() {
 	sqlite.MustRegisterScalarFunction("now_micros", 0, func(
 		*sqlite.FunctionContext, []driver.Value,
@@ -20,12 +20,12 @@ func init() {
 	})
 }
 
-// alone says that no row has to be locked: there is one writer, and its transactions take turns.
+// alone returns no lock clause: there is one writer, which serialises transactions.
 func alone(string) string { return "" }
 
-// dialect is how this database writes what package store leaves open. Lists go in as JSON texts and are unfolded by
-// json_each, since SQLite has no arrays. Where CROSS JOIN stands, it keeps SQLite's planner from turning the order of
-// the tables (sqlite.org/optoverview.html), so the few that were asked for are looked up by index.
+// dialect is this database's SQL for package store. Lists are passed as JSON and expanded by json_each, since SQLite
+// has no arrays. CROSS JOIN keeps the order of the tables (sqlite.org/optoverview.html), so the few requested rows
+// are looked up by index.
 var dialect = &store.Dialect{
 	Locked:   alone,
 	Free:     alone,
@@ -65,7 +65,7 @@ var dialect = &store.Dialect{
 		FROM contents c JOIN documents d ON d.n = c.document WHERE c.changed > $1`,
 	SelectUnindexed: `SELECT c.n, d.user_id, c.changed, c.first_row, c.passages FROM unindexed u
 		JOIN contents c ON c.n = u.content JOIN documents d ON d.n = c.document ORDER BY d.user_id, c.n`,
-	// An event's id is its run's number and its own; see events.go.
+	// An event's ID is its run's number and its own; see events.go.
 	DropEvents: `DELETE FROM events WHERE id IN (SELECT e.id FROM json_each($1) r CROSS JOIN events e
 		ON e.id BETWEEN r.value << 20 AND r.value << 20 | 1048575)`,
 	SelectSession: `
@@ -74,8 +74,8 @@ var dialect = &store.Dialect{
 		FROM sessions s LEFT JOIN runs h ON h.n = s.head `,
 	SetHead: `UPDATE sessions SET head = r.n FROM (SELECT n, session FROM runs WHERE id = $1) r
 		WHERE sessions.n = r.session AND sessions.name = $2 AND user_id = $3 AND deleted_at = 0`,
-	// A run whose texts are missing is read too: it is damaged, and not gone. A first question has no parent to look
-	// for: a look for number 0 would read the oldest page, which may be damaged.
+	// A damaged run without texts is read as well. A first question has no parent: a lookup of number 0 would read
+	// the oldest page, which may be damaged.
 	SelectRun: `
 		SELECT r.id, s.name, s.user_id, coalesce(p.id, ''), t.request, r.status, coalesce(t.answer, ''), r.created_at,
 			r.ended_at, r.tokens_in, r.tokens_out
@@ -83,28 +83,27 @@ var dialect = &store.Dialect{
 		ON p.n = nullif(r.parent, 0) `,
 }
 
-// names is a list as JSON. An empty list is "[]" and not NULL, so that statements can compare with it.
+// names encodes a list as JSON. An empty list is "[]", never NULL, so that statements can compare with it.
 func names[T string | int64 | uint32](list []T) string {
 	if len(list) == 0 {
 		return "[]"
 	}
 	text, err := store.ToJSON(list)
-	if err != nil { // texts and numbers are always JSON
+	if err != nil { // texts and numbers always encode
 		panic(err)
 	}
 	return text
 }
 
-// engine is the store.Database of an open database. It is how package store sees this package: statements outside a
-// transaction (Alone), and in one (Write).
+// engine implements store.Database for package store: single statements (Alone) and transactions (Write).
 type engine struct{ db *DB }
 
-// Alone implements store.Database: writes go to the writer, and all else to the readers.
+// Alone implements store.Database: writes use the writer, and reads the readers.
 func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
 	return statements{ctx, e.db, care}
 }
 
-// Write implements store.Database. A bulk write gets a transaction to itself; a small one shares that of others.
+// Write implements store.Database. A bulk write has a transaction of its own; small ones share one.
 func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
 	write := e.db.writeTx
 	if care&store.Bulk != 0 {
@@ -116,10 +115,10 @@ func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) er
 // LimitsOf implements store.Database.
 func (e engine) LimitsOf(user string) chat.Limits { return e.db.limits.For(user) }
 
-// Violates implements store.Database: whoever writes looks first, and nobody else writes meanwhile.
+// Violates implements store.Database: writes check first, and there are no concurrent writers.
 func (engine) Violates(error, string) bool { return false }
 
-// statements are store.Statements in transactions of their own. They hold a context, as each is made for one call.
+// statements runs each statement in a separate transaction. It holds a context, as it is made for one call.
 type statements struct {
 	ctx  context.Context
 	db   *DB
@@ -135,7 +134,7 @@ func (s statements) Exec(statement string, args ...any) (changed int64, err erro
 	return changed, err
 }
 
-// Tell implements store.Statements. There is one process only, so nobody has to be told.
+// Tell implements store.Statements. With a single process there is no notification.
 func (s statements) Tell(_, statement string, args ...any) (changed int64, err error) {
 	return s.Exec(statement, args...)
 }
@@ -145,8 +144,8 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 	return s.db.queryRow(s.ctx, statement, args, dest...)
 }
 
-// Query implements store.Statements. A statement whose text depends on the request (store.Once) is prepared for this
-// call only.
+// Query implements store.Statements. A statement whose text depends on the request (store.Once) is not cached as
+// prepared.
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
 	query := s.db.queryRows
 	if s.care&store.Once != 0 {

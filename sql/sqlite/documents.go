@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Documents is the corpus.Documents of an open database. It is safe for concurrent use and lives as long as its DB.
+// Documents is the corpus.Documents of a database. It is safe for concurrent use and valid as long as its DB.
 type Documents struct {
 	*store.Documents
 	db *DB
@@ -16,7 +16,7 @@ type Documents struct {
 
 var _ corpus.Documents = (*Documents)(nil)
 
-// Documents returns the database's documents. Ask once and share the result: it remembers when it swept the index.
+// Documents returns the store of documents. Share the result: it caches when the index was last swept.
 func (db *DB) Documents() *Documents {
 	return &Documents{store.NewDocuments(engine{db}, dialect), db}
 }
@@ -24,17 +24,17 @@ func (db *DB) Documents() *Documents {
 // scanner is a *sql.Row or *sql.Rows.
 type scanner = store.Row
 
-// filterDocuments adds what a filter asks for by ids and meta. Values of meta are compared with their type, where a
-// whole number and the same number with a point are equal; an array matches if one of its entries does. Dates are
-// compared by as many digits as the document's has, so 2024 matches a range within that year. JSON null is compared as
-// an empty text of the type null, since SQL's NULL equals nothing. All conditions that it adds hold together.
+// filterDocuments adds a filter's conditions for IDs and meta, all joined with AND. Values of meta are compared with
+// their type, where integers equal floats of the same value. An array matches if one of its elements does. Dates are
+// truncated to the precision of the document's date, so 2024 matches a range within that year. JSON null is compared
+// as an empty text of type null, since SQL's NULL equals nothing.
 func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 	if len(f.IDs) > 0 {
-		// CROSS JOIN keeps the order: the few that are asked for are looked up, not found among all.
+		// CROSS JOIN keeps the order: the few requested IDs are looked up by index.
 		where.From = `(SELECT DISTINCT value FROM json_each(` + where.Arg(names(f.IDs)) + `)) asked CROSS JOIN `
 		where.Add(`d.id = asked.value`)
 	}
-	where.Once = len(f.Meta)+len(f.MetaAny) > 0 // the text depends on how many there are
+	where.Once = len(f.Meta)+len(f.MetaAny) > 0 // the text depends on the number of conditions
 	if f.HasMeta != "" {
 		where.Add(`EXISTS (SELECT 1 FROM json_each(d.meta) m WHERE m.key = ?)`, f.HasMeta)
 	}
@@ -57,7 +57,7 @@ func filterDocuments(where *store.Conditions, f corpus.Filter) error {
 		if err != nil {
 			return err
 		}
-		// What is wanted is read once for all documents, not for each.
+		// The wanted values are parsed once, not for each document.
 		const wants = ` IN (SELECT coalesce(value, ''), replace(type, 'real', 'integer') FROM json_each(?))`
 		where.Add(`EXISTS (SELECT 1 FROM json_each(d.meta) m WHERE m.key = ? AND (
 			(coalesce(m.value, ''), replace(m.type, 'real', 'integer'))`+wants+`

@@ -10,22 +10,22 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// An event's id is its run's number shifted by seqBits, plus its own number in the run. So a run's events are
-// neighbours in the table and their key needs no second index; a run can have 1,048,575 of them.
+// An event's ID is its run's number shifted by seqBits, plus its own number in the run. So a run's events are
+// adjacent in the table and need no second index. A run has at most 1,048,575 events.
 const (
 	seqBits = 20
 	maxSeq  = 1<<seqBits - 1
 )
 
-// Append implements chat.Store. An answer and an end wait for the disk, and so does a call that may act; other events
-// survive the end of the process and are on the disk with the next durable write (docs/decisions/event-log.md).
+// Append implements chat.Store. An answer, an end, and a call with effects are durable. Other events survive a crash
+// of the process, and are durable with the next durable write (docs/decisions/event-log.md).
 func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...chat.Payload) ([]chat.Event, error) {
 	events, err := store.NewEvents(runID, payloads)
 	if err != nil {
 		return nil, err
 	}
 	durable := false
-	// What somebody was told of, or what acts outside, has to be on the disk first.
+	// Results shown to a user and calls with external effects must be durable first.
 	for _, p := range payloads {
 		switch p := p.(type) {
 		case chat.Step:
@@ -42,10 +42,9 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	return events, nil
 }
 
-// appendEvents writes events of a run behind its last one, and what each changes elsewhere, in one transaction. The
-// last number is read from the log itself, inside the transaction, so there is no counter that could differ from it. It
-// fails when the run is over or another owner holds it, before anything is written. Times are the transaction's, so
-// events of one call have one.
+// appendEvents appends events to a run's log, with each one's changes outside the log, in one transaction. The last
+// number is read from the log itself in the transaction, so there is no counter that could differ. It fails before
+// any write when the run has ended or another owner has it. All events of one call have the transaction's time.
 func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []chat.Payload) error {
 	var run, last int64
 	var status, holder string
@@ -79,8 +78,8 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 	return nil
 }
 
-// applyPayload stores what an event changes outside the log. The run's row keeps what lists show, so that they need not
-// read logs.
+// applyPayload stores an event's changes outside the log. The run's row has the values of lists, so that they need
+// not read logs.
 func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 	switch p := p.(type) {
 	case chat.Step:
@@ -118,8 +117,8 @@ func applyPayload(tx *tx, run, now int64, p chat.Payload) error {
 	return nil
 }
 
-// Events implements chat.Store. Whether the scope may see the run is asked first. The page is a range of the key, which
-// needs no index beside it.
+// Events implements chat.Store. It checks first that the run is in scope. A page is a range of the primary key,
+// without a further index.
 func (c *Chats) Events(ctx context.Context, s chat.Scope, runID string, after int64, limit int) ([]chat.Event, error) {
 	run, err := c.RunNumber(ctx, s, runID)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// failure gives an error of the driver the code and the sentence that people need. It leaves sql.ErrNoRows, cancelled
-// contexts and errors that carry a code as they are. Every error of a statement passes through it before it leaves the
-// package. Only the lower byte of SQLite's code is looked at, its primary code; ioFailure looks at the whole.
+// failure converts a driver's error into a *chat.Error with a user-facing message. sql.ErrNoRows, cancelled contexts
+// and errors with a code are returned unchanged. Every error of a statement is converted before it leaves the
+// package. It uses the primary code, the lower byte of SQLite's code; ioFailure uses the whole.
 func failure(err error) error {
 	if err == nil {
 		return nil
@@ -55,20 +55,19 @@ func failure(err error) error {
 	return err
 }
 
-// isBusy reports whether a lock of another connection was in the way.
+// isBusy reports whether a lock of another connection caused the error.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// diskFull is chat.CodeDiskFull, which the server tells as 507, with its cause for the log.
+// diskFull returns chat.CodeDiskFull, HTTP status 507, with the cause for the log.
 func diskFull(err error) error {
 	return &chat.Error{Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.", Err: err}
 }
 
-// ioFailure sorts out the I/O errors: one of a write is nearly always a quota or a disk that ran full, since SQLite
-// reports only ENOSPC of a plain write as SQLITE_FULL, not that of a sync, a truncation or the shared-memory file. Both
-// look alike to the user: there is no room.
+// ioFailure classifies I/O errors. A failed write is nearly always an exceeded quota or a full disk. SQLite reports
+// only ENOSPC of a plain write as SQLITE_FULL, not that of a sync, a truncation or the shared-memory file.
 func ioFailure(e *sqlite.Error) error {
 	switch e.Code() {
 	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_TRUNCATE:
@@ -79,7 +78,7 @@ func ioFailure(e *sqlite.Error) error {
 	}
 }
 
-// isClosed recognises a closed pool, for which database/sql exports no error.
+// isClosed reports whether the pool was closed, for which database/sql exports no error.
 func isClosed(err error) bool {
 	return err.Error() == "sql: database is closed" || err.Error() == "sql: statement is closed"
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// A workload is a run with its writes, repeated until it fails.
+// workload executes runs and records the events acknowledged.
 type workload struct {
 	chats        *Chats
 	runs         []string
-	acknowledged map[string]int64 // by run, the last number
+	acknowledged map[string]int64 // last sequence number by run
 }
 
-// whole does one run and returns its first error.
+// whole executes one run and returns its first error.
 func (w *workload) whole(t *testing.T) error {
 	run, _, err := w.chats.StartRun(t.Context(), chat.LocalUser,
 		chat.RunRequest{Message: strings.Repeat("why? ", 100), IdempotencyKey: chat.NewID()},
@@ -48,7 +48,7 @@ func (w *workload) whole(t *testing.T) error {
 	return nil
 }
 
-// check compares a database with what was acknowledged.
+// check verifies that the database contains every acknowledged event.
 func (w *workload) check(t *testing.T, db *DB) {
 	t.Helper()
 	checkIntegrity(t, db)
@@ -65,8 +65,8 @@ func (w *workload) check(t *testing.T, db *DB) {
 	}
 }
 
-// failAt lets writes fail from some point on, looks at the error, lets them succeed again, and reopens the file.
-// It reports whether anything failed at all.
+// failAt makes writes fail from some point on and checks the error. It then lets writes succeed again and reopens the
+// file. It reports whether any write failed.
 func failAt(t *testing.T, breakIt, mendIt func(*DB)) (failed bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "footnote.db")
@@ -96,7 +96,7 @@ func TestAFullDatabaseFailsCleanlyAndHeals(t *testing.T) {
 	t.Parallel()
 	set := func(t *testing.T, db *DB, pages int) {
 		var got int
-		// The limit is the connection's, and the writer has the only one that writes.
+		// The limit applies to a connection, and only the writer's connection writes.
 		err := db.writeTx(t.Context(), false, func(tx *tx) error {
 			if err := tx.conn.QueryRowContext(tx.ctx, `PRAGMA page_count`).Scan(&got); err != nil {
 				return err

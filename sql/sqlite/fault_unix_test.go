@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// faultEnv marks the process whose files may not grow: the limit holds for a whole process, so it gets one of its own.
+// faultEnv is the environment variable that marks the process with limited file sizes. The limit applies to a whole
+// process, so the test starts a separate one.
 const faultEnv = "FOOTNOTE_TEST_FILE_LIMIT"
 
 func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
@@ -35,7 +36,7 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const frame = 4096 + 24 // what one page takes in the log
+	const frame = 4096 + 24 // size of one page in the log
 	n := 0
 	for failAt(t, func(db *DB) { checkpointOften(t, db); limit(uint64(n) * frame) },
 		func(*DB) { limit(unlimited.Cur) }) {
@@ -47,7 +48,7 @@ func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
 	t.Logf("%d limits made a write fail", n)
 }
 
-// checkpointOften empties the log every few pages, so that writes to the database file fail too.
+// checkpointOften makes SQLite checkpoint the log every few pages, so that writes to the database file fail too.
 func checkpointOften(t *testing.T, db *DB) {
 	t.Helper()
 	if err := db.writeTx(t.Context(), false, func(tx *tx) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// makePrivate makes the database file at path, if it is not there, and lets only its owner use it. SQLite gives the
-// files beside it, which it makes later, the same rights. Rights are only taken away, never given. A file of another
-// owner stays as it is.
+// makePrivate creates the database file at path if missing, and restricts it to its owner. SQLite creates its
+// further files with the same permissions. Permissions are only removed, never added. A file of another owner is
+// unchanged.
 func makePrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -33,15 +33,15 @@ func makePrivate(path string) error {
 	return nil
 }
 
-// openFailure says that a database file can't be used.
+// openFailure returns the user-facing error for a database file that can't be opened.
 func openFailure(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable,
 		Message: "The database file can't be opened for writing.",
 		Hint:    "Check that the data directory exists and is yours.", Err: err}
 }
 
-// Blank reports whether the file at path holds no database yet: it is not there, or it is empty, or nothing was ever
-// stored in it. It opens the file read-only, so it changes nothing of it.
+// Blank reports whether the file at path has no database yet: it is missing, empty, or has no tables. It opens the
+// file read-only.
 func Blank(ctx context.Context, path string) (bool, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -59,8 +59,8 @@ func Blank(ctx context.Context, path string) (bool, error) {
 	return tables == 0, errors.Join(failure(err), pool.Close())
 }
 
-// CheckFile fails when the database file is not the one that was opened, or is empty: then what is stored now is lost
-// at the next start. A file that was replaced is still open and takes writes, which nobody will find again.
+// CheckFile returns an error when the database file was replaced, removed or emptied since it was opened. The open
+// file still accepts writes, but they are lost at the next start.
 func (db *DB) CheckFile() error {
 	now, err := os.Stat(db.path)
 	if err == nil && os.SameFile(now, db.opened) && now.Size() > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Renew implements chat.Store. It returns those that another owner has meanwhile, or that are over. It does not wait
-// for the disk: a lease that is lost with the machine is a run to be taken over anyway.
+// Renew implements chat.Store. It returns runs that another owner has meanwhile, or that have ended. The write is
+// not durable: after a crash the run is taken over anyway.
 func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (lost []string, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
 		for _, id := range runIDs {
@@ -31,12 +31,12 @@ func (c *Chats) Renew(ctx context.Context, lease chat.Lease, runIDs []string) (l
 	return lost, nil
 }
 
-// TakeOver implements chat.Store. One process has the file, so what it takes over are its own runs from before a
-// restart. Reading and taking are one transaction, so each run is taken once.
+// TakeOver implements chat.Store. A single process has the file, so it takes over its own runs from before a
+// restart. One transaction reads and updates, so each run is taken once.
 func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time) (runs []chat.Run, err error) {
 	err = c.db.writeTx(ctx, false, func(tx *tx) error {
-		// The runs are read first: afterwards nothing tells them from those that the owner held before.
-		// With ORDER BY r.n SQLite would go through all runs for their order, and not find the running ones by index.
+		// The runs are read first: afterwards they could not be distinguished from runs that the owner already had.
+		// With ORDER BY r.n SQLite would scan all runs in order instead of using the index of running ones.
 		runs, err = store.ReadRuns(tx, dialect.SelectRun+`WHERE r.status = 'running' AND r.lease_until < $1
 			ORDER BY +r.n`, store.ToMicros(before))
 		if err != nil || len(runs) == 0 {
@@ -52,7 +52,7 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 	return runs, nil
 }
 
-// Release implements chat.Store. It changes nothing of a run that another owner has.
+// Release implements chat.Store. It does not change a run of another owner.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
 	_, err := engine{c.db}.Alone(ctx, 0).Exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2
 		AND status = 'running'`, runID, owner)

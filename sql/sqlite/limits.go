@@ -9,14 +9,14 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// SetLimits implements chat.LimitStore, for the documents of this database as well.
+// SetLimits implements chat.LimitStore; it also applies to the documents of this database.
 func (c *Chats) SetLimits(l chat.Limits) { c.db.limits = l }
 
-// SetLimits implements corpus.Documents, for the chats of this database as well.
+// SetLimits implements corpus.Documents; it also applies to the chats of this database.
 func (ds *Documents) SetLimits(l chat.Limits) { ds.db.limits = l }
 
-// Spend implements chat.LimitStore. Looking and counting are one transaction, so two questions at once can't both take
-// the last place.
+// Spend implements chat.LimitStore. It checks and counts in one transaction, so two concurrent questions can't both
+// pass.
 func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	if len(limits.SpendLimits(what)) == 0 {
@@ -29,8 +29,8 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	return nil
 }
 
-// Charge implements chat.LimitStore. It counts what was used already, so it never refuses; a limit may be passed by the
-// last thing that was let in.
+// Charge implements chat.LimitStore. It counts past usage without checking limits, so a limit may be exceeded by the
+// last request.
 func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n int64) error {
 	limits := c.db.limits.For(user)
 	if len(limits.SpendLimits(what)) == 0 {
@@ -43,7 +43,7 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore. It only reads: what it finds may be gone a moment later, so it refuses early and
+// Room implements chat.LimitStore. It only reads: the result may be outdated at once, so it serves to reject early.
 // Spend decides.
 func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
 	read := func(query string, args []any, dest ...any) error { return c.db.queryRow(ctx, query, args, dest...) }
@@ -51,8 +51,8 @@ func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error
 	return limits.Check(limits.SpendLimits(what), 1, time.Now(), fullSince(read, user))
 }
 
-// fullSince reads for chat.Limits.Check when what fills a limit was spent. It adds spendings up from the latest back;
-// the first sum above the room is at the spending that is in the way.
+// fullSince returns a function for chat.Limits.Check that finds the time of the oldest relevant spending. It sums
+// spendings from the latest backwards; the first sum above the room is at that spending.
 func fullSince(read func(query string, args []any, dest ...any) error, user string) chat.FullSince {
 	return func(what chat.Resource, since time.Time, room int64) (time.Time, error) {
 		var at int64
@@ -69,7 +69,7 @@ func (engine) Spend(t store.Tx, limits chat.Limits, user string, what chat.Resou
 	return spendLimit(t, limits, user, what, n, time.Now())
 }
 
-// spendLimit counts n if there is room for it.
+// spendLimit counts n if no limit is exceeded.
 func spendLimit(
 	t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64, now time.Time,
 ) error {
@@ -79,9 +79,8 @@ func spendLimit(
 	return chargeLimit(t, limits, user, what, n, now)
 }
 
-// chargeLimit counts n and forgets what no limit asks for any more. The last of the limits on a resource has the
-// longest span, so what is older than that counts for none of them. Spendings of the same microsecond are added up in
-// one row.
+// chargeLimit counts n and deletes outdated spendings. The last of a resource's limits has the longest window, so
+// older spendings count for none. Spendings of the same microsecond share one row.
 func chargeLimit(
 	t store.Tx, limits chat.Limits, user string, what chat.Resource, n int64, now time.Time,
 ) error {
@@ -101,9 +100,8 @@ func chargeLimit(
 	return err
 }
 
-// admitRun counts a question, and fails if a user's limits have no room for its run. Tokens are looked at and not
-// spent, as nobody knows yet how many a run takes; they are charged as it goes on. The index runs_charged holds running
-// runs only.
+// admitRun counts a question, and fails if a limit is exceeded. Tokens are checked but not counted, as their number
+// is not known yet; they are charged during the run. The index runs_charged has only running runs.
 func (t *tx) admitRun(limits chat.Limits, user string, now time.Time) error {
 	if err := limits.Check(limits.SpendLimits(chat.ResourceTokens), 1, now, fullSince(t.One, user)); err != nil {
 		return err

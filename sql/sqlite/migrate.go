@@ -16,7 +16,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrateSchema brings the database up to the newest step, each step in a transaction of its own.
+// migrateSchema runs the pending migrations, each in a separate transaction.
 func migrateSchema(ctx context.Context, conn *sql.Conn, log *slog.Logger) error {
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
@@ -25,8 +25,8 @@ func migrateSchema(ctx context.Context, conn *sql.Conn, log *slog.Logger) error 
 	return migrateTo(ctx, conn, log, all)
 }
 
-// migrateTo brings the database up to the last of some steps, one transaction each, so that a long way that breaks off
-// goes on where it was. Tests stop at an earlier one.
+// migrateTo runs the pending ones of the given migrations, each in a separate transaction, so that an interrupted
+// migration continues. Tests stop at an earlier one.
 func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration) error {
 	const table = `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL,
 		applied_at INTEGER NOT NULL) STRICT`
@@ -41,9 +41,9 @@ func migrateTo(ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migr
 	}
 }
 
-// migrateOne applies the next step, if there is one. It reads the version inside the step's transaction, so two
-// processes that open the same new file don't apply a step twice. A step and the row that says it was done are in one
-// transaction: SQLite's changes of the schema can be undone like others.
+// migrateOne runs the next migration, if any. It reads the version in the same transaction, so two processes that
+// open a new file don't run a migration twice. SQLite's schema changes are transactional, so the migration and its
+// record are committed together.
 func migrateOne(
 	ctx context.Context, conn *sql.Conn, log *slog.Logger, all []migrations.Migration,
 ) (done bool, err error) {

@@ -1,12 +1,12 @@
-// Package sqlite keeps everything of the embedded mode in one SQLite file: sessions, runs and their logs (Chats), and
+// Package sqlite stores all data of the embedded mode in one SQLite file: sessions, runs and their logs (Chats), and
 // documents with their indexes. One connection writes, four read; see writer.go for how writes share transactions.
 //
-// One process has the file at a time, so nobody has to be told of writes, no row is locked, and leases only outlive a
-// restart. writer.go and tx.go write, statement.go reads, dialect.go says to package store what this database spells
-// differently; failure.go turns the driver's errors into sentences. content_*.go hold documents in pieces, postings.go
-// the index of words, vectors*.go and signs_*.go the search by meaning, queue*.go the background work, copy*.go and
-// snapshot.go read a file for another program. Nothing outside writer.go may use the writing connection, and no write
-// may wait for anything but the file.
+// A single process uses the file at a time, so there are no notifications and no row locks, and leases only outlast
+// a restart. writer.go and tx.go write, statement.go reads, dialect.go has this database's SQL for package store,
+// and failure.go converts the driver's errors. content_*.go store documents in pieces, postings.go the lexical
+// index, vectors*.go and signs_*.go the semantic search, queue*.go the job queue. copy*.go and snapshot.go read a
+// file for another program. Only writer.go may use the writing connection, and no write may block on anything but
+// the file.
 package sqlite
 
 import (
@@ -30,26 +30,26 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// readerCount bounds the queries that run at the same time. Readers don't wait for the writer: the file is in WAL mode
-// (sqlite.org/wal.html), in which a reader sees what was committed when it began. Four is a choice.
+// readerCount is the maximum number of concurrent queries. Readers don't wait for the writer: in WAL mode
+// (sqlite.org/wal.html) a reader has a snapshot of the committed data. The value is an estimate.
 const readerCount = 4
 
-// lockTime is how long a lock of another process on the file is waited for.
+// lockTime is the timeout for a lock of another process on the file.
 const lockTime = 5 * time.Second
 
-// busyTimeout is the pragma that has each connection wait for so long.
+// busyTimeout is the pragma that sets this timeout for a connection.
 var busyTimeout = fmt.Sprintf("busy_timeout(%d)", lockTime.Milliseconds())
 
-// DB is an open database file. It is safe for concurrent use. Its ports are made from it: Chats and so on. Two mutexes
-// are held for moments only: mu for the map of statements, and the writer's own.
+// DB is an open database file. It is safe for concurrent use, and so are its ports, such as Chats. mu, for the
+// statement cache, and the writer's mutex are held only briefly.
 //
-// The writing connection is the only one that changes the file, so no write ever waits for a lock of another one in
-// this process. Prepared statements are kept by their text, for they are the same few each time.
+// The writing connection is the only one that changes the file, so writes never wait for a lock in this process.
+// Prepared statements are cached by their text, as their number is small.
 type DB struct {
 	path    string
 	opened  os.FileInfo // of the database file
 	log     *slog.Logger
-	writing *sql.DB // one connection, lent to writer for the DB's life
+	writing *sql.DB // one connection, used by writer for the DB's life
 	readers *sql.DB // read-only
 	writer  *writer
 	atWork  atWork
@@ -60,16 +60,17 @@ type DB struct {
 	stmts map[string]heldStmt // on readers
 }
 
-// Open opens the database file at path, makes it if it is not there (its directory must be) and brings it up to this
-// version's schema. ctx bounds the opening only. A file of a newer version, one that is locked for more than five
-// seconds and one that is no database each fail with a *chat.Error that says so. The steps: the file's rights before
-// anything is in it, then the schema, and only then the readers, which may not write (query_only). What an earlier
-// version left undone, the index of words and the signs of vectors, is made before it returns, so the caller never
-// searches half an index.
+// Open opens the database file at path, creates it if missing (in an existing directory) and runs the pending
+// migrations. ctx applies to Open only. It returns a *chat.Error for a file of a newer version, one that is locked
+// for more than five seconds, and one that is no database.
 //
-// Of the pragmas, auto_vacuum comes first: it has an effect on an empty file only. synchronous is switched by the
-// writer for each commit, busy_timeout is for other processes that read, such as a backup, cache_size is 8 MB, and
-// journal_size_limit cuts the write-ahead log back to 64 MiB after it was larger.
+// It restricts the file's permissions first, then runs migrations, and then opens the readers, which can't write
+// (query_only). It builds the lexical index and the signs of vectors of earlier versions before it returns, so no
+// search uses an incomplete index.
+//
+// Among the pragmas, auto_vacuum is first: it only affects an empty file. The writer sets synchronous for each
+// commit. busy_timeout is for other processes that read, such as a backup. cache_size is 8 MB, and
+// journal_size_limit truncates the write-ahead log to 64 MiB.
 func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error) {
 	db := &DB{path: path, log: log, stmts: make(map[string]heldStmt)}
 	defer func() {
@@ -110,11 +111,11 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	return db, nil
 }
 
-// connectWriter makes the writing connection. Where other processes open or close the file at the same moment, the
-// switch to WAL mode is refused at once, and SQLite does not wait by itself (sqlite.org/rescode.html#busy): each holds
-// a lock that the others need. So it is tried again, for as long as any lock is waited for.
+// connectWriter opens the writing connection. While other processes open or close the file, the switch to WAL mode
+// fails at once, and SQLite does not wait itself (sqlite.org/rescode.html#busy), as each holds a lock that the
+// others need. So it is retried with backoff for lockTime.
 func (db *DB) connectWriter(ctx context.Context) (*sql.Conn, error) {
-	pace := backoff.NewExponentialBackOff() // spreads each pause at random, so that they do not meet again
+	pace := backoff.NewExponentialBackOff() // random delays, so that retries of several processes diverge
 	pace.InitialInterval, pace.MaxInterval = 5*time.Millisecond, 100*time.Millisecond
 	return backoff.Retry(ctx, func() (*sql.Conn, error) {
 		conn, err := db.writing.Conn(ctx)
@@ -125,15 +126,15 @@ func (db *DB) connectWriter(ctx context.Context) (*sql.Conn, error) {
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(lockTime))
 }
 
-// tellRebuild logs how far the index of words is, at every hundredth document.
+// tellRebuild logs the progress of rebuilding the lexical index, every hundred documents.
 func (db *DB) tellRebuild(done, of int) {
 	if done%100 == 0 {
 		db.log.Info("making the index of words anew", "documents", of, "done", done)
 	}
 }
 
-// openPool opens a pool of at most size connections, each set up with the pragmas. _txlock makes transactions of
-// database/sql begin with a write lock, so that two of them can't both read and then fail to write.
+// openPool opens a pool of at most size connections with the pragmas. _txlock starts transactions of database/sql
+// with a write lock, so that two of them can't both read and then fail to write.
 func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -150,18 +151,17 @@ func openPool(path string, size int, pragmas ...string) (*sql.DB, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	pool.SetMaxOpenConns(size)
-	pool.SetMaxIdleConns(size) // a connection's page cache and statements are worth keeping
+	pool.SetMaxIdleConns(size) // keep the page cache and statements of connections
 	return pool, nil
 }
 
-// Close finishes the writes that were accepted and closes the file. Calls that come later fail with
-// chat.CodeUnavailable. The writer goes first: its last commit needs its connection. Queries that are under way are
-// not waited for and may fail.
+// Close completes the accepted writes and closes the file. Later calls return chat.CodeUnavailable. The writer is
+// closed first, as its last commit needs its connection. Queries in progress may fail.
 func (db *DB) Close() error {
 	return errors.Join(db.writer.close(), db.closePools())
 }
 
-// closePools closes prepared statements before their connections. It may be called again.
+// closePools closes prepared statements before their connections. It is idempotent.
 func (db *DB) closePools() error {
 	var errs []error
 	db.mu.Lock()

@@ -7,11 +7,11 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Lexical returns the database's index of words. Ask once and share the result: it keeps what it has read.
+// Lexical returns the lexical index. Share the result, as it has a cache.
 func (db *DB) Lexical() *postings.Index { return postings.NewIndex(db.newPostingStore()) }
 
-// postingStore is the postings.Store of an open database. It adds to store.Index what is one range or one transaction
-// here.
+// postingStore is the postings.Store of a database. It adds to store.Index the statements that need one range or one
+// transaction here.
 type postingStore struct {
 	*store.Index
 	db *DB
@@ -19,12 +19,12 @@ type postingStore struct {
 
 var _ postings.Store = postingStore{}
 
-// newPostingStore makes one; it holds no state of its own.
+// newPostingStore returns a stateless postingStore.
 func (db *DB) newPostingStore() postingStore {
 	return postingStore{store.NewIndex(engine{db}, dialect), db}
 }
 
-// eachRow calls fn with every row of a query of fixed text.
+// eachRow calls fn with every row of a query with fixed text.
 func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(scanner) error) error {
 	rows, err := db.queryRows(ctx, query, args...)
 	if err != nil {
@@ -39,9 +39,9 @@ func (db *DB) eachRow(ctx context.Context, query string, args []any, fn func(sca
 	return failure(rows.Err())
 }
 
-// Find implements postings.Store. All places go in as one JSON list; json_each numbers the pairs, and its key is the
-// place's number. CROSS JOIN keeps the order, so each place costs one look into the index segment_pages_by_key from
-// above.
+// Find implements postings.Store. All places are one JSON list; json_each numbers the pairs, and its key is the
+// place's index. CROSS JOIN keeps the order, so each place costs one descending lookup in the index
+// segment_pages_by_key.
 func (s postingStore) Find(ctx context.Context, places []postings.Place, each func(int, postings.Page) error) error {
 	pairs := make([][2]any, len(places))
 	for i, at := range places {
@@ -65,12 +65,12 @@ func (s postingStore) Find(ctx context.Context, places []postings.Place, each fu
 		})
 }
 
-// Put implements postings.Store, as work that small writes go before.
+// Put implements postings.Store as a bulk write.
 func (s postingStore) Put(ctx context.Context, segment int64, pages []postings.Page) error {
 	return s.db.writeBulk(ctx, false, func(t *tx) error { return putPages(t, segment, pages) })
 }
 
-// putPages writes pages in an open transaction, so that the last pages of a document become visible with it.
+// putPages inserts pages in an open transaction, so that a document's last pages are committed with its publication.
 func putPages(t *tx, segment int64, pages []postings.Page) error {
 	for _, p := range pages {
 		if _, err := t.Exec(
@@ -82,8 +82,8 @@ func putPages(t *tx, segment int64, pages []postings.Page) error {
 	return nil
 }
 
-// Drop implements postings.Store, in small transactions. The segment's row goes with the last of its pages, so a Drop
-// that broke off can be repeated. A segment that is live keeps its row.
+// Drop implements postings.Store in small transactions. The segment's row is deleted with its last pages, so an
+// interrupted Drop can be repeated. A live segment keeps its row.
 func (s postingStore) Drop(ctx context.Context, segment int64) error {
 	const some = 256 // pages
 	for n := int64(some); n == some; {

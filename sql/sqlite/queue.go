@@ -14,18 +14,18 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Queue is the corpus.Queue of an open database. It is safe for concurrent use and lives as long as its DB. Jobs are
-// rows; a worker leases one for corpus.JobLease and prolongs that while it works. Users take turns, as fair.Slots has
-// them; a job's turn orders those of one user.
+// Queue is the corpus.Queue of a database. It is safe for concurrent use and valid as long as its DB. Jobs are rows;
+// a worker leases one for corpus.JobLease and renews the lease while it works. Users take turns, by fair.Slots; a
+// job's turn orders those of one user.
 type Queue struct{ db *DB }
 
 var _ corpus.Queue = (*Queue)(nil)
 
-// Queue returns the database's background work.
+// Queue returns the job queue.
 func (db *DB) Queue() *Queue { return &Queue{db} }
 
-// atWork is what the queues of one DB know of each other. It is in memory, as one process has the file: it wakes
-// workers that sleep, and stops a job whose document was cancelled.
+// atWork is the in-memory state that the queues of one DB share, as a single process has the file. It wakes idle
+// workers, and cancels a job whose document was cancelled.
 type atWork struct {
 	once  sync.Once
 	mu    sync.Mutex
@@ -33,13 +33,13 @@ type atWork struct {
 	news  chan struct{}     // closed and replaced when a job was added or put back
 }
 
-// stopJob ends a job that is at work here, when its document is cancelled.
+// stopJob cancels a running job when its document is cancelled.
 type stopJob struct {
 	document string
 	stop     context.CancelCauseFunc
 }
 
-// watchNews returns a channel that is closed at the next news.
+// watchNews returns a channel that is closed at the next change of the queue.
 func (a *atWork) watchNews() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +49,7 @@ func (a *atWork) watchNews() <-chan struct{} {
 	return a.news
 }
 
-// tellNews wakes all workers that wait. Those who don't wait look by themselves.
+// tellNews wakes all idle workers. Busy ones query the queue afterwards anyway.
 func (a *atWork) tellNews() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +59,7 @@ func (a *atWork) tellNews() {
 	}
 }
 
-// beginJob notes a job that begins here, so that it can be stopped.
+// beginJob registers a running job, so that it can be cancelled.
 func (a *atWork) beginJob(n int64, job stopJob) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,14 +69,14 @@ func (a *atWork) beginJob(n int64, job stopJob) {
 	a.stops[n] = job
 }
 
-// endJob forgets a job that has ended.
+// endJob removes a finished job.
 func (a *atWork) endJob(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.stops, n)
 }
 
-// cancelDocument ends the jobs of a document that are at work, with the cause that closeJob knows.
+// cancelDocument cancels the running jobs of a document, with the cause corpus.ErrCancelled for closeJob.
 func (a *atWork) cancelDocument(document string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,17 +87,17 @@ func (a *atWork) cancelDocument(document string) {
 	}
 }
 
-// Enqueue adds a job; see corpus.Queue. Its turn is one after its user's last, or after the turn that is served now
-// for a user who has none waiting.
+// Enqueue adds a job; see corpus.Queue. Its turn follows the user's last turn, or the current turn for a user
+// without queued jobs.
 func (q *Queue) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.addJob(ctx, job, false)
 }
 
-// Ensure adds a job; see corpus.Queue. Unlike Enqueue it adds nothing while the same job is at work.
+// Ensure adds a job; see corpus.Queue. Unlike Enqueue it adds nothing while the same job is running.
 func (q *Queue) Ensure(ctx context.Context, job corpus.Job) error { return q.addJob(ctx, job, true) }
 
-// addJob adds a job unless the same job waits or, with orAtWork, is at work. It is one statement, so the turn and the
-// look for the same job belong to one moment. It waits for the disk.
+// addJob adds a job unless the same job is queued or, with orAtWork, running. One statement does both atomically.
+// The write is durable.
 func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error {
 	err := q.db.writeTx(ctx, true, func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO jobs (kind, document, sha256, user_id, turn) SELECT ?1, ?2, ?3, ?4, 1 + max(
@@ -116,8 +116,8 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error
 	return nil
 }
 
-// Hasten puts a job first; see corpus.Queue. The job changes turns with the first of its user's own, so no other user's
-// job is held up.
+// Hasten makes a job the next one; see corpus.Queue. It swaps turns with the user's first job, so other users are
+// not affected.
 func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		var own, first, turn, firstTurn int64
@@ -141,8 +141,8 @@ func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID stri
 	return nil
 }
 
-// Cancel ends all jobs of a document; see corpus.Queue. Jobs that wait are removed; one at work here is stopped, and
-// closeJob removes it.
+// Cancel cancels all jobs of a document; see corpus.Queue. Queued jobs are deleted. A running one is cancelled, and
+// closeJob deletes it.
 func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		_, err := t.Exec(`DELETE FROM jobs WHERE document = ? AND leased = 0`, documentID)
@@ -155,15 +155,15 @@ func (q *Queue) Cancel(ctx context.Context, documentID string) error {
 	return nil
 }
 
-// Waiting returns how many jobs wait or are at work; see corpus.Queue.
+// Waiting returns the number of queued and running jobs; see corpus.Queue.
 func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 	err = q.db.queryRow(ctx, `SELECT count(*) FROM jobs`, nil, &n)
 	return n, err
 }
 
-// dueUsers returns the users of a kind's jobs whose time has come. Jobs under suspicion (alone = 1: a process died
-// while they were at work) go first: while any waits, it returns the user of the first of them. The recursion reads one
-// row of the index jobs_by_user for each user, however many jobs wait.
+// dueUsers returns the users with due jobs of a kind. Suspects (alone = 1: a process died while they were running)
+// come first: while there are any, it returns only the user of the first of them. The recursion reads one row of the
+// index jobs_by_user for each user, independent of the number of jobs.
 func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (users []string, err error) {
 	err = engine{q.db}.Alone(ctx, 0).Query(`WITH RECURSIVE u(id) AS (
 			SELECT min(user_id) FROM jobs WHERE kind = $1 UNION ALL
@@ -189,16 +189,17 @@ func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (us
 	return users, nil
 }
 
-// takeJob gives the first job of the user whose turn it is to one caller, with a slot that the caller gives back. ok is
-// false when there is none, and held as well when jobs have to wait for others to end. Jobs under suspicion are done
-// one at a time: such a job waits until nothing of its kind is at work, and nothing begins while it is. Otherwise its
-// next death could not be told from another's (docs/decisions/parsers.md). The time of the lease is in ready_at: a job
-// at work is due again when its lease has ended, with no sweep.
+// takeJob leases the first job of the next user, with a slot that the caller frees. ok is false without a job; held
+// is true if jobs have to wait for running ones.
+//
+// Suspects run alone: such a job waits until no job of its kind is running, and none starts meanwhile. Otherwise
+// another crash could not be attributed to it (docs/decisions/parsers.md). ready_at has the lease's expiry: a
+// running job is due again when its lease has expired, without a sweep.
 func (q *Queue) takeJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time, slots *fair.Slots,
 ) (n int64, job corpus.Job, ok, held bool, err error) {
 	at := now.UnixMicro()
-	// an empty queue is asked often: that must not keep the writer busy
+	// an empty queue is polled often, without the writer
 	users, err := q.dueUsers(ctx, kind, at)
 	if err != nil || len(users) == 0 {
 		return 0, job, false, false, err
@@ -238,9 +239,9 @@ func (q *Queue) takeJob(
 	return 0, job, false, false, fmt.Errorf("take a job: %w", err)
 }
 
-// freeJobs puts back what an earlier process left at work: this one alone has the file. It blames a job that was the
-// only one of its kind. GROUP BY kind HAVING count(*) = 1 finds the jobs that were alone. Others are no more than
-// suspects: their attempt is taken back and they are done one at a time.
+// freeJobs puts back the running jobs of an earlier process, as a single process has the file. It blames a job that
+// was the only one of its kind (GROUP BY kind HAVING count(*) = 1). Others are only suspects: their attempt does not
+// count, and they run alone.
 func (q *Queue) freeJobs(ctx context.Context) error {
 	return q.db.writeTx(ctx, false, func(t *tx) error {
 		rows, err := t.query(`SELECT n, blame FROM jobs WHERE leased = 1 GROUP BY kind HAVING count(*) = 1`)
@@ -268,8 +269,8 @@ func (q *Queue) freeJobs(ctx context.Context) error {
 	})
 }
 
-// nextTime returns when the next job of a kind is due after now; ok is false when none will be. It looks at leases too,
-// as a job whose worker died becomes due when its lease ends.
+// nextTime returns when the next job of a kind is due after now; ok is false without one. It includes leases, as a
+// job of a dead worker becomes due when its lease expires.
 func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time) (due time.Time, ok bool, err error) {
 	var at sql.NullInt64
 	err = q.db.queryRow(
@@ -278,8 +279,8 @@ func (q *Queue) nextTime(ctx context.Context, kind corpus.JobKind, now time.Time
 	return time.UnixMicro(at.Int64), at.Valid, err
 }
 
-// changeJob changes a job that attempt attempt holds; ok is false when it no longer does. The attempt in the
-// statement's condition is the token of the lease: one more was counted when another worker took the job.
+// changeJob changes a job if this attempt still holds it, else ok is false. The attempt in the statement's condition
+// is the lease token: another worker that takes the job increments it.
 func (q *Queue) changeJob(ctx context.Context, statement string, args ...any) (ok bool, err error) {
 	err = q.db.writeTx(ctx, false, func(t *tx) error {
 		n, err := t.Exec(statement, args...)
@@ -290,13 +291,12 @@ func (q *Queue) changeJob(ctx context.Context, statement string, args ...any) (o
 }
 
 const (
-	poll     = 5 * time.Second  // at the latest, a worker looks for jobs again
-	lastWord = 10 * time.Second // to record how a job ended after it was stopped
+	poll     = 5 * time.Second  // polling interval
+	lastWord = 10 * time.Second // timeout for recording the result of a cancelled job
 )
 
-// Work has jobs done; see corpus.Queue. It returns when ctx has ended and all workers with it. Jobs of an earlier
-// process are freed once, before the first is taken. A failure of the freeing is no reason to stop: those leases end by
-// themselves.
+// Work runs jobs; see corpus.Queue. It returns when ctx is cancelled and all workers have ended. It first frees the
+// jobs of an earlier process once. A failure of that is only logged, as those leases expire.
 func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Worker) error {
 	q.db.atWork.once.Do(func() {
 		if err := q.freeJobs(ctx); err != nil {
@@ -311,9 +311,9 @@ func (q *Queue) Work(ctx context.Context, workers map[corpus.JobKind]corpus.Work
 	return nil
 }
 
-// workKind takes jobs of a kind and has each done in a goroutine of its own, until ctx ends; it returns when all have
-// ended. It sleeps until there is news, until the next job is due, or for poll, whichever is first; the millisecond
-// keeps it from looking just before the time. While jobs wait for others, the end of one is the news.
+// workKind takes jobs of a kind and runs each in a goroutine, until ctx is cancelled; it returns when all have
+// ended. It sleeps until a change of the queue, the next due job, or poll, whichever is first. The extra millisecond
+// avoids waking just before the due time. While jobs wait for others, the end of a job wakes it.
 func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus.Worker) {
 	slots := fair.NewSlots(worker.Jobs, cmp.Or(worker.PerUser, worker.Jobs))
 	var jobs sync.WaitGroup
@@ -321,7 +321,7 @@ func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		news := q.db.atWork.watchNews() // before the look, so that nothing falls between
+		news := q.db.atWork.watchNews() // before the query, so that no change is missed
 		now := time.Now()
 		n, job, ok, held, err := q.takeJob(ctx, kind, now, slots)
 		if err == nil && ok {
@@ -351,8 +351,8 @@ func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus
 	}
 }
 
-// runJob does one job under its lease and puts it back or removes it. The lease's goroutine has ended before the job is
-// closed, so it can't prolong what is over.
+// runJob runs one job under its lease and puts it back or deletes it. The renewing goroutine ends first, so it can't
+// renew a closed job.
 func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(context.Context, corpus.Job) error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -372,13 +372,13 @@ func (q *Queue) runJob(ctx context.Context, n int64, job corpus.Job, do func(con
 	}
 }
 
-// closeJob removes a job that is over and puts others back. A job that was stopped from outside counts no attempt and
-// is due at once; one that failed waits by corpus.JobBackoff; one that was cancelled is gone.
+// closeJob deletes a finished or cancelled job and puts others back. An interrupted job counts no attempt and is due
+// at once. A failed one is retried after corpus.JobBackoff.
 func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause error) error {
 	switch {
 	case err == nil, errors.Is(cause, corpus.ErrCancelled):
 		_, err = q.changeJob(ctx, `DELETE FROM jobs WHERE n = ? AND attempt = ?`, n, attempt)
-	// The server stops, or the lease was lost: neither is the job's fault.
+	// A shutdown or a lost lease is not the job's fault.
 	case cause != nil:
 		_, err = q.changeJob(
 			ctx, `UPDATE jobs SET leased = 0, ready_at = ?, attempt = attempt - 1 WHERE n = ? AND attempt = ?`,
@@ -395,8 +395,7 @@ func (q *Queue) closeJob(ctx context.Context, n int64, attempt int, err, cause e
 	return err
 }
 
-// prolongLease keeps a job's lease until ctx ends; work whose lease is lost stops. It renews at each quarter of the
-// lease; one failure stops the work at once.
+// prolongLease renews a job's lease at each quarter of it until ctx is cancelled. A failure cancels the job at once.
 func (q *Queue) prolongLease(ctx context.Context, n int64, attempt int, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(corpus.JobLease / 4)
 	defer tick.Stop()

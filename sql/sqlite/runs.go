@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// StartRun implements chat.Store. It waits for the disk, as somebody was told that the question is there.
+// StartRun implements chat.Store. The write is durable, as the user sees the question as accepted.
 func (c *Chats) StartRun(
 	ctx context.Context, user string, req chat.RunRequest, lease chat.Lease,
 ) (run chat.Run, fresh bool, err error) {
@@ -27,7 +27,7 @@ func (c *Chats) StartRun(
 	return start.Run, start.fresh, nil
 }
 
-// CheckWrites implements chat.Store. The error undoes the savepoint, so nothing is committed and nothing flushed.
+// CheckWrites implements chat.Store. The error rolls the savepoint back, so nothing is committed or synced.
 func (c *Chats) CheckWrites(ctx context.Context) error {
 	asked, first, err := chat.Trial()
 	if err != nil {
@@ -51,19 +51,18 @@ func (c *Chats) CheckWrites(ctx context.Context) error {
 	return nil
 }
 
-// newRun is a run on its way into the database. A transaction may be tried once only; what it fills in here is read
-// after it was committed.
+// newRun is a run to be stored. Its transaction is never retried, and its fields are read after the commit.
 type newRun struct {
 	chats      *Chats
-	chat.Start // its run is the one of before when the key is known
+	chat.Start // contains the existing run when the key is known
 	lease      chat.Lease
 	limits     chat.Limits // the user's
 	fresh      bool
 }
 
-// storeRun writes the run, its texts, its session's head and its key, all in one transaction. The key comes before the
-// limits, so that a repeated request costs nothing; the limits before the session, so that a refused question makes
-// none. The local user's runs are not charged: without keys there is one user.
+// storeRun writes the run, its texts, its session's head and its key in one transaction. It checks the key before
+// the limits, so that a retried request is free, and the limits before the session, so that a rejected question
+// creates none. The local user's runs are not charged: without API keys there is one user.
 func (s *newRun) storeRun(tx *tx) error {
 	if s.Key != "" {
 		if known, err := s.byKey(tx); err != nil || known {
@@ -78,7 +77,7 @@ func (s *newRun) storeRun(tx *tx) error {
 		return err
 	}
 	now := begun.UnixMicro()
-	// From here on rows are made; an error undoes them all, the counted question too.
+	// An error after this point rolls back all rows, including the counted question.
 	session, head, err := s.findSession(tx, now)
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func (s *newRun) storeRun(tx *tx) error {
 	return err
 }
 
-// byKey looks for the run that the key already started. A key that came with another request is an error (RunByKey).
+// byKey looks up the run that the key already started. A key with another request is an error (RunByKey).
 func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	run, err := s.chats.RunByKey(tx, s.Run.User, s.Key, s.Digest[:])
 	if errors.Is(err, sql.ErrNoRows) {
@@ -125,8 +124,8 @@ func (s *newRun) byKey(tx *tx) (known bool, err error) {
 	return true, nil
 }
 
-// findSession finds the run's session and its head, or makes one. Session ids are unique for each user only, while the
-// table's id is unique as such: if another user has the id, the row gets a longer one and is found by its name.
+// findSession returns the run's session and its head, or creates one. Session IDs are unique for each user only,
+// while the table's column is unique: if another user has the ID, the row gets a longer one. Rows are found by name.
 func (s *newRun) findSession(tx *tx, now int64) (n, head int64, err error) {
 	var deleted int64
 	err = tx.One(`SELECT n, head, deleted_at FROM sessions WHERE name = ? AND user_id = ?`, []any{
@@ -146,8 +145,8 @@ func (s *newRun) findSession(tx *tx, now int64) (n, head int64, err error) {
 	return n, head, store.NotFound(err, "find session", "session")
 }
 
-// placeRun says which run precedes the new one, and how long the branch is with it. A sibling has its parent and depth;
-// any other run follows the head, and depth is what a session's TurnCount is read from.
+// placeRun returns the parent of the new run and the length of its branch. A sibling has the same parent and depth;
+// any other run follows the head. depth is the session's TurnCount.
 func (s *newRun) placeRun(tx *tx, session, head int64) (parent, depth int64, err error) {
 	if sibling := s.Run.Request.Sibling; sibling != "" {
 		err = tx.One(

@@ -8,21 +8,20 @@ import (
 	"sync"
 )
 
-// signMemory is a model's part of the table of signs in memory. It is read at the first search and brought up to date
-// at each with the blocks that are new or gone; asking costs four small numbers. Another process may write as well. For
-// 384 dimensions a vector takes 48 bytes of signs and 8 of its number, instead of 1,536 in the table.
+// signMemory caches a model's part of the table of signs. It is loaded at the first search and updated at each with
+// new and deleted blocks; the check reads four small numbers. Other processes may write as well. For 384 dimensions
+// a vector takes 48 bytes of signs and 8 of its number, instead of 1,536 in the table.
 //
-// present grows by what was written since the last search, so a search reads only what is new to it. mu is held while
-// that is read.
+// present grows by the writes since the last search, so a search reads only new blocks. mu is held meanwhile.
 type signMemory struct {
 	model   string
 	mu      sync.Mutex // held while reading
 	present *signSnapshot
-	numbers map[vectorPlace]int32 // in present.places
+	numbers map[vectorPlace]int32 // index into present.places
 }
 
-// A signSnapshot never changes. A newer one may share its memory and have more behind the end. A search keeps the
-// snapshot that it began with.
+// A signSnapshot is immutable. A newer one may share its memory and have more elements behind the end. A search uses
+// one snapshot.
 type signSnapshot struct {
 	changes, removals int64
 	model             int64 // vector_models.n; 0 while there is none
@@ -34,26 +33,26 @@ type signSnapshot struct {
 
 // signBlock holds some vectors of a document.
 //
-// All of a block is of one document, so whether it may be seen is decided once for it.
+// All vectors of a block are of one document, so its visibility is checked once.
 type signBlock struct {
 	n     int64    // vector_signs.n
-	place int32    // in places
+	place int32    // index into places
 	rows  []int64  // vectors.n
-	signs []uint64 // those of each row after one another, in whole words
+	signs []uint64 // of each row, in whole words
 }
 
-// vectorPlace is a document and who sees it.
+// vectorPlace is a document with its user and namespace.
 //
-// Blocks refer to it by its number in places, so its texts are kept once.
+// Blocks refer to it by index, so its texts are stored once.
 type vectorPlace struct{ document, user, namespace string }
 
-// current returns the signs as they are now. Searches that come while they are read wait, as they need the same.
+// current returns an up-to-date snapshot. Concurrent searches wait for it, as they need the same.
 func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	next, err := m.next(ctx, db)
 	if err != nil {
-		m.present, m.numbers = nil, nil // half-read: the next search starts over
+		m.present, m.numbers = nil, nil // incomplete: the next search starts over
 		return nil, err
 	}
 	m.present = next
@@ -63,9 +62,8 @@ func (m *signMemory) current(ctx context.Context, db *DB) (*signSnapshot, error)
 const vectorState = `SELECT vector_changes, vector_removals, coalesce(m.n, 0), coalesce(m.dimension, 0)
 	FROM corpus_state LEFT JOIN vector_models m ON m.name = ?`
 
-// next returns the present snapshot if nothing changed, else a newer one. The counters are read without a transaction
-// first: most of the time nothing changed. Counters go up with each write and removal of vectors; equal ones mean equal
-// tables. The caller holds m.mu.
+// next returns the present snapshot if it is up to date, else a newer one. The counters are first read without a
+// transaction, as usually nothing changed. Each write and removal of vectors increments them. The caller holds m.mu.
 func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	next := &signSnapshot{}
 	if m.present != nil {
@@ -79,12 +77,12 @@ func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	if m.present != nil && changes == next.changes {
 		return m.present, nil
 	}
-	// What changed is read at one moment: the state and the blocks of two moments need not fit each other.
+	// A transaction makes the state and the blocks consistent.
 	moment, err := db.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, failure(err)
 	}
-	defer func() { _ = moment.Rollback() }() // it changed nothing
+	defer func() { _ = moment.Rollback() }() // read-only
 	if err := moment.QueryRowContext(
 		ctx, vectorState, m.model,
 	).Scan(&changes, &removals, &model, &dimension); err != nil {
@@ -103,8 +101,8 @@ func (m *signMemory) next(ctx context.Context, db *DB) (*signSnapshot, error) {
 	return next, m.readNew(ctx, moment, next)
 }
 
-// readNew appends the blocks that are newer than the snapshot's. Appending to the lists of an older snapshot is safe:
-// searches that hold it look no further than its own length.
+// readNew appends blocks that are newer than the snapshot's. Appending to the slices of an older snapshot is safe:
+// searches with it stop at its own length.
 func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapshot) error {
 	rows, err := moment.QueryContext(
 		ctx, `SELECT n, document, user_id, namespace, body FROM vector_signs WHERE model = ? AND n > ? ORDER BY n`,
@@ -136,8 +134,7 @@ func (m *signMemory) readNew(ctx context.Context, moment *sql.Tx, s *signSnapsho
 	return failure(rows.Err())
 }
 
-// dropRemoved leaves out the blocks that are no longer in the database, in a list of its own: searches may still read
-// the old one.
+// dropRemoved removes deleted blocks from a copy of the list, as searches may still read the old one.
 func (s *signSnapshot) dropRemoved(ctx context.Context, moment *sql.Tx) error {
 	rows, err := moment.QueryContext(ctx, `SELECT n FROM vector_signs WHERE model = ? AND n <= ?`, s.model, s.last)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// How many vectors a search looks at, and how closely. Up to allCompared of them are all compared. Of more, it first
-// counts the signs that differ from the query's. For those with the fewest it adds up the query's numbers where a sign
-// is positive. Those with the largest sums are compared themselves (Vectors.compare). Of 41,700 sentences in English
-// the ten nearest to 300 others, by all-MiniLM-L6-v2, all came to be compared, of the fifty nearest 99.9 % (make
-// recall: of 20,000 comments of Go's library 99.97 and 99.7 %).
+// Parameters of a vector search. Up to allCompared vectors are all compared. Of more, it first counts the signs that
+// differ from the query's. For those with the fewest it sums the query's values where a sign is positive. Those with
+// the largest sums are compared themselves (Vectors.compare). Of 41,700 sentences in English the ten nearest to 300
+// others, by all-MiniLM-L6-v2, were all compared, of the fifty nearest 99.9 % (make recall: of 20,000 comments of
+// Go's library 99.97 and 99.7 %).
 //
-// Comparing signs instead of numbers is sign quantisation, or binary embeddings: for vectors of about unit length the
-// number of equal signs grows as the angle shrinks (Charikar, "Similarity Estimation Techniques from Rounding
-// Algorithms", 2002, for random directions). It only chooses candidates here.
+// Comparing signs instead of numbers is sign quantisation, or binary embeddings: for vectors of about unit length
+// the number of equal signs grows as the angle shrinks (Charikar, "Similarity Estimation Techniques from Rounding
+// Algorithms", 2002, for random directions). It only selects candidates here.
 const (
 	allCompared    = 4000
 	leastSummed    = 4000
@@ -27,19 +27,19 @@ const (
 	comparedPerHit = 20
 )
 
-// blocksPerGoroutine is the number of blocks from which another goroutine pays. A block has up to 128 vectors
+// blocksPerGoroutine is the number of blocks for each further goroutine. A block has up to 128 vectors
 // (signsPerBlock).
 const blocksPerGoroutine = 64
 
-// nearVector is a vector that looks near.
+// nearVector is a candidate vector.
 //
-// Its numbers are not read yet: whoever compares it reads them from the file or its cache.
+// Its values are not loaded yet: compare reads them from its cache or the file.
 type nearVector struct {
 	n     int64 // vectors.n
-	place int32 // in signSnapshot.places
+	place int32 // index into signSnapshot.places
 }
 
-// allowed says for each of places whether a search may see it. It is asked once for each place of the snapshot, not for
+// allowed reports for each of places whether it is visible to a search. That is checked once for each place, not for
 // each vector.
 func (s *signSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 	wanted := make(map[string]bool, len(documents))
@@ -54,16 +54,16 @@ func (s *signSnapshot) allowed(scope chat.Scope, documents []string) []bool {
 	return allowed
 }
 
-// seenBlock is a block that a search may see.
+// seenBlock is a block that is visible to a search.
 //
-// It shares the snapshot's memory and is only made for one search.
+// It shares the snapshot's memory and is made for one search.
 type seenBlock struct {
 	*signBlock
-	from int // the number of its first vector among those of all seen blocks
+	from int // index of its first vector among those of all visible blocks
 }
 
-// nearest returns the vectors that look nearest to the query by their signs, count of them, or all if they are few
-// enough to be compared. They are in no order. The three steps get fewer vectors each and cost more for each of them.
+// nearest returns the nearest vectors to the query by their signs: count of them, or all if they are few enough to
+// compare. They are unordered. Each of the three steps has fewer vectors and a higher cost for each.
 func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nearVector {
 	var seen []seenBlock
 	all, words := 0, signWords(s.dimension)
@@ -89,13 +89,13 @@ func (s *signSnapshot) nearest(query []float32, allowed []bool, count int) []nea
 	return largest
 }
 
-// rankedSum is the sum of the query's numbers where a vector's sign is positive, and which vector's.
+// rankedSum is the sum of the query's values where a vector's sign is positive, and the vector's index.
 type rankedSum struct {
 	sum float32
 	of  int32
 }
 
-// takeAll takes every vector that may be seen, without looking at its signs.
+// takeAll returns all visible vectors, without comparing signs.
 func takeAll(seen []seenBlock, all int) []nearVector {
 	near := make([]nearVector, 0, all)
 	for _, b := range seen {
@@ -106,12 +106,12 @@ func takeAll(seen []seenBlock, all int) []nearVector {
 	return near
 }
 
-// leastDiffering returns the vectors with the fewest signs that differ from the query's, count of them, and their signs
-// after one another. Each goroutine writes its own part of distances, so they need no lock. Ties at the last distance
-// are taken in the order of blocks.
+// leastDiffering returns the count vectors with the fewest signs that differ from the query's, and their signs. Each
+// goroutine writes its own part of distances, without a lock. Ties at the last distance are taken in the order of
+// blocks.
 //
-// query has the query's signs in words of 64; all is the number of vectors of all blocks seen, and count is at most
-// that.
+// query has the query's signs in words of 64; all is the number of vectors of all visible blocks, and count is at
+// most that.
 func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []nearVector, signs []uint64) {
 	distances := make([]uint16, all)
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(seen)/blocksPerGoroutine))
@@ -147,12 +147,12 @@ func leastDiffering(seen []seenBlock, query []uint64, all, count int) (near []ne
 	return near, signs
 }
 
-// countDiffering counts for each vector of a block the signs that differ from the query's. The number of differing bits
-// is the Hamming distance of the signs.
+// countDiffering computes the Hamming distance of each vector of a block to the query: the number of differing
+// signs.
 //
-// 0 means that all signs are equal, and a value as large as the number of dimensions that all are opposite.
+// 0 means equal signs, and the number of dimensions opposite ones.
 func countDiffering(distances []uint16, signs, query []uint64) {
-	if len(query) == 6 { // 384 dimensions, of the built-in model and most small ones: without a loop, half the time
+	if len(query) == 6 { // 384 dimensions, of the built-in model and most small ones: unrolled, half the time
 		q := [6]uint64(query)
 		for i := range distances {
 			s := (*[6]uint64)(signs[6*i:])
@@ -171,12 +171,10 @@ func countDiffering(distances []uint16, signs, query []uint64) {
 	}
 }
 
-// leastWithin returns the distance that the count least are within, and how many of those at that very distance are
-// among them. It counts distances instead of sorting them (a counting sort's first half): there are only as many as a
-// vector has signs.
+// leastWithin returns the distance of the count-th nearest vector, and how many vectors at that distance to take. It
+// counts distances (the first half of a counting sort), as there are only as many as a vector has signs.
 //
-// largest is the greatest distance that there may be. ties of the vectors at the distance most are to be taken, and
-// all that are nearer.
+// largest is the maximum distance. All vectors nearer than most are taken, and ties of those at most.
 func leastWithin(distances []uint16, largest, count int) (most uint16, ties int) {
 	counts := make([]int, largest+1)
 	for _, d := range distances {
@@ -191,7 +189,7 @@ func leastWithin(distances []uint16, largest, count int) (most uint16, ties int)
 	return uint16(largest), len(distances)
 }
 
-// signsOf packs the signs of a query as those of vectors are.
+// signsOf encodes the signs of a query like those of vectors.
 func signsOf(query []float32) []uint64 {
 	words := make([]uint64, signWords(len(query)))
 	for i, value := range query {
@@ -202,14 +200,14 @@ func signsOf(query []float32) []uint64 {
 	return words
 }
 
-// signSums holds, for each byte of signs, the sum of the query's numbers where a bit is set. A sum over a vector's
-// signs is then one look-up for each eight dimensions.
+// signSums is a lookup table: for each byte of signs, the sum of the query's values where a bit is set. A sum over a
+// vector's signs is then one lookup for each eight dimensions.
 //
-// It takes 1 KB for each eight dimensions, 48 KB for 384, and is made anew for each query.
+// It takes 1 KB for each eight dimensions, 48 KB for 384, and is built for each query.
 type signSums [][256]float32
 
-// newSignSums makes the table for a query. b&(b-1) is b without its lowest bit, so each entry is an earlier one and one
-// number more.
+// newSignSums builds the table for a query. b&(b-1) is b without its lowest bit, so each entry is an earlier one
+// plus one value.
 func newSignSums(query []float32) signSums {
 	sums := make(signSums, 8*signWords(len(query)))
 	for i := range sums {
@@ -223,9 +221,10 @@ func newSignSums(query []float32) signSums {
 	return sums
 }
 
-// sum adds the query's numbers up where a vector's signs are set: eight table look-ups for each word of 64 signs.
+// sum returns the sum of the query's values where a vector's signs are set, with eight table lookups for each word
+// of 64 signs.
 //
-// A word ends early where all of its further signs are negative, since nothing is added then.
+// The rest of a word is skipped when all of its further signs are negative.
 func (s signSums) sum(signs []uint64) (sum float32) {
 	for i, word := range signs {
 		for at := 8 * i; word != 0; at, word = at+1, word>>8 {

@@ -14,8 +14,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// readOnly opens one connection to the database file at path that can't change it. Another process may use the file
-// meanwhile. The caller closes the pool.
+// readOnly opens one read-only connection to the database file at path, which another process may use meanwhile. The
+// caller closes the pool.
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
@@ -30,7 +30,7 @@ func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// With mode=ro closing does not even tidy up the log that a crash left.
+	// With mode=ro, closing does not checkpoint the log of a crashed process.
 	dsn := url.URL{
 		Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/"),
 		RawQuery: url.Values{"mode": {"ro"}, "_pragma": {busyTimeout}}.Encode(),
@@ -46,10 +46,9 @@ func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	return pool, nil
 }
 
-// Snapshot writes what was committed to the database file at path, at one moment, to a new file. Whoever uses the
-// database goes on reading and writing. It fails if the new file is there already and not empty; what it leaves then,
-// or when ctx ends, is of no use. VACUUM INTO reads in one transaction, so the copy is of one moment, without free
-// pages.
+// Snapshot writes a consistent copy of the database file at path to a new file, while the database is in use. It
+// fails if the new file exists and is not empty. After an error, or a cancelled ctx, the new file is unusable.
+// VACUUM INTO reads in one transaction and omits free pages.
 func Snapshot(ctx context.Context, path, to string) (err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {
@@ -65,8 +64,8 @@ func Snapshot(ctx context.Context, path, to string) (err error) {
 	return nil
 }
 
-// Originals returns the SHA-256 of each original that the documents in the database file at path were made from, in
-// order. A document whose newer version is being read has two: the one that serves and the one that comes.
+// Originals returns the SHA-256 of all originals that the database file at path refers to, in order. A document with
+// a newer version in progress has two: the current one and the new one.
 func Originals(ctx context.Context, path string) (hashes []string, err error) {
 	pool, err := readOnly(ctx, path)
 	if err != nil {

@@ -8,19 +8,18 @@ import (
 	"strconv"
 )
 
-// A heldStmt is a prepared statement that its owner, the database or a connection, keeps and closes. Who runs it does
-// not. order maps the question marks of the prepared text to the arguments of the caller, since $2 may come before $1
-// or twice.
+// A heldStmt is a cached prepared statement, which the database or a connection owns and closes. order maps the
+// question marks of the prepared text to the caller's arguments, since $2 may precede $1 or occur twice.
 type heldStmt struct {
 	*sql.Stmt
-	order []int // of the arguments, from 0; nil: as they are
+	order []int // of the arguments, from 0; nil: unchanged
 }
 
-// parameter is one with a number.
+// parameter matches a numbered parameter.
 var parameter = regexp.MustCompile(`\$[0-9]+`)
 
-// prepareHeld prepares a statement. Parameters like $1, whose names the driver would read each time, become question
-// marks. A number that comes twice becomes two question marks, and bind gives its argument twice.
+// prepareHeld prepares a statement. Numbered parameters like $1, whose names the driver would parse each time,
+// become question marks. A repeated number becomes several question marks, and bind repeats its argument.
 func prepareHeld(
 	ctx context.Context, query string, prepare func(ctx context.Context, query string) (*sql.Stmt, error),
 ) (stmt heldStmt, err error) {
@@ -40,7 +39,7 @@ func prepareHeld(
 	return stmt, nil
 }
 
-// bind returns the arguments as the statement takes them.
+// bind returns the arguments in the statement's order.
 func (s heldStmt) bind(args []any) []any {
 	if s.order == nil {
 		return args
@@ -52,10 +51,10 @@ func (s heldStmt) bind(args []any) []any {
 	return bound
 }
 
-// prepareStatement returns the readers' prepared statement for a query. It is for queries of fixed text: each stays
-// prepared until Close, unless SQLite looks at an argument to plan it: that is why limits are written LIMIT +?. Queries
-// whose text depends on their arguments go to db.readers. The map is looked at under a read lock first and again under
-// the write lock, so that two callers prepare one statement.
+// prepareStatement returns the readers' cached prepared statement for a query with fixed text. It stays prepared
+// until Close, unless SQLite plans it by an argument's value: therefore limits are written LIMIT +?. Queries whose
+// text depends on their arguments use db.readers directly. The cache is checked under the read lock first and again
+// under the write lock, so that a statement is prepared once.
 func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, error) {
 	db.mu.RLock()
 	stmt, ok := db.stmts[query]
@@ -76,8 +75,8 @@ func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, err
 	return stmt, nil
 }
 
-// queryRows reads rows with a query of fixed text. Errors of rows.Scan and rows.Err go through failure. The caller
-// closes the rows; until then they hold one of the readers' connections.
+// queryRows runs a query with fixed text. Errors of rows.Scan and rows.Err need failure. The caller closes the rows;
+// until then they hold one of the readers' connections.
 func (db *DB) queryRows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	stmt, err := db.prepareStatement(ctx, query)
 	if err != nil {
@@ -87,7 +86,7 @@ func (db *DB) queryRows(ctx context.Context, query string, args ...any) (*sql.Ro
 	return rows, failure(err)
 }
 
-// queryRow reads one row with a query of fixed text into dest. It fails with sql.ErrNoRows if there is none.
+// queryRow reads one row of a query with fixed text into dest. It returns sql.ErrNoRows without one.
 func (db *DB) queryRow(ctx context.Context, query string, args []any, dest ...any) error {
 	stmt, err := db.prepareStatement(ctx, query)
 	if err != nil {

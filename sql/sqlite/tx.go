@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// The statements that steer a transaction. IMMEDIATE takes the write lock at once; a transaction that began as a reader
-// could fail later when it wants to write.
+// The transaction control statements. IMMEDIATE takes the write lock at once; a transaction that begins as a reader
+// could fail later at a write.
 const (
 	begin      = `BEGIN IMMEDIATE`
 	commit     = `COMMIT`
@@ -20,16 +20,16 @@ const (
 	release    = `RELEASE one`
 )
 
-// A tx is the writer's open transaction as one write function sees it. Statements stay prepared for the life of the
-// database, so their text must be fixed. It must not be kept beyond the function. Rows must be closed before the same
-// query runs again. It is used by the writer's goroutine alone and needs no lock.
+// A tx is the writer's open transaction in one write function, and only valid there. Statements stay prepared for
+// the life of the database, so their text must be fixed. Rows must be closed before the same query runs again. Only
+// the writer's goroutine uses it, without a lock.
 type tx struct {
-	ctx   context.Context // never ends
+	ctx   context.Context // never cancelled
 	conn  *sql.Conn
 	stmts map[string]heldStmt
 }
 
-// stmt returns the prepared statement for a text. The map only grows, by as many statements as the program's text has.
+// stmt returns the cached prepared statement for a text. The cache is limited by the program's number of statements.
 func (t *tx) stmt(query string) (heldStmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
@@ -42,7 +42,7 @@ func (t *tx) stmt(query string) (heldStmt, error) {
 	return stmt, nil
 }
 
-// Exec runs a statement and returns the number of rows it changed.
+// Exec runs a statement and returns the number of changed rows.
 func (t *tx) Exec(query string, args ...any) (int64, error) {
 	stmt, err := t.stmt(query)
 	if err != nil {
@@ -55,7 +55,7 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// query reads rows. They see what the transaction has written so far. The caller closes them.
+// query runs a query, which sees the transaction's own writes. The caller closes the rows.
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 	stmt, err := t.stmt(query)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
 	return rows, failure(err)
 }
 
-// One reads one row into dest. It fails with sql.ErrNoRows if there is none.
+// One reads one row into dest. It returns sql.ErrNoRows without one.
 func (t *tx) One(query string, args []any, dest ...any) error {
 	stmt, err := t.stmt(query)
 	if err != nil {
@@ -87,13 +87,13 @@ func (t *tx) Query(query string, args []any, read func(store.Rows) error) error 
 	return failure(rows.Err())
 }
 
-// Tell implements store.Statements. There is one process only, so nobody has to be told.
+// Tell implements store.Statements. With a single process there is no notification.
 func (t *tx) Tell(_, query string, args ...any) (int64, error) { return t.Exec(query, args...) }
 
-// Lock implements store.Tx. There is one writer, so all take turns anyway.
+// Lock implements store.Tx. The single writer serialises transactions anyway.
 func (t *tx) Lock(string, string) error { return nil }
 
-// control runs one of the statements above. They stay prepared like all others.
+// control runs a transaction control statement, which is cached as prepared.
 func (t *tx) control(statement string) error {
 	stmt, err := t.stmt(statement)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *tx) control(statement string) error {
 	return nil
 }
 
-// close closes the statements and the connection. It comes after the writer's goroutine has ended.
+// close closes the statements and the connection, after the writer's goroutine has ended.
 func (t *tx) close() error {
 	var errs []error
 	for _, stmt := range t.stmts {

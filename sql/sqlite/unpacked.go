@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/sql/pack"
 )
 
-// Statements that read content without Go in between say unpacked(body, packed). Deterministic functions may be used
-// wherever SQLite plans with them. What can't be unpacked fails the statement.
+// init registers the SQL function unpacked(body, packed), which decompresses content in statements. It is
+// deterministic, so SQLite may use it anywhere. Invalid data fails the statement.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(
 		_ *sqlite.FunctionContext, args []driver.Value,

@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// vacuumFrom is how many pages, of 4 KB, must be free before they are given back: fewer are soon used again.
+	// vacuumFrom is the minimum number of free pages, of 4 KB, to return to the disk: fewer are soon reused.
 	vacuumFrom = 1000
 
-	// vacuumPages is how many pages one transaction gives back. It takes some milliseconds, and other writes wait.
+	// vacuumPages is the number of pages that one transaction returns. It takes some milliseconds, and blocks other
+	// writes.
 	vacuumPages = 500
 )
 
-// Purge implements chat.Store. Then it vacuums the file.
+// Purge implements chat.Store and then vacuums the file.
 func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) {
 	n, err := c.Chats.Purge(ctx, hidden, idle)
 	return n, errors.Join(err, c.db.vacuum(ctx))
 }
 
-// vacuum returns the file's free pages to the disk, and logs how many. It does nothing to a file that was made without
-// auto_vacuum, by an earlier version: only a VACUUM of the whole file could, during which nothing can be written.
+// vacuum returns the file's free pages to the disk, and logs their number. It does nothing for a file without
+// auto_vacuum, from an earlier version: that would need a full VACUUM, which blocks all writes.
 func (db *DB) vacuum(ctx context.Context) error {
 	var free, size int
 	err := db.readers.QueryRowContext(ctx,

@@ -14,9 +14,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// Vectors is the corpus.Vectors of an open database and one embedding model. A search compares the signs of all vectors
-// in memory, and then those vectors that look nearest themselves. Nothing is in memory until the first search. It is
-// safe for concurrent use and lives as long as its DB. Vectors come in with length 1, so a dot product is the cosine.
+// Vectors is the corpus.Vectors of a database and one embedding model. A search compares the signs of all vectors in
+// memory, and then the best candidates exactly. It loads nothing before the first search. It is safe for concurrent
+// use and valid as long as its DB. Vectors have length 1, so a dot product is the cosine.
 type Vectors struct {
 	db     *DB
 	model  string
@@ -26,32 +26,31 @@ type Vectors struct {
 
 var _ corpus.Vectors = (*Vectors)(nil)
 
-// Vectors returns the database's vectors of an embedding model, which has a name. Ask once and share the result: it
-// keeps what it has read.
+// Vectors returns the vectors of an embedding model, which must have a name. Share the result, as it has a cache.
 //
-// Vectors of different models stand beside each other and never meet: a search is over those of its own.
+// Vectors of different models are separate: a search only uses those of its own model.
 func (db *DB) Vectors(model string) *Vectors {
 	return &Vectors{db: db, model: model, memory: signMemory{model: model}}
 }
 
-// vectorsPerWrite bounds a transaction: 128 vectors of 384 dimensions are 200 KB.
+// vectorsPerWrite limits a transaction: 128 vectors of 384 dimensions are 200 KB.
 const vectorsPerWrite = 128
 
-// errDimension says that vectors of two lengths would stand in one index, which no cosine is defined for. It is told
-// to whoever indexes, since only they can do something about it.
+// errDimension is returned for vectors with another number of dimensions than those of the index, for which the
+// cosine is undefined.
 var errDimension = &chat.Error{Code: chat.CodeInvalid,
 	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after " +
 		"changing the embedding model."}
 
-// Upsert stores vectors; see corpus.Vectors. It fails with nothing stored if one has another number of dimensions. Many
-// vectors are stored in several transactions, so after other failures some may be there.
+// Upsert stores vectors; see corpus.Vectors. If the numbers of dimensions differ, it fails without changes. Large
+// batches take several transactions, so after other failures some may be stored.
 func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	for _, vector := range vs {
 		if len(vector.Values) == 0 || len(vector.Values) != len(vs[0].Values) {
 			return errDimension
 		}
 	}
-	// Only the last write waits for the disk; it takes those before it along.
+	// Only the last write is durable, which includes the earlier ones.
 	for len(vs) > 0 {
 		n := min(vectorsPerWrite, len(vs))
 		if err := v.db.writeBulk(ctx, n == len(vs), func(t *tx) error { return v.put(t, vs[:n]) }); err != nil {
@@ -62,9 +61,9 @@ func (v *Vectors) Upsert(ctx context.Context, vs []corpus.Vector) error {
 	return nil
 }
 
-// put stores some vectors in one transaction, in the place of those of the same passages. A vector that is stored again
-// gets another number, so the cache by number can't hold an old one. Signs of documents that lost vectors are written
-// anew at the end, once for each.
+// put stores a batch of vectors in one transaction and replaces those of the same passages. A replaced vector gets a
+// new number, so the cache by number is never outdated. Signs of documents with replaced vectors are rewritten once
+// at the end.
 func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	if _, err := t.Exec(`INSERT INTO vector_models (name, dimension, signed) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
 		v.model, len(vs[0].Values)); err != nil {
@@ -81,7 +80,7 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 		return errDimension
 	}
 	var replaced int64
-	torn := map[string]bool{} // documents with a block that holds what is gone
+	torn := map[string]bool{} // documents with a block that has deleted vectors
 	signs := signWriter{tx: t, model: model}
 	for _, vector := range vs {
 		var n int64
@@ -124,8 +123,8 @@ func (v *Vectors) put(t *tx, vs []corpus.Vector) error {
 	return vectorsChanged(t, replaced)
 }
 
-// VectorsOf returns vectors that were made of texts with these hashes; see corpus.Vectors. The index vectors_by_text
-// serves it; text with a vector need not be embedded a second time.
+// VectorsOf returns vectors by the hash of their text; see corpus.Vectors. It avoids embedding equal text twice. The
+// index vectors_by_text serves it.
 func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	list := make([]string, len(hashes))
 	for i, hash := range hashes {
@@ -153,8 +152,7 @@ func (v *Vectors) VectorsOf(ctx context.Context, hashes []string) (map[string][]
 	return found, failure(rows.Err())
 }
 
-// vectorsChanged tells readers that there are other vectors, of which some are gone. Searches compare these numbers
-// with those they know before each answer.
+// vectorsChanged increments the counters of changed and removed vectors, which searches compare with their snapshot.
 func vectorsChanged(t *tx, removed int64) error {
 	_, err := t.Exec(
 		`UPDATE corpus_state SET vector_changes = vector_changes + 1, vector_removals = vector_removals + ?`, removed,
@@ -162,11 +160,11 @@ func vectorsChanged(t *tx, removed int64) error {
 	return err
 }
 
-// dropEmptyModels forgets models without vectors, so that another dimension can be stored under their name.
+// dropEmptyModels deletes models without vectors, so that another dimension can be stored under their name.
 const dropEmptyModels = `DELETE FROM vector_models WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE model =
 	vector_models.n)`
 
-// DeleteVectors removes a document's vectors, of other models too; see corpus.Vectors. keep are passages whose vectors
+// DeleteVectors deletes a document's vectors of all models; see corpus.Vectors. keep are passages whose vectors
 // stay; nil keeps none.
 func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
 	if keep == nil {
@@ -181,7 +179,7 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 			`DELETE FROM vectors WHERE document = ? AND passage_id NOT IN (SELECT value FROM json_each(?))`, documentID,
 			list,
 		)
-		// Nothing was removed, so searches need not look again.
+		// Nothing was deleted, so cached signs are up to date.
 		if err != nil || n == 0 {
 			return err
 		}
@@ -199,8 +197,8 @@ func (v *Vectors) DeleteVectors(ctx context.Context, documentID string, keep []s
 	return nil
 }
 
-// SearchVectors finds passages by meaning; see corpus.Vectors. Which vectors are compared is a guess by their signs;
-// how those compare is exact.
+// SearchVectors finds passages by semantic similarity; see corpus.Vectors. Candidates are selected approximately by
+// their signs, and ranked by the exact cosine.
 func (v *Vectors) SearchVectors(
 	ctx context.Context, s chat.Scope, query []float32, documents []string, k int,
 ) ([]corpus.Hit, error) {
@@ -222,7 +220,7 @@ func (v *Vectors) SearchVectors(
 	return hits, nil
 }
 
-// CountVectors counts the model's vectors of documents; see corpus.Vectors.
+// CountVectors counts the model's vectors by document; see corpus.Vectors.
 func (v *Vectors) CountVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	list, err := store.ToJSON(documents)
 	if err != nil {
@@ -247,15 +245,15 @@ func (v *Vectors) CountVectors(ctx context.Context, documents []string) (map[str
 	return counts, failure(rows.Err())
 }
 
-// Complete removes the vectors of other models, some at a time; see corpus.Vectors. It is called when all passages have
-// vectors of the model, so until then the old ones can go on serving.
+// Complete deletes the vectors of other models in batches; see corpus.Vectors. It is called when all passages have
+// vectors of the model; until then the old ones may still be used.
 func (v *Vectors) Complete(ctx context.Context) error {
 	var others int
 	if err := v.db.queryRow(ctx, `SELECT count(*) FROM vector_models WHERE name <> ?`, []any{v.model},
 		&others); err != nil || others == 0 {
 		return err
 	}
-	// The signs and the models go with the last of the vectors.
+	// The signs and the models are deleted with the last vectors.
 	for n := int64(1); n > 0; {
 		err := v.db.writeBulk(ctx, false, func(t *tx) (err error) {
 			n, err = t.Exec(`DELETE FROM vectors WHERE n IN (SELECT v.n FROM vector_models m
@@ -278,8 +276,8 @@ func (v *Vectors) Complete(ctx context.Context) error {
 	return nil
 }
 
-// Unnamed returns some vectors of an earlier version, which did not note their model; see corpus.Vectors. There are
-// none once a model of this name has vectors: then the unnamed ones are of another.
+// Unnamed returns some vectors of an earlier version, which did not record their model; see corpus.Vectors. It
+// returns none once a model of this name has vectors: the unnamed ones are then of another.
 func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, err error) {
 	var of int
 	if err := v.db.queryRow(
@@ -295,8 +293,8 @@ func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, e
 	return some, err
 }
 
-// Name gives the vectors of an earlier version to the model; see corpus.Vectors. OR IGNORE: a model of that name that
-// is there keeps its own row. vectorsChanged has searches in memory read anew.
+// Name assigns the vectors of an earlier version to the model; see corpus.Vectors. OR IGNORE keeps an existing model
+// of that name. vectorsChanged invalidates the cached signs.
 func (v *Vectors) Name(ctx context.Context) error {
 	err := v.db.writeTx(ctx, true, func(t *tx) error {
 		if _, err := t.Exec(`UPDATE OR IGNORE vector_models SET name = ? WHERE name = ''`, v.model); err != nil {
@@ -310,14 +308,14 @@ func (v *Vectors) Name(ctx context.Context) error {
 	return nil
 }
 
-// signsPerBlock bounds a block: 128 vectors of 384 dimensions are 7 KB of signs.
+// signsPerBlock limits a block: 128 vectors of 384 dimensions are 7 KB of signs.
 const signsPerBlock = 128
 
-// signWords is how many words of 64 bits the signs of a vector take.
+// signWords returns the number of 64-bit words for the signs of a vector.
 func signWords(dimension int) int { return (dimension + 63) / 64 }
 
-// appendSigns appends the signs of a stored vector: a bit is set where a number is above zero. A number that is exactly
-// 0 counts as negative, here and in signsOf, which must agree.
+// appendSigns encodes the signs of a stored vector: a bit is set where a value is above zero. 0 counts as negative,
+// here and in signsOf, which must agree.
 func appendSigns(to, body []byte) []byte {
 	for from := 0; from < len(body); from += 4 * 64 {
 		var word uint64
@@ -331,10 +329,10 @@ func appendSigns(to, body []byte) []byte {
 	return to
 }
 
-// readSigns reads a block: vectors.n of each vector, and the signs of all after one another.
+// readSigns decodes a block: vectors.n of each vector, and all signs.
 //
-// rows and signs are in the order in which they were written. A block whose length does not fit is an error, as with
-// another number of dimensions.
+// rows and signs are in the order in which they were written. An invalid length is an error, as with another number
+// of dimensions.
 func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err error) {
 	words := signWords(dimension)
 	size := 8 + 8*words
@@ -351,10 +349,10 @@ func readSigns(body []byte, dimension int) (rows []int64, signs []uint64, err er
 	return rows, signs, nil
 }
 
-// signWriter collects the signs of vectors and writes a block when the next vector is of another document, or the block
-// is full. A block never holds vectors of two documents, so that whole blocks are seen or not.
+// signWriter buffers the signs of vectors and writes a block when the next vector is of another document, or the
+// block is full. A block has vectors of one document only, so that its visibility is uniform.
 //
-// It belongs to one transaction. What is left over is written by flush, which the owner calls at the end.
+// It belongs to one transaction. The owner calls flush at the end.
 type signWriter struct {
 	tx    *tx
 	model int64
@@ -363,7 +361,7 @@ type signWriter struct {
 	count int
 }
 
-// add takes a stored vector.
+// add adds a stored vector.
 func (w *signWriter) add(place vectorPlace, n int64, body []byte) error {
 	if w.count == signsPerBlock || w.count > 0 && w.place != place {
 		if err := w.flush(); err != nil {
@@ -375,7 +373,7 @@ func (w *signWriter) add(place vectorPlace, n int64, body []byte) error {
 	return nil
 }
 
-// flush writes what was collected.
+// flush writes the buffered signs.
 func (w *signWriter) flush() error {
 	if w.count == 0 {
 		return nil
@@ -388,8 +386,8 @@ func (w *signWriter) flush() error {
 	return err
 }
 
-// rewriteSigns makes the blocks of a document anew from the vectors that it has, of every model. It is for a document
-// that lost vectors: blocks are never changed, and those that hold what is gone are made anew.
+// rewriteSigns replaces the blocks of a document by those of its current vectors, of every model, after vectors were
+// deleted. Blocks are immutable.
 func rewriteSigns(t *tx, document string) error {
 	if _, err := t.Exec(`DELETE FROM vector_signs WHERE document = ?`, document); err != nil {
 		return err
@@ -397,7 +395,7 @@ func rewriteSigns(t *tx, document string) error {
 	return writeSigns(t, document)
 }
 
-// writeSigns writes the blocks of a document that has none.
+// writeSigns writes the blocks of a document without blocks.
 func writeSigns(t *tx, document string) (err error) {
 	rows, err := t.query(
 		`SELECT model, n, user_id, namespace, body FROM vectors WHERE document = ? ORDER BY model, n`, document,
@@ -430,11 +428,11 @@ func writeSigns(t *tx, document string) (err error) {
 	return w.flush()
 }
 
-// documentsPerSigning bounds a transaction of signVectors.
+// documentsPerSigning limits a transaction of signVectors.
 const documentsPerSigning = 100
 
-// signVectors makes the signs of the vectors of an earlier version, which had none. What was done before a crash is not
-// done again. It goes through documents by their ids and asks for those without blocks, so what was done is left out.
+// signVectors writes the signs of vectors of an earlier version, which had none. It processes documents without
+// blocks in the order of their IDs, so it resumes after a crash.
 func (db *DB) signVectors(ctx context.Context) error {
 	var unsigned int
 	if err := db.queryRow(ctx, `SELECT count(*) FROM vector_models WHERE signed = 0`, nil, &unsigned); err != nil ||

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// vectorCacheBytes is how much memory the vectors that searches read may take: 43,000 of 384 dimensions.
+// vectorCacheBytes is the maximum memory of cached vectors: 43,000 of 384 dimensions.
 const vectorCacheBytes = 64 << 20
 
 // storedVector is a vector of the table with its passage.
@@ -26,20 +26,20 @@ type storedVector struct {
 	values  []float32
 }
 
-// vectorCache keeps vectors that searches read, by vectors.n. The zero value is ready, and it is safe for concurrent
-// use. Vectors under a number never change, so nothing in it is ever out of date.
+// vectorCache caches vectors by vectors.n. The zero value is ready, and it is safe for concurrent use. A numbered
+// vector never changes, so no entry is outdated.
 type vectorCache struct {
 	mu        sync.Mutex
 	vectors   *lru.Cache[int64, storedVector]
 	dimension int
 }
 
-// of returns the vectors of a dimension that are kept.
+// of returns the cache for vectors of a dimension.
 func (c *vectorCache) of(dimension int) (*lru.Cache[int64, storedVector], error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.vectors == nil || c.dimension != dimension {
-		const besides = 200 // bytes of an entry, about: the passage's id and what the cache needs
+		const besides = 200 // estimated bytes of an entry beside its values: the passage's ID and the cache's overhead
 		vectors, err := lru.New[int64, storedVector](vectorCacheBytes / (4*dimension + besides))
 		if err != nil {
 			return nil, fmt.Errorf("keep vectors: %w", err)
@@ -49,16 +49,16 @@ func (c *vectorCache) of(dimension int) (*lru.Cache[int64, storedVector], error)
 	return c.vectors, nil
 }
 
-// compared is a vector with its cosine with the query.
+// compared is a vector with its cosine to the query.
 type compared struct {
 	nearVector
 	storedVector
 	cosine float32
 }
 
-// compare returns the k nearest of some vectors, by the vectors themselves. Those that are gone by now are left out.
-// Single precision orders them, and double precision gives the cosine that is told, so that it does not depend on the
-// machine's vector instructions.
+// compare returns the k candidates with the highest cosine; deleted ones are dropped. They are ordered in single
+// precision. The returned cosine has double precision, so that it is independent of the machine's vector
+// instructions.
 func (v *Vectors) compare(
 	ctx context.Context, query []float32, near []nearVector, places []vectorPlace, k int,
 ) ([]corpus.Hit, error) {
@@ -101,7 +101,7 @@ func (v *Vectors) compare(
 	return hits, nil
 }
 
-// readVectors reads vectors from the table; those that are gone are left out.
+// readVectors reads vectors from the table, without deleted ones.
 func (db *DB) readVectors(ctx context.Context, some []nearVector, dimension int) (map[int64]storedVector, error) {
 	if len(some) == 0 {
 		return nil, nil
@@ -135,8 +135,7 @@ func (db *DB) readVectors(ctx context.Context, some []nearVector, dimension int)
 	return read, failure(rows.Err())
 }
 
-// exactCosine is the cosine in double precision, between -1 and 1. Rounding may pass 1 by a little, which the bounds
-// take back.
+// exactCosine returns the cosine in double precision. Rounding errors are clamped to -1 and 1.
 func exactCosine(a, b []float32) float64 {
 	var sum float64
 	for i, value := range a {
@@ -145,7 +144,7 @@ func exactCosine(a, b []float32) float64 {
 	return min(max(sum, -1), 1)
 }
 
-// appendFloats appends the numbers of a stored vector, whose bytes are four for each.
+// appendFloats decodes the values of a stored vector, four bytes each.
 func appendFloats(values []float32, body []byte) []float32 {
 	for i := 0; i < len(body); i += 4 {
 		values = append(values, math.Float32frombits(binary.LittleEndian.Uint32(body[i:])))

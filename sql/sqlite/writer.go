@@ -14,19 +14,19 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Both are choices. A larger batch would make its first write wait longer for its answer; without the second, a bulk
-// write would wait for as long as small ones come.
+// Limits of a batch; the values are estimates. A larger batch delays the response of its first write. Without
+// bulkEveryN, a bulk write would wait for all small ones.
 const (
 	maxBatch   = 256 // writes that share one transaction
-	bulkEveryN = 8   // batches of small writes that may pass one waiting bulk write
+	bulkEveryN = 8   // batches of small writes that may precede one waiting bulk write
 )
 
-// A writer owns the writing connection. Its goroutine takes all small writes that wait, runs them in one transaction,
-// each in a savepoint of its own, commits, and then answers them: so the more is written at once, the less each write
-// costs, and a lone write goes through at once. A bulk write gets a transaction to itself when no small one waits.
+// A writer owns the writing connection. Its goroutine takes all queued small writes, runs them in one transaction,
+// each in its own savepoint, commits, and then answers them. So the cost of a write falls with their number, and a
+// single write has no delay. A bulk write has a transaction of its own when no small one is queued.
 //
-// The writes of one batch share the fsync of a commit, which costs far more than the writes. A write in a savepoint
-// that fails is undone alone; what fails for the whole transaction, such as a full disk, fails all of them.
+// The writes of a batch share the fsync of a commit, which costs far more than the writes. A failed write is rolled
+// back to its savepoint; a failure of the whole transaction, such as a full disk, fails all of them.
 type writer struct {
 	log  *slog.Logger
 	conn *sql.Conn
@@ -37,21 +37,21 @@ type writer struct {
 	bulk   []*pendingWrite
 	closed bool
 
-	wake     chan struct{} // holds one signal
+	wake     chan struct{} // a buffer for one signal
 	finished chan struct{}
-	passed   int  // small batches since a bulk write began to wait
-	durable  bool // the connection runs with synchronous=FULL
+	passed   int  // small batches since a bulk write was queued
+	durable  bool // the connection has synchronous=FULL
 }
 
-// A pendingWrite is one that was submitted. state settles the race between the writer that begins it and a caller that
-// gives up: one of the two wins the exchange.
+// A pendingWrite is a submitted write. state resolves the race between the writer that starts it and a caller whose
+// context is cancelled, by compare-and-swap.
 //
-// abandoned is one whose caller gave up before it was begun: it is not carried out.
+// An abandoned write was cancelled before its start and is not executed.
 type pendingWrite struct {
 	fn      func(*tx) error
 	durable bool
 	state   atomic.Int32 // waiting, started or abandoned
-	answer  chan error   // holds one
+	answer  chan error   // a buffer for one
 	err     error
 }
 
@@ -61,12 +61,13 @@ const (
 	abandoned
 )
 
-// It prepares the statements that steer transactions, so that a file which can't be read fails here.
+// startWriter prepares the transaction control statements, so that an unreadable file fails here, and starts the
+// writer's goroutine.
 func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer, error) {
 	w := &writer{
 		log:  log,
 		conn: conn,
-		// One transaction serves many callers, so none of their contexts may interrupt it.
+		// One transaction serves many callers, so it ignores cancellation of their contexts.
 		tx:       &tx{ctx: context.WithoutCancel(ctx), conn: conn, stmts: make(map[string]heldStmt)},
 		wake:     make(chan struct{}, 1),
 		finished: make(chan struct{}),
@@ -80,22 +81,22 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 	return w, nil
 }
 
-// writeTx runs fn in a transaction and returns once that is committed. fn must be short: some tens of rows, no I/O. Its
-// error is returned as it is and undoes what fn did, and only that. A durable write survives power loss once writeTx
-// returned; the others survive the end of the process, and power loss after the next durable one. A ctx that ends
-// while fn waits for its turn cancels it; once fn has begun, writeTx waits for the outcome, so what fn captured is the
-// caller's again when writeTx returns.
+// writeTx runs fn in a transaction and returns after its commit. fn must be short: some tens of rows, no I/O. Its
+// error is returned unchanged and rolls back only fn's changes. A durable write survives power loss; others survive
+// a crash of the process, and power loss after the next durable write. If ctx is cancelled while fn is queued, fn is
+// not run. Once fn has started, writeTx waits for its result, so captured variables belong to the caller again
+// afterwards.
 func (db *DB) writeTx(ctx context.Context, durable bool, fn func(*tx) error) error {
 	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
 }
 
-// writeBulk is writeTx for long work. It runs alone in its transaction, when no small write waits or when enough of
-// them went first. All others wait meanwhile, so work of more than about 50 ms belongs in several calls.
+// writeBulk is writeTx for long work. It runs in a separate transaction, when no small write is queued or after
+// bulkEveryN batches of them. It blocks all other writes, so work of more than about 50 ms needs several calls.
 func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) error {
 	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
 }
 
-// A write that has begun can't be taken back, so the caller waits for its outcome even when its context has ended.
+// submitWrite queues a write and waits for its result. A started write can't be cancelled.
 func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -125,7 +126,7 @@ func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) er
 	}
 }
 
-// wakeWriter signals that there is something to do. The channel holds one signal, so it never blocks and none is lost.
+// wakeWriter wakes the writer's goroutine. It never blocks, as one buffered signal is enough.
 func (w *writer) wakeWriter() {
 	select {
 	case w.wake <- struct{}{}:
@@ -133,8 +134,8 @@ func (w *writer) wakeWriter() {
 	}
 }
 
-// close lets the accepted writes finish and ends the goroutine. Only the first call does anything. Every caller waits
-// until the goroutine has ended.
+// close completes the accepted writes and stops the goroutine. It is idempotent; every caller waits for the
+// goroutine's end.
 func (w *writer) close() error {
 	w.mu.Lock()
 	again := w.closed
@@ -148,17 +149,18 @@ func (w *writer) close() error {
 	return w.tx.close()
 }
 
-// It sleeps only when nothing waits: the channel holds a signal that came while it worked.
+// writeLoop runs batches until the writer is closed. It sleeps only with an empty queue: the channel buffers a
+// signal that arrives meanwhile.
 func (w *writer) writeLoop() {
 	defer close(w.finished)
 	var batch []*pendingWrite
 	for {
 		var closed bool
-		// who is about to write joins this transaction: under load the batches grow, and a lone write loses nothing
+		// Let concurrent writes join this batch: under load batches grow, and a single write is not delayed.
 		runtime.Gosched()
 		if batch, closed = w.takeBatch(batch[:0]); len(batch) > 0 {
 			w.runBatch(batch)
-			clear(batch) // a write must not live on in the buffer
+			clear(batch) // release the writes for the garbage collector
 			continue
 		}
 		if closed {
@@ -168,11 +170,11 @@ func (w *writer) writeLoop() {
 	}
 }
 
-// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk write
-// goes when no small one waits, or after bulkEveryN batches of them, so it is never starved. Buffers are cleared behind
-// what was moved, so that a finished write's closure can be freed.
+// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk
+// write is next when no small one is queued, or after bulkEveryN batches of them, so it never starves. It clears the
+// moved elements, so that closures of finished writes are garbage collected.
 //
-// closed is reported with the batch, so that the loop ends only when there is nothing left.
+// closed is returned with the batch, so that the loop ends only with an empty queue.
 func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,8 +195,7 @@ func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	return batch, w.closed
 }
 
-// runBatch carries out a batch in one transaction and answers each write. The batch waits for the disk if one of its
-// writes asks for it; the others get that for nothing.
+// runBatch runs a batch in one transaction and answers each write. The commit is durable if one of its writes is.
 func (w *writer) runBatch(batch []*pendingWrite) {
 	live, durable := batch[:0], false
 	for _, j := range batch {
@@ -215,11 +216,9 @@ func (w *writer) runBatch(batch []*pendingWrite) {
 	}
 }
 
-// commitBatch sets each write's own error and returns the one that undid them all, if any. A lone write needs no
-// savepoint. When all failed there is nothing to commit, and the disk is spared.
-//
-// It returns an error only for what concerns all of them, such as a disk that is full; a write's own error is in its
-// err.
+// commitBatch runs the writes and commits. It sets each write's own error, and returns an error of the whole
+// transaction, such as a full disk. A single write needs no savepoint. If all failed it rolls back without disk
+// access.
 func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	if err := w.setDurable(durable); err != nil {
 		return err
@@ -251,7 +250,8 @@ func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	return nil
 }
 
-// callInSavepoint fails only if the whole transaction is lost: SQLite itself rolls back when the disk is full, for one.
+// callInSavepoint returns an error only if the whole transaction is lost: SQLite itself rolls back for a full disk,
+// for example.
 func (w *writer) callInSavepoint(j *pendingWrite) error {
 	if err := w.tx.control(savepoint); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (w *writer) callInSavepoint(j *pendingWrite) error {
 	return w.tx.control(release)
 }
 
-// callSafely runs fn. A panic becomes its error: the goroutine serves everybody.
+// callSafely runs fn and converts a panic into an error, since the goroutine serves all callers.
 func (w *writer) callSafely(fn func(*tx) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -275,16 +275,15 @@ func (w *writer) callSafely(fn func(*tx) error) (err error) {
 	return fn(w.tx)
 }
 
-// rollBack ends a transaction that failed. SQLite may have ended it already, and then has none to roll back.
+// rollBack ends a failed transaction. SQLite may have rolled it back already.
 func (w *writer) rollBack() {
 	if err := w.tx.control(rollback); err != nil {
 		w.log.Debug("rollback", "error", err)
 	}
 }
 
-// setDurable switches whether commits wait for the disk. With WAL, NORMAL leaves the log unsynced at a commit and FULL
-// syncs it (sqlite.org/pragma.html#pragma_synchronous). The pragma has no effect inside a transaction, so it comes
-// before BEGIN.
+// setDurable sets whether commits are synced. In WAL mode, NORMAL does not sync the log at a commit and FULL does
+// (sqlite.org/pragma.html#pragma_synchronous). The pragma has no effect inside a transaction, so it precedes BEGIN.
 func (w *writer) setDurable(durable bool) error {
 	if w.durable == durable {
 		return nil

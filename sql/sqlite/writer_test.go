@@ -48,7 +48,7 @@ func hold(t *testing.T, db *DB) (release func()) {
 	return release
 }
 
-// queued waits until so many writes wait for the writer.
+// queued waits until the given numbers of small and bulk writes are queued.
 func queued(db *DB, small, bulk int) {
 	for {
 		db.writer.mu.Lock()
@@ -183,7 +183,7 @@ func TestBulkWritesYieldToSmallOnesButNotForEver(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	release := hold(t, db)
-	var order []string // touched by the writer alone
+	var order []string // accessed only by the writer
 	var wg sync.WaitGroup
 	write := func(do func(context.Context, bool, func(*tx) error) error, name string) {
 		wg.Go(func() {
@@ -261,7 +261,8 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 	}
 }
 
-// clusteredUnits returns unit vectors about as many centres as there are: what texts of some subjects are like.
+// clusteredUnits returns n unit vectors that cluster around the given number of centres, like texts on a few
+// subjects.
 func clusteredUnits(random *rand.Rand, n, dimension, centres int) [][]float32 {
 	about := make([][]float64, centres)
 	for i := range about {
@@ -315,7 +316,7 @@ func nearestExactly(units [][]float32, query []float32, k int) map[string]bool {
 
 func TestTheNearestAreFoundByTheirSigns(t *testing.T) {
 	t.Parallel()
-	const n, dimension, k = 20_000, 100, 10 // not a multiple of 64 dimensions
+	const n, dimension, k = 20_000, 100, 10 // the dimension is not a multiple of 64
 	random := rand.New(rand.NewPCG(11, 12))
 	units := clusteredUnits(random, n+50, dimension, 200)
 	vs := openNew(t).Vectors("test")
@@ -338,7 +339,8 @@ func TestTheNearestAreFoundByTheirSigns(t *testing.T) {
 	}
 }
 
-// signsOfVectors reads which vectors the blocks hold, and fails unless their signs are those of the vectors.
+// signsOfVectors returns the identifiers of the vectors in the sign blocks and in the table. It fails the test
+// unless the signs match the vectors.
 func signsOfVectors(t *testing.T, db *DB) (inBlocks, inTable []int64) {
 	t.Helper()
 	bodies := map[int64][]byte{}
@@ -378,7 +380,7 @@ func TestBlocksHoldTheSignsOfAllVectorsAndOfNoOther(t *testing.T) {
 	for i := range 60 {
 		document := fmt.Sprint("d", random.IntN(4))
 		var err error
-		if i%3 < 2 { // some of the passages are there
+		if i%3 < 2 { // only some of the passages exist
 			var some []corpus.Vector
 			for _, values := range clusteredUnits(random, 1+random.IntN(300), 40, 3) {
 				some = append(some, corpus.Vector{
@@ -606,7 +608,7 @@ func TestQueue(t *testing.T) {
 
 type mortal struct{ *Queue }
 
-// TakeAndDie implements corpustest.Mortal: the next process frees what this one left at work.
+// TakeAndDie implements corpustest.Mortal. The restart of a process frees the jobs that the previous one held.
 func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
 	slots := fair.NewSlots(jobs, jobs)

@@ -7,22 +7,22 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// What other processes are told of, see Statements; and of documents, OfDocument with an id. The texts go to other
-// processes, of other versions, too: they must not change.
+// Topics of notifications to other processes, see Statements; for a document, OfDocument with an ID. Other versions
+// of the program read them too, so they must not change.
 const (
-	// OfDocument begins what is about a document, not a run.
+	// OfDocument is the prefix of a notification about a document.
 	OfDocument = "document/"
-	// SomeDocument stands for a document whose id does not matter: what searches see has changed.
+	// SomeDocument is the ID of any document: search results have changed.
 	SomeDocument = "*"
-	// ToLook says that a run is wanted, or something of one.
+	// ToLook is the notification of a command for a run, or of a released run.
 	ToLook = "look/"
-	// HeadMoved says that another branch of some session is shown.
+	// HeadMoved is the notification that a session shows another branch.
 	HeadMoved = "head/"
 )
 
-// AddCommand implements chat.Store. The run's row is locked against its end, so that a command which is kept was about
-// a run under way. ON CONFLICT DO NOTHING makes the same command a no-op, and a second decision about a call, which has
-// the same `about`, is told by the number of rows: 0.
+// AddCommand implements chat.Store. The run's row is locked against its end, so that a stored command is for a
+// running run. ON CONFLICT DO NOTHING makes a repeated command a no-op. A second decision about a call has the same
+// `about`; it is detected by the row count 0.
 func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) error {
 	return c.db.Write(ctx, Durable, func(t Tx) error {
 		var run int64
@@ -48,8 +48,8 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 	})
 }
 
-// Commands implements chat.Store. The rows are read in the order of their numbers, which is that of their commits for
-// one run, as its row was locked.
+// Commands implements chat.Store. Rows are in the order of their numbers, which for one run is that of their
+// commits, as its row was locked.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
 	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (w chat.Command, err error) {
 		err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))

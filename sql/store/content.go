@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// CheckContent fails for a content whose passages and terms do not go together.
+// CheckContent returns an error if the numbers of passages and terms differ.
 func CheckContent(c corpus.Content) error {
 	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
 		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
@@ -17,15 +17,15 @@ func CheckContent(c corpus.Content) error {
 	return nil
 }
 
-// Served is a document whose content is replaced. It is what publishing needs of the row, read once under the lock that
-// CheckVersion took.
+// Served is a document whose content is being replaced: the row's fields for publishing, read once under the lock of
+// CheckVersion.
 type Served struct {
-	N, Content            int64 // Content is what served until now; 0: none
+	N, Content            int64 // Content is the current content; 0: none
 	User, filename, given string
 }
 
-// BeginServing reads what is to be known of a document to show another content of it. The original of what served until
-// now is put down for removal. An equal hash is no older version: the file was read again, and its original stays.
+// BeginServing reads a document's row for publishing new content. The original of the current content is queued for
+// removal, unless it has an equal hash, as when the file was parsed again.
 func (ds *Documents) BeginServing(t Tx, id, sha256 string) (s Served, err error) {
 	if err := t.One(`SELECT n, user_id, filename, CAST(given_meta AS text), content FROM documents WHERE id = $1`,
 		[]any{id}, &s.N, &s.User, &s.filename, &s.given, &s.Content); err != nil {
@@ -36,9 +36,8 @@ func (ds *Documents) BeginServing(t Tx, id, sha256 string) (s Served, err error)
 	return s, err
 }
 
-// Serve makes a stored content, which has a number, the document's. This update is the moment at which readers see the
-// new content, so it must be in the transaction that makes the index's segment visible. What an upload said of the
-// document outranks what the file says.
+// Serve makes a stored content the document's current one. Readers see it from then on, so it must be in the
+// transaction that publishes the index segment. Metadata of the upload takes precedence over that of the file.
 func (ds *Documents) Serve(t Tx, s Served, content int64, c corpus.Content) error {
 	meta, err := ds.mergeMeta(c.Extracted.Meta, s.given)
 	if err != nil {

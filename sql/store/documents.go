@@ -17,11 +17,11 @@ import (
 	"github.com/footnote/footnote/sql/postings"
 )
 
-// Documents is what both databases' corpus.Documents does alike.
+// Documents implements the part of corpus.Documents that both databases share.
 type Documents struct {
 	db    Database
 	sql   *Dialect
-	swept atomic.Int64 // removals when the index was last swept, and one more
+	swept atomic.Int64 // removal counter of the last index sweep, plus one
 }
 
 // NewDocuments returns the documents of a database.
@@ -29,13 +29,13 @@ func NewDocuments(db Database, sql *Dialect) *Documents { return &Documents{db: 
 
 var errNoDocument = chat.NoSuch("document")
 
-// documentColumns are what scanDocument reads of documents (as d). The two must be changed together. The casts are for
-// PostgreSQL, whose meta is jsonb.
+// documentColumns are the columns of documents (d) for scanDocument; both must be changed together. The casts are
+// for PostgreSQL, whose meta is jsonb.
 const documentColumns = ` d.id, d.user_id, d.namespace, d.path, d.filename, d.title, d.mime, d.sha256, d.bytes, d.pages,
 	d.language, CAST(d.meta AS text), d.state, d.semantic, d.progress, d.failure, d.passages, d.created_at,
 	d.updated_at, d.deleted_at `
 
-// more are the destinations of columns that a statement reads behind these.
+// scanDocument decodes a row of documentColumns; more are the destinations of further columns.
 func scanDocument(row Row, more ...any) (d corpus.Document, err error) {
 	var meta, progress, broken string
 	var created, updated, deleted int64
@@ -64,9 +64,9 @@ func scanDocument(row Row, more ...any) (d corpus.Document, err error) {
 
 const progressQueued = `{"stage":"queued","done":0,"total":0}`
 
-// Put stores a new document or version; see corpus.Documents. The lock by user and namespace comes first: two uploads
-// of the same bytes would otherwise both find none and store two documents. The limits are counted last, in the same
-// transaction, so a refused file leaves nothing.
+// Put stores a new document or version; see corpus.Documents. A lock by user and namespace prevents two concurrent
+// uploads of the same bytes from creating two documents. Limits are counted last in the same transaction, so a
+// rejected file leaves nothing.
 func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.Document, duplicate bool, err error) {
 	if d, err = d.Complete(); err != nil {
 		return stored, false, err
@@ -76,7 +76,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		return stored, false, err
 	}
 	err = ds.db.Write(ctx, Durable, func(t Tx) error {
-		if err := t.Lock("documents of", d.User+" "+d.Namespace); err != nil { // puts of the same bytes take turns
+		if err := t.Lock("documents of", d.User+" "+d.Namespace); err != nil { // serialises uploads of the same bytes
 			return err
 		}
 		was, err := ds.put(t, d, meta)
@@ -84,7 +84,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 			return err
 		}
 		duplicate = was.duplicate
-		if !duplicate && !chat.IsInternal(d.Namespace) { // a page that a run reads is none that its user adds
+		if !duplicate && !chat.IsInternal(d.Namespace) { // a run's web pages are no uploads
 			if err := ds.admit(t, d.User, was.bytes); err != nil {
 				return err
 			}
@@ -102,9 +102,9 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 	return stored, duplicate, err
 }
 
-// admit counts a file and its new bytes, and fails if a user's limits have no room for them. The document is stored
-// already. The sum of the user's documents is read from an index (documents_by_size) and includes the one just stored;
-// PostgreSQL's version of Spend locks the user's spendings first, so that two uploads don't both see room.
+// admit counts a stored file and its new bytes, and fails if a limit is exceeded. The sum of the user's documents is
+// read from an index (documents_by_size) and includes the new one. On PostgreSQL, Spend locks the user's spendings
+// first, so that two concurrent uploads can't both pass.
 func (ds *Documents) admit(t Tx, user string, bytes int64) error {
 	limits := ds.db.LimitsOf(user)
 	if limits == nil {
@@ -131,17 +131,17 @@ func (ds *Documents) admit(t Tx, user string, bytes int64) error {
 	return nil
 }
 
-// placed is what became of a document that was put.
+// placed is the result of putting a document.
 type placed struct {
-	id        string // of the document that stands for it now
-	duplicate bool   // its bytes were there already
-	fresh     bool   // it was not to be seen until now
-	bytes     int64  // that are stored now and were not before
+	id        string // of the stored document
+	duplicate bool   // its bytes were stored already
+	fresh     bool   // it was not visible before
+	bytes     int64  // newly stored bytes
 }
 
-// The order is the rule: the same bytes are the same document; else the same path gets a new version; else a deleted
-// document with these bytes comes back; else there is a new one. A new version keeps the old content until the new one
-// is ready, so only the row is queued.
+// put stores a document by the first matching rule: the same bytes are the same document; the same path gets a new
+// version; a deleted document with these bytes is restored; otherwise a new one is created. A new version keeps the
+// old content until the new one is ready, so only the row is queued.
 func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err error) {
 	if was.id, was.duplicate, err = ds.sameBytes(t, d); was.id != "" || err != nil {
 		return was, err
@@ -172,8 +172,8 @@ func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err 
 	return was, err
 }
 
-// replaceMeta gives a document the meta of another upload: what the file itself says stays, and what the earlier upload
-// said goes. Both the given and the merged meta are stored, since the next upload has to take away what this one said.
+// replaceMeta replaces the upload's part of a document's meta and keeps the file's own part. Both the given and the
+// merged meta are stored, since the next upload has to remove the given part.
 func (ds *Documents) replaceMeta(t Tx, id, given string) error {
 	var user, before, present string
 	err := t.One(`SELECT d.user_id, CAST(d.given_meta AS text), CAST(d.meta AS text) FROM documents d WHERE d.id = $1`+
@@ -204,8 +204,7 @@ func (ds *Documents) replaceMeta(t Tx, id, given string) error {
 	return bumpVersion(t, user)
 }
 
-// mergeMeta is what the file says, overruled by what the upload said. The result is a new object; extracted stays as it
-// is.
+// mergeMeta merges the file's meta with the upload's, which takes precedence. It does not modify extracted.
 func (ds *Documents) mergeMeta(extracted map[string]any, given string) (string, error) {
 	var overruling map[string]any
 	if err := json.Unmarshal([]byte(given), &overruling); err != nil {
@@ -219,13 +218,13 @@ func (ds *Documents) mergeMeta(extracted map[string]any, given string) (string, 
 	return ds.sql.Object(merged)
 }
 
-// searchFold is what a search by name looks through: title and file name in lower case. A line feed between them keeps
-// a match from reaching across.
+// searchFold returns the lower-case text for a search by name: title and file name. A newline between them prevents
+// a match across both.
 func searchFold(title, filename string) string { return strings.ToLower(title + "\n" + filename) }
 
-// sameBytes finds a document with d's bytes that is not deleted. One that failed or was cancelled is queued again. Of
-// several, the one at the same path comes first, then the oldest, so repeated uploads find the same one each time. The
-// index documents_by_bytes serves it.
+// sameBytes finds an undeleted document with d's bytes. A failed or cancelled one is queued again. Of several, the
+// one at the same path is first, then the oldest, so repeated uploads find the same one. The index
+// documents_by_bytes serves it.
 func (ds *Documents) sameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var state corpus.State
 	err = t.One(`SELECT d.id, d.state FROM documents d WHERE d.user_id = $1 AND d.namespace = $2 AND d.sha256 = $3
@@ -240,7 +239,7 @@ func (ds *Documents) sameBytes(t Tx, d corpus.Document) (id string, duplicate bo
 	return id, false, requeueDocument(t, id)
 }
 
-// requeueDocument has a document read again from the beginning.
+// requeueDocument queues a document for parsing.
 func requeueDocument(t Tx, id string) error {
 	_, err := t.Exec(
 		`UPDATE documents SET state = 'queued', progress = $2, failure = '' WHERE id = $1`, id, progressQueued,
@@ -248,10 +247,9 @@ func requeueDocument(t Tx, id string) error {
 	return err
 }
 
-// restoreSameBytes brings a deleted document with d's bytes back, under d's path, and queues it again unless it is
-// ready and has d's name and type, on which its text and its title may rest. id is empty if there is none, or if it is
-// just being purged. Free leaves out a row that a purge holds, so an upload neither waits for the purge nor brings back
-// what is going.
+// restoreSameBytes restores a deleted document with d's bytes under d's path. It is queued again unless it is ready
+// with the same name and type, on which its text and title may depend. id is empty without one, or while it is being
+// purged: Free skips rows that a purge has locked, so an upload does not wait for it.
 func (ds *Documents) restoreSameBytes(t Tx, d corpus.Document) (id string, duplicate bool, err error) {
 	var n int64
 	var same bool
@@ -280,12 +278,12 @@ func (ds *Documents) restoreSameBytes(t Tx, d corpus.Document) (id string, dupli
 	return id, ready, ds.setHidden(t, n, d.User, 0)
 }
 
-// setHidden hides a document (deletedAt > 0) or brings it back (0), for every search at once.
+// setHidden hides a document (deletedAt > 0) or restores it (0), for all searches at once.
 func (ds *Documents) setHidden(t Tx, n int64, user string, deletedAt int64) error {
 	return setHidden(t, ds.sql, n, user, deletedAt)
 }
 
-// It counts a change, so that searches in every process notice before their next answer.
+// setHidden also counts a change, so that searches in all processes notice it before their next result.
 func setHidden(t Tx, words *Dialect, n int64, user string, deletedAt int64) error {
 	if _, err := t.Exec(`UPDATE documents SET deleted_at = $2 WHERE n = $1`, n, deletedAt); err != nil {
 		return err
@@ -298,9 +296,9 @@ func setHidden(t Tx, words *Dialect, n int64, user string, deletedAt int64) erro
 	return err
 }
 
-// NextChange counts a change that searches of a user can see. Other changes wait until this one is committed or undone,
-// so that a search which sees one number sees all that led up to it. The lock is the one row of corpus_state, which the
-// update holds until the transaction ends. So take it late in a transaction.
+// NextChange increments the counter of changes that a user's searches can see. Other changes wait until this
+// transaction ends, so a search that sees a number also sees all earlier changes. The update locks the one row of
+// corpus_state, so call it late in a transaction.
 func NextChange(t Tx, user string) (change int64, err error) {
 	if err := bumpVersion(t, user); err != nil {
 		return 0, err
@@ -309,15 +307,16 @@ func NextChange(t Tx, user string) (change int64, err error) {
 	return change, err
 }
 
-// bumpVersion also tells other processes, which keep the version they know.
+// bumpVersion increments a user's version and notifies other processes, which cache it.
 func bumpVersion(t Tx, user string) error {
 	_, err := t.Tell(OfDocument+SomeDocument, `INSERT INTO corpus_versions AS v (user_id, version) VALUES ($1, 1)
 		ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1`, user)
 	return err
 }
 
-// SweepIndex lets the index of words go of what was removed since it last did. The count of the last sweep is in
-// memory: a new process sweeps once for nothing, which reads the segments' rows and writes none.
+// SweepIndex compacts removed passages in the lexical index if there were removals since the last sweep. The last
+// sweep's counter is in memory: a new process sweeps once unnecessarily, which reads the segments' rows and writes
+// none.
 func (ds *Documents) SweepIndex(ctx context.Context, index postings.Store) error {
 	_, removals, err := index.State(ctx)
 	if err != nil || ds.swept.Load() == removals+1 {

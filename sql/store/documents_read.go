@@ -17,18 +17,17 @@ import (
 	"github.com/footnote/footnote/sql/postings"
 )
 
-// ScopeArgs are the arguments of a dialect's InScope, and more.
+// ScopeArgs returns the arguments of a dialect's InScope, followed by more.
 func (d *Dialect) ScopeArgs(s chat.Scope, more ...any) []any {
 	return append([]any{s.User, d.Names(s.Namespaces)}, more...)
 }
 
-// Shown restricts what has a user and a namespace (as d) and can be hidden to a scope; see InScope. It is what every
-// statement that returns documents to a user must hold.
+// Shown returns the condition for undeleted rows in a scope, of a table (d) with user and namespace; see InScope.
+// Every statement that returns documents to a user must have it.
 func (d *Dialect) Shown() string { return ` d.deleted_at = 0 AND` + d.InScope }
 
-// NotHidden restricts a list of what has a namespace (as d) to namespaces that are not hidden, unless the scope names
-// its namespaces. The pages that a run has read lie in such namespaces, and would otherwise stand between a user's own
-// documents.
+// NotHidden returns a condition that excludes internal namespaces from a list (d), unless the scope has namespaces.
+// Web pages that a run has read are in such namespaces, and would otherwise appear among the user's documents.
 func NotHidden(s chat.Scope) string {
 	if len(s.Namespaces) > 0 {
 		return ""
@@ -46,7 +45,7 @@ func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (cor
 	return ds.oneDocument(ctx, s, `d.path = $3`, path)
 }
 
-// oneDocument reads the document that a condition names, if the scope may see it. At most one can be shown at a path.
+// oneDocument reads the document of a condition in scope. At most one visible document has a path.
 func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named string) (corpus.Document, error) {
 	d, err := readOne(ds.db.Alone(ctx, 0), func(row Row) (corpus.Document, error) { return scanDocument(row) },
 		`SELECT`+documentColumns+`FROM documents d WHERE `+which+` AND`+ds.sql.Shown()+`LIMIT 1`,
@@ -57,18 +56,18 @@ func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named
 	return d, wrap(err, "read document")
 }
 
-// Conditions are a WHERE clause on documents (as d) with its arguments. Its text is made of fixed pieces; only
-// arguments come from a request.
+// Conditions are a WHERE clause on documents (d) with its arguments. Its text consists of fixed parts; only
+// arguments are from a request.
 type Conditions struct {
-	From string // what stands before documents; see Dialect.Filter
-	Once bool   // the text depends on what was asked for
+	From string // precedes documents in FROM; see Dialect.Filter
+	Once bool   // the text depends on the request
 
 	text strings.Builder
 	args []any
 }
 
-// Add adds a condition in which each "?" stands for the next value. A condition may not hold a question mark of its
-// own.
+// Add adds a condition in which each "?" is replaced by the parameter of the next value. A condition may not contain
+// other question marks.
 func (c *Conditions) Add(condition string, values ...any) {
 	c.text.WriteString(" AND ")
 	for _, value := range values {
@@ -79,15 +78,15 @@ func (c *Conditions) Add(condition string, values ...any) {
 	c.text.WriteString(condition)
 }
 
-// Arg adds an argument and returns the parameter that stands for it.
+// Arg adds an argument and returns its parameter.
 func (c *Conditions) Arg(value any) string {
 	c.args = append(c.args, value)
 	return "$" + strconv.Itoa(len(c.args))
 }
 
-// List returns one page of documents; see corpus.Documents. Pages are cut by the last document's place in the order (a
-// keyset) and not by an offset, so documents that come or go meanwhile neither repeat others nor hide them. One row
-// more than the page is read, which is why the place of the row before is remembered.
+// List returns one page of documents; see corpus.Documents. Keyset pagination by the last document's position,
+// instead of an offset, neither repeats nor skips documents after concurrent changes. It reads one row more than the
+// page, so the position of the previous row is stored.
 func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([]corpus.Document, string, error) {
 	on, err := cursor.ForDocuments(f)
 	if err != nil {
@@ -105,7 +104,7 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	if where.Once {
 		care = Once
 	}
-	var n, nBefore int64 // of the last document that was read, and of the one before
+	var n, nBefore int64 // of the last row, and of the previous one
 	var fold, foldBefore string
 	list, err := readList(ds.db.Alone(ctx, care), func(row Row) (corpus.Document, error) {
 		nBefore, foldBefore = n, fold
@@ -123,7 +122,8 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 	return list, next, nil
 }
 
-// filter is what f asks for. An administrator's list (Everyone) names no user and still leaves hidden namespaces out.
+// filter returns the conditions of f. An administrator's list (Everyone) has no user, but still excludes internal
+// namespaces.
 func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) {
 	where := &Conditions{}
 	if f.Everyone {
@@ -154,9 +154,8 @@ func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) 
 	return where, ds.sql.Filter(where, f)
 }
 
-// Count says how much is in scope; see corpus.Documents. One pass over the user's documents gives all numbers, so that
-// they belong to one moment. Unembedded passages are those of documents whose vectors are pending, less what their
-// progress says is done.
+// Count returns the counts in scope; see corpus.Documents. A single query makes them consistent. Unembedded passages
+// are those of documents with pending vectors, minus their progress.
 func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
 	err = ds.db.Alone(ctx, 0).One(
 		`SELECT count(*), count(*) FILTER (WHERE d.state = 'ready'), count(*) FILTER (WHERE d.state = 'failed'),
@@ -169,14 +168,14 @@ func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, 
 	return c, err
 }
 
-// scanText reads a row of one text.
+// scanText decodes a row of one text.
 func scanText(row Row) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err
 }
 
-// MetaTexts returns what documents have under a key; see corpus.Documents. They are sorted here, bytewise, as the
-// databases sort by different rules.
+// MetaTexts returns the values under a key of meta; see corpus.Documents. They are sorted bytewise here, as the
+// databases' collations differ.
 func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
 	texts, err := readList(ds.db.Alone(ctx, 0), scanText, ds.sql.SelectMetaTexts+ds.sql.Shown()+NotHidden(s),
 		ds.sql.ScopeArgs(s, key)...)
@@ -184,15 +183,15 @@ func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([
 	return texts, err
 }
 
-// Namespaces returns names of those with documents; see corpus.Documents.
+// Namespaces returns namespaces with documents; see corpus.Documents.
 func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
 	return readList(ds.db.Alone(ctx, 0), scanText, `SELECT d.namespace FROM documents d WHERE`+ds.sql.Shown()+
 		NotHidden(s)+`GROUP BY d.namespace ORDER BY d.namespace`+ds.sql.Bytewise+` LIMIT CAST($3 AS bigint)`,
 		ds.sql.ScopeArgs(s, limit)...)
 }
 
-// Version changes with everything that a search could see; see corpus.Documents. It is a number to compare with an
-// earlier one, and 0 for a user without documents.
+// Version changes with every possible change of search results; see corpus.Documents. It is 0 for a user without
+// documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
 	err = ds.db.Alone(ctx, 0).One(
 		`SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v,
@@ -200,16 +199,16 @@ func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err er
 	return v, err
 }
 
-// BytesInUse reports whether a document has these bytes; see corpus.Documents. While an older version serves, a
-// document has the bytes of both. It is asked before an original is removed, so a mistake here loses a file: whatever
-// may still show the bytes must be in it.
+// BytesInUse reports whether a document refers to these bytes; see corpus.Documents. During the processing of a new
+// version, a document refers to the bytes of both. It is checked before an original is deleted, so a false result
+// loses a file: all references must be included.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
 	err = ds.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = $1)
 		OR EXISTS (SELECT 1 FROM contents c WHERE c.sha256 = $1`+ds.sql.Serving+`)`, []any{sha256}, &used)
 	return used, err
 }
 
-// IndexedBytes returns the version that serves; see corpus.Documents.
+// IndexedBytes returns the hash of the current content; see corpus.Documents.
 func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
 	err = ds.db.Alone(ctx, 0).One(
 		`SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`,
@@ -218,9 +217,9 @@ func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string
 	return sha256, err
 }
 
-// ReadPieces reads rows that belong to the content of a document in scope. The statement starts from documents (as d),
-// so that it sees one version of the content, whatever is replaced meanwhile; args are $4 and so on. An empty result
-// may mean that there is no such document or that it has no such pieces, so only then is the document looked up.
+// ReadPieces reads rows of a document's content in scope. The statement starts from documents (d), so it reads one
+// version of the content during a concurrent replacement; args start at $4. An empty result may also mean that the
+// document does not exist, which is then looked up.
 func ReadPieces[T any](
 	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(Row) (T, error),
 	args ...any,
@@ -236,14 +235,13 @@ func ReadPieces[T any](
 	return list, nil
 }
 
-// scanBytes reads a row of one column.
+// scanBytes decodes a row of one column.
 func scanBytes(row Row) (b []byte, err error) {
 	err = row.Scan(&b)
 	return b, err
 }
 
-// PageSizes returns the size of each page; see corpus.Documents. They are in points, as PDF counts, width before
-// height.
+// PageSizes returns the size of each page; see corpus.Documents. Sizes are in PDF points, width before height.
 func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (sizes [][2]float64, err error) {
 	bodies, err := ReadPieces(ctx, ds, s, id, `c.sizes`, `contents c ON c.n = d.content`, `c.n`, scanBytes)
 	if err != nil || len(bodies) == 0 {
@@ -255,8 +253,8 @@ func (ds *Documents) PageSizes(ctx context.Context, s chat.Scope, id string) (si
 	return sizes, nil
 }
 
-// Words returns word boxes that overlap a range; see corpus.Documents. Pieces of many words are found by their ranges,
-// and the words in them then sorted out here.
+// Words returns the bounding boxes of words that overlap a range; see corpus.Documents. Pieces are selected by their
+// ranges in SQL, and their words filtered here.
 func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, end int) ([]corpus.WordBox, error) {
 	bodies, err := ReadPieces(ctx, ds, s, id, `w.body`, `content_words w ON w.content = d.content AND w.start_off < $4
 		AND w.end_off > $5`, `w.piece`, scanBytes, end, start)
@@ -275,20 +273,20 @@ func (ds *Documents) Words(ctx context.Context, s chat.Scope, id string, start, 
 	return found, err
 }
 
-// passageColumns are what scanPassage reads of documents (as d) and passages (as p), before the text. The two must be
+// passageColumns are the columns of documents (d) and passages (p) for scanPassage, before the text; both must be
 // changed together.
 const passageColumns = `d.id, p.id, p.ordinal, p.start_off, p.end_off, p.first_block, p.last_block, p.page, p.section,
 	p.tokens, `
 
-// scanPassage reads passageColumns and the dialect's columns of text behind them.
+// scanPassage decodes passageColumns followed by the dialect's text columns.
 func (ds *Documents) scanPassage(row Row) (p corpus.Passage, err error) {
 	p.Text, err = ds.sql.ScanText(row, &p.DocumentID, &p.ID, &p.Ordinal, &p.Start, &p.End, &p.FirstBlock,
 		&p.LastBlock, &p.Page, &p.Section, &p.Tokens)
 	return p, err
 }
 
-// Passages returns a document's passages; see corpus.Documents. from and to are held to 32 bits, which the databases'
-// sums stay clear of overflow with. A passage's number in its document is its row less the content's first row.
+// Passages returns a document's passages; see corpus.Documents. from and to are clamped to 32 bits, so that sums in
+// SQL don't overflow. A passage's ordinal is its row minus the content's first row.
 func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from, to int) ([]corpus.Passage, error) {
 	from = min(max(from, 0), math.MaxInt32)
 	if to < 0 {
@@ -300,8 +298,7 @@ func (ds *Documents) Passages(ctx context.Context, s chat.Scope, id string, from
 		`p.row`, ds.scanPassage, from, to)
 }
 
-// PassagesByID returns passages in the order of ids; see corpus.Documents. Ids that are not found, hidden or another
-// user's are left out.
+// PassagesByID returns passages in the order of ids; see corpus.Documents. Unknown and invisible IDs are skipped.
 func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []string) ([]corpus.Passage, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -322,7 +319,7 @@ func (x *Index) Texts(ctx context.Context, rows []uint32) ([]postings.Text, erro
 		WHERE `+x.sql.Among("p.row", "$1"), x.sql.Numbers(numbers(rows)))
 }
 
-// numbers are rows as a Dialect takes them.
+// numbers converts rows for a Dialect.
 func numbers(rows []uint32) []int64 {
 	list := make([]int64, len(rows))
 	for i, row := range rows {

@@ -10,13 +10,13 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// ErrOtherVersion says that a document no longer wants what is stored of it. Workers take it as a reason to stop
-// without a failure of the document.
+// ErrOtherVersion is returned when a document no longer wants this content. Workers stop without marking the
+// document as failed.
 var ErrOtherVersion = &chat.Error{Code: chat.CodeConflict,
 	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
 
-// present locks a document. It fails with CodeNotFound for one that is not there or hidden, and with CodeConflict for
-// one that was cancelled or has another version than sha256.
+// present locks a document. It returns CodeNotFound for a missing or hidden one, and CodeConflict for a cancelled
+// one or another version than sha256.
 func (ds *Documents) present(t Tx, id, sha256 string) (n int64, user string, err error) {
 	var version string
 	var state corpus.State
@@ -33,8 +33,8 @@ func (ds *Documents) present(t Tx, id, sha256 string) (n int64, user string, err
 	return n, user, nil
 }
 
-// CheckVersion locks a document and fails unless it still wants content of the version sha256. A hidden document counts
-// as cancelled for whoever is making content of it.
+// CheckVersion locks a document and returns an error unless it still wants content of the version sha256. A hidden
+// document counts as cancelled for the worker.
 func (ds *Documents) CheckVersion(t Tx, id, sha256 string) error {
 	_, _, err := ds.present(t, id, sha256)
 	if !errors.Is(err, errNoDocument) {
@@ -50,8 +50,8 @@ func (ds *Documents) CheckVersion(t Tx, id, sha256 string) error {
 	return errNoDocument
 }
 
-// SetState moves a document to a state; see corpus.Documents. The last condition of the statement keeps a ready
-// document ready: a worker that was overtaken by another must not take it back.
+// SetState sets a document's state; see corpus.Documents. The statement's last condition keeps a ready document
+// ready: an outdated worker must not revert it.
 func (ds *Documents) SetState(
 	ctx context.Context, id, sha256 string, state corpus.State, p corpus.Progress, broken *corpus.Failure,
 ) error {
@@ -82,8 +82,8 @@ func (ds *Documents) SetState(
 	})
 }
 
-// SetSemantic records the state of a document's vectors; see corpus.Documents. Searches by meaning see a difference, so
-// the library's version grows with it, but only when something changed.
+// SetSemantic sets the state of a document's vectors; see corpus.Documents. A change increments the library's
+// version, as it affects semantic search.
 func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpus.Semantic) error {
 	return ds.db.Write(ctx, Patient, func(t Tx) error {
 		n, user, err := ds.present(t, id, sha256)
@@ -98,8 +98,7 @@ func (ds *Documents) SetSemantic(ctx context.Context, id, sha256 string, s corpu
 	})
 }
 
-// scoped locks a document in scope, whether hidden or not. Namespaces are compared here rather than in the statement,
-// as the row is locked by its id alone.
+// scoped locks a document in scope, hidden or not. The row is locked by its ID; namespaces are compared afterwards.
 func (ds *Documents) scoped(t Tx, s chat.Scope, id string) (n int64, d corpus.Document, err error) {
 	d, err = readOne(t, func(row Row) (corpus.Document, error) { return scanDocument(row, &n) },
 		`SELECT`+documentColumns+`, d.n FROM documents d WHERE d.id = $1 AND d.user_id = $2`+ds.sql.Staying+
@@ -119,7 +118,7 @@ func (ds *Documents) shown(t Tx, s chat.Scope, id string) (n int64, d corpus.Doc
 	return n, d, err
 }
 
-// Delete hides a document; see corpus.Documents. The row stays until a purge, so that Restore can bring it back.
+// Delete hides a document; see corpus.Documents. The row stays until a purge, so that Restore can undo it.
 func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.Write(ctx, Durable, func(t Tx) error {
 		n, d, err := ds.shown(t, s, id)
@@ -130,9 +129,9 @@ func (ds *Documents) Delete(ctx context.Context, s chat.Scope, id string) error 
 	})
 }
 
-// Restore brings a hidden document back; see corpus.Documents. One that is not hidden stays as it is. It fails with
-// chat.CodeConflict if another document has taken its path. The path is looked up first for the sentence; the unique
-// index documents_by_path has the last word, since another process may take the path between the two.
+// Restore restores a hidden document; see corpus.Documents. A visible one is unchanged. It returns chat.CodeConflict
+// if another document has its path. The path is checked first; the unique index documents_by_path is authoritative,
+// since another process may take the path meanwhile.
 func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.Write(ctx, Durable, func(t Tx) error {
 		n, d, err := ds.scoped(t, s, id)
@@ -157,7 +156,7 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 	})
 }
 
-// Reread moves a ready document back into the queue; see corpus.Documents.
+// Reread queues a ready document again; see corpus.Documents.
 func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.Write(ctx, Durable, func(t Tx) error {
 		n, d, err := ds.shown(t, s, id)
@@ -176,9 +175,9 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 	})
 }
 
-// Cancel gives up a document's way into the library; see corpus.Documents. It fails with chat.CodeConflict when that is
-// over. A document that has served before goes back to that version: its file name, type and hash are copied from the
-// content that still serves.
+// Cancel cancels the processing of a document; see corpus.Documents. It returns chat.CodeConflict when that has
+// ended. A document with an earlier version returns to it: file name, type and hash are copied from its current
+// content.
 func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error {
 	return ds.db.Write(ctx, Durable, func(t Tx) error {
 		n, d, err := ds.shown(t, s, id)

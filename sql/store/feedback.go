@@ -8,12 +8,12 @@ import (
 	"github.com/footnote/footnote/sql/cursor"
 )
 
-// LEFT JOIN keeps feedback about a run whose texts are damaged.
+// selectFeedback uses LEFT JOIN to keep feedback about a damaged run without texts.
 const selectFeedback = `
 	SELECT f.n, r.id, s.name, t.request, f.rating, f.reason, f.comment, f.created_at, f.updated_at
 	FROM feedback f JOIN runs r ON r.n = f.run JOIN sessions s ON s.n = r.session LEFT JOIN run_texts t ON t.run = r.n `
 
-// scanFeedback reads a row of selectFeedback. A request that can't be read leaves the question empty.
+// scanFeedback decodes a row of selectFeedback. An invalid request leaves the question empty.
 func scanFeedback(row Row) (found numbered[chat.Feedback], err error) {
 	var request []byte
 	var created, updated int64
@@ -25,9 +25,8 @@ func scanFeedback(row Row) (found numbered[chat.Feedback], err error) {
 	return found, err
 }
 
-// SetFeedback implements chat.Store. The clock is read once for both times, so that the first has them equal;
-// MATERIALIZED keeps the database from calling it for each use. The insert selects the run by its owner, so it changes
-// no row for a run that is not the user's.
+// SetFeedback implements chat.Store. MATERIALIZED reads the clock once, so that both times of new feedback are
+// equal. The insert selects the run by its owner, so it changes no row for another user's run.
 func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) (chat.Feedback, error) {
 	if err := f.Check(); err != nil {
 		return f, err
@@ -44,7 +43,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 		return f, err
 	}
 	found, err := readList(by, scanFeedback, selectFeedback+`WHERE r.id = $1 AND f.user_id = $2`, f.RunID, s.User)
-	if len(found) == 1 { // else it was withdrawn just now
+	if len(found) == 1 { // else it was withdrawn meanwhile
 		f = found[0].entry
 	}
 	return f, wrap(err, "store feedback")

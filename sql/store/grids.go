@@ -11,7 +11,7 @@ import (
 
 const selectGrid = `SELECT d.id, d.user_id, d.due_at, d.body FROM grids d `
 
-// The columns outrank the body: they are what statements find rows by.
+// scanGrid decodes a row of selectGrid. Columns take precedence over the body, as statements find rows by them.
 func scanGrid(row Row) (g chat.Grid, err error) {
 	var id, user string
 	var due int64
@@ -26,7 +26,7 @@ func scanGrid(row Row) (g chat.Grid, err error) {
 	return g, nil
 }
 
-// scanCell reads a cell. Its Seq is a column, since lists are read by it; the rest is JSON.
+// scanCell decodes a cell. Its Seq is a column, by which lists are read; the rest is JSON.
 func scanCell(row Row) (cell chat.GridCell, err error) {
 	var seq int64
 	var body []byte
@@ -40,7 +40,7 @@ func scanCell(row Row) (cell chat.GridCell, err error) {
 	return cell, nil
 }
 
-// KeepGrid implements chat.Store. Only grids are counted and no cells written: a cell that is not there waits.
+// KeepGrid implements chat.Store. It counts grids against the limit and writes no cells: a missing cell is waiting.
 func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Grid, error) {
 	g.ID, g.User, g.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(g)
@@ -61,8 +61,8 @@ func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.G
 	})
 }
 
-// countOf counts a user's rows of a table, which stay as many until the transaction ends. Without the lock by name two
-// transactions would count the same rows and both insert. table is a constant of the caller's.
+// countOf counts a user's rows of a table and locks that number until the transaction ends. Without the lock two
+// transactions could count the same rows and both insert. table is a constant of the caller.
 func countOf(t Tx, table, user string) (there int64, err error) {
 	if err := t.Lock(table, user); err != nil {
 		return 0, err
@@ -83,7 +83,7 @@ func (c *Chats) Grids(ctx context.Context, s chat.Scope) ([]chat.Grid, error) {
 	return list, wrap(err, "list tables")
 }
 
-// lockedGrid reads a grid that nobody else may change before the transaction ends.
+// lockedGrid reads a grid and locks it until the transaction ends.
 func (c *Chats) lockedGrid(t Tx, s chat.Scope, id string) (chat.Grid, error) {
 	g, err := readOne(t, scanGrid, selectGrid+`WHERE d.id = $1 AND d.user_id = $2`+c.sql.Locked("d"), id, s.User)
 	return g, NotFound(err, "change a table", "table")
@@ -138,8 +138,8 @@ func (c *Chats) GridCell(ctx context.Context, s chat.Scope, id string, row, colu
 	return chat.ByPlace(list).At(row, column), wrap(err, "read a cell of a table")
 }
 
-// ChangeGridCell implements chat.Store. The grid's row is locked first, so that the numbers of its cells' changes come
-// one after another and max(seq) + 1 is unique. A reader that asks for what is after a number therefore misses none.
+// ChangeGridCell implements chat.Store. The grid's row is locked first, so that max(seq) + 1 is unique and change
+// numbers are committed in order. So a reader of changes after a number misses none.
 func (c *Chats) ChangeGridCell(
 	ctx context.Context, s chat.Scope, id string, row, column int, change func(*chat.GridCell) error,
 ) (cell chat.GridCell, err error) {
@@ -177,8 +177,8 @@ func (c *Chats) ChangeGridCell(
 	return cell, err
 }
 
-// dueGrids selects the grids with work that is due. BETWEEN 1 leaves out 0, which is no time, and is what the
-// partial index grids_by_due holds.
+// dueGrids selects the grids with due work. BETWEEN 1 excludes 0, which is no time, and matches the partial index
+// grids_by_due.
 var dueGrids = claimable[chat.Grid]{
 	table: "grids", rows: selectGrid, due: `d.due_at BETWEEN 1 AND $1`,
 	read: scanGrid, nameOf: func(g chat.Grid) string { return g.ID },

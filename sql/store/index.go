@@ -10,18 +10,17 @@ import (
 	"github.com/footnote/footnote/sql/postings"
 )
 
-// LeftAfter is the age at which what was never shown counts as left behind by a crash. It must be longer than a write
-// of one document takes, or a sweep would take away what is being written.
+// LeftAfter is the age from which unpublished content counts as left behind by a crash. It must exceed the time of
+// writing one document, or a sweep would delete content in progress.
 const LeftAfter = time.Hour
 
-// Index is what both databases' postings.Store does alike. It moves bytes and reads none of them: what pages hold is
-// package postings' affair.
+// Index implements the part of postings.Store that both databases share. Pages are opaque bytes for it.
 type Index struct {
 	db  Database
 	sql *Dialect
 }
 
-// NewIndex returns what a database keeps of the index of words.
+// NewIndex returns the lexical index of a database.
 func NewIndex(db Database, sql *Dialect) *Index { return &Index{db, sql} }
 
 // Scope implements postings.Store.
@@ -33,7 +32,7 @@ func (x *Index) State(ctx context.Context) (changes, removals int64, err error) 
 	return changes, removals, err
 }
 
-// Spans implements postings.Store. The index by `changed` serves it, so a search after no change reads no row.
+// Spans implements postings.Store. The index on `changed` serves it, so it reads no row without a change.
 func (x *Index) Spans(ctx context.Context, after int64) ([]bm25.Span, error) {
 	return readList(x.db.Alone(ctx, Patient), func(row Row) (span bm25.Span, err error) {
 		span.Document = &bm25.Document{}
@@ -49,8 +48,8 @@ func (x *Index) Spans(ctx context.Context, after int64) ([]bm25.Span, error) {
 	}, x.sql.SelectSpans, after)
 }
 
-// Contents implements postings.Store. Rows are numbered over the whole database, and each content has a run of them
-// without gaps, so two comparisons tell whether a run reaches into the range.
+// Contents implements postings.Store. Rows are numbered over the whole database, and each content has a contiguous
+// range, so two comparisons detect an overlap.
 func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.RowRange, error) {
 	return readList(x.db.Alone(ctx, Patient), func(row Row) (r postings.RowRange, err error) {
 		err = row.Scan(&r.First, &r.Count)
@@ -59,7 +58,7 @@ func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.Ro
 		ORDER BY first_row`, int64(first), int64(last))
 }
 
-// PassageIDs implements postings.Store. Rows that are gone by now are left out of the map.
+// PassageIDs implements postings.Store. Deleted rows are not in the map.
 func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
 	ids := make(map[uint32]string, len(rows))
 	err := x.db.Alone(ctx, Patient).Query(`SELECT row, id FROM passages WHERE `+x.sql.Among("row", "$1"),
@@ -91,7 +90,7 @@ func (x *Index) Segments(ctx context.Context, owner string) ([]postings.Segment,
 	}, `SELECT n, changed, passages FROM segments WHERE owner = $1 AND`+x.sql.Live+`ORDER BY n`, owner)
 }
 
-// Pages implements postings.Store. Keys are compared bytewise by both databases, which the order of terms rests on.
+// Pages implements postings.Store. Both databases compare keys bytewise, as the order of terms requires.
 func (x *Index) Pages(
 	ctx context.Context, segment int64, from, before []byte, limit int,
 ) ([]postings.Page, error) {
@@ -111,15 +110,15 @@ func (x *Index) Begin(ctx context.Context, owner string) (segment int64, err err
 	return segment, err
 }
 
-// BeginSegment makes a segment that nobody sees. Its time of beginning tells a segment that is being written from one
-// that a crash left.
+// BeginSegment creates an invisible segment. Its start time distinguishes a segment in progress from one that a
+// crash left.
 func BeginSegment(t Tx, owner string) (segment int64, err error) {
 	err = t.One(`INSERT INTO segments (owner, started_at) VALUES ($1, now_micros()) RETURNING n`, []any{owner},
 		&segment)
 	return segment, err
 }
 
-// ShowSegment lets searches see a segment.
+// ShowSegment makes a segment visible to searches.
 func ShowSegment(t Tx, s postings.Segment) error {
 	_, err := t.Exec(
 		`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages,
@@ -127,12 +126,11 @@ func ShowSegment(t Tx, s postings.Segment) error {
 	return err
 }
 
-// errReplaced says that another process has merged a segment.
+// errReplaced is returned when another process has merged a segment.
 var errReplaced = errors.New("a segment is no longer there")
 
-// Replace implements postings.Store. The update hides the old segments and counts how many it hid. Fewer than expected
-// means that another process has merged one of them; then all of it is undone. started_at = 0 makes the next sweep take
-// them for left behind.
+// Replace implements postings.Store. The update hides the old segments and counts them. If some are missing, another
+// process has merged them, and the transaction is rolled back. started_at = 0 lets the next sweep delete them.
 func (x *Index) Replace(ctx context.Context, segment postings.Segment, old []int64) (ok bool, err error) {
 	err = x.db.Write(ctx, Patient|Bulk, func(t Tx) error {
 		hidden, err := t.Exec(`UPDATE segments SET live = false, started_at = 0 WHERE`+x.sql.Live+`AND `+
@@ -165,8 +163,8 @@ func (x *Index) Unindexed(ctx context.Context) ([]postings.Unindexed, error) {
 	}, x.sql.SelectUnindexed)
 }
 
-// Indexed implements postings.Rebuilt. Deleting the row of `unindexed` settles who made the segment, if two processes
-// did.
+// Indexed implements postings.Rebuilt. Deleting the row of `unindexed` decides which of two concurrent processes
+// publishes its segment.
 func (x *Index) Indexed(ctx context.Context, content int64, segment postings.Segment) (ok bool, err error) {
 	err = x.db.Write(ctx, Patient|Bulk, func(t Tx) error {
 		n, err := t.Exec(`DELETE FROM unindexed WHERE content = $1`, content)

@@ -8,16 +8,15 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// BeginLook implements placestore.Store. The number comes from the place's row, so looks of servers that took turns are
-// numbered on.
+// BeginLook implements placestore.Store. The number is from the place's row, so it increases across servers.
 func (ps *Places) BeginLook(ctx context.Context, id, owner string) (look int64, err error) {
 	return look, ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		return t.One(`UPDATE places SET looks = looks + 1 WHERE n = $1 RETURNING looks`, []any{n}, &look)
 	})
 }
 
-// SeeItems implements placestore.Store. An item that is known keeps its version, and is wanted when the place gives no
-// version or another. Its look tells it from those that the place no longer has.
+// SeeItems implements placestore.Store. A known item keeps its version, and is wanted when the place lists no
+// version or another one. Its look number distinguishes it from missing items.
 func (ps *Places) SeeItems(
 	ctx context.Context, id, owner string, look int64, items []placestore.Listed,
 ) error {
@@ -36,7 +35,7 @@ func (ps *Places) SeeItems(
 
 const itemColumns = `i.key, i.version, i.document, i.name, i.link, i.refusal, i.body`
 
-// scanPlaceItem reads a row of itemColumns. An item without a refusal has an empty text there.
+// scanPlaceItem decodes a row of itemColumns. An empty text means no refusal.
 func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	var refusal, body string
 	if err := row.Scan(
@@ -53,15 +52,15 @@ func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	return item, nil
 }
 
-// items reads the items of a place, whose id is $1, under a condition.
+// items reads the items of a place, whose ID is $1, with a condition.
 func (ps *Places) items(ctx context.Context, which string, args ...any) ([]placestore.Item, error) {
 	all, err := readList(ps.db.Alone(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
 		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+which, args...)
 	return all, wrap(err, "read the items of a place")
 }
 
-// WantedItems implements placestore.Store. The partial index place_items_wanted has this order. What was put off in
-// this look is left for the next one.
+// WantedItems implements placestore.Store. The partial index place_items_wanted has this order. Items postponed in
+// this look are excluded.
 func (ps *Places) WantedItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
@@ -70,15 +69,14 @@ func (ps *Places) WantedItems(
 		id, look, limit)
 }
 
-// MissingItems implements placestore.Store. They are only to be removed when the look came to its end: the caller knows
-// whether it did.
+// MissingItems implements placestore.Store. They may only be removed after a complete look, which the caller checks.
 func (ps *Places) MissingItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
 	return ps.items(ctx, `i.look < $2 LIMIT CAST($3 AS bigint)`, id, look, limit)
 }
 
-// Items implements placestore.Store. Pages go by key, which the primary key and place_items_refused serve.
+// Items implements placestore.Store. Keyset pagination by key uses the primary key or place_items_refused.
 func (ps *Places) Items(
 	ctx context.Context, user, id string, refused bool, after string, limit int,
 ) ([]placestore.Item, error) {
@@ -116,8 +114,7 @@ func (ps *Places) PutOffItem(ctx context.Context, id, owner string, look int64, 
 	})
 }
 
-// UnsettleItems implements placestore.Store. Items that share a document lost it with that one's removal, so they are
-// to be fetched anew.
+// UnsettleItems implements placestore.Store. Other items lose the shared document, so they have to be fetched again.
 func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except string) error {
 	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		_, err := t.Exec(`UPDATE place_items SET wanted = 1, version = '', document = ''

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// Places keeps the places that are followed.
+// Places stores places and their items.
 type Places struct {
 	db  Database
 	sql *Dialect
@@ -22,11 +22,11 @@ var _ placestore.Store = (*Places)(nil)
 // NewPlaces returns a database's store of places.
 func NewPlaces(db Database, sql *Dialect) *Places { return &Places{db, sql} }
 
-// The clocks of processes differ: leases and looks are kept by the database's.
+// selectPlace uses the database's clock for leases and looks, as those of processes differ.
 const selectPlace = `SELECT p.id, p.user_id, p.revision, p.looks, p.created_at, p.due_at,
 	p.lease_until > (SELECT now_micros()), p.deaths, p.setup, p.progress FROM places p `
 
-// due_at 0 means that no look is due, which TimeOf makes the zero time.
+// scanPlace decodes a row of selectPlace. A due_at of 0 means that no look is due, which is the zero time.
 func scanPlace(row Row) (p placestore.Place, err error) {
 	var created, due int64
 	var setup, progress []byte
@@ -42,8 +42,8 @@ func scanPlace(row Row) (p placestore.Place, err error) {
 	return p, nil
 }
 
-// CreatePlace implements placestore.Store. Number and names are checked under one lock by user; the first look is due
-// at once.
+// CreatePlace implements placestore.Store. Number and names are checked under one lock by user; the first look is
+// due at once.
 func (ps *Places) CreatePlace(
 	ctx context.Context, id, user string, setup placestore.Setup,
 ) (p placestore.Place, err error) {
@@ -73,7 +73,7 @@ func (ps *Places) CreatePlace(
 	return p, err
 }
 
-// placeNameFree fails when a user has another place of a name.
+// placeNameFree returns an error if another place of the user has the name.
 func placeNameFree(t Tx, user, name, except string) error {
 	var there int
 	err := t.One(`SELECT count(*) FROM places WHERE user_id = $1 AND name = $2 AND id <> $3`,
@@ -99,8 +99,7 @@ func (ps *Places) Places(ctx context.Context, user string) ([]placestore.Place, 
 	return ps.list(ctx, `WHERE p.user_id = $1 ORDER BY p.removing, p.name`+ps.sql.Bytewise, user)
 }
 
-// DuePlaces implements placestore.Store. It takes nothing: LeasePlace does, and of several processes that saw the same
-// place one wins.
+// DuePlaces implements placestore.Store. It is read-only: LeasePlace leases a place to one of several processes.
 func (ps *Places) DuePlaces(ctx context.Context, limit int) ([]placestore.Place, error) {
 	return ps.list(ctx, `WHERE p.due_at > 0 AND p.due_at <= (SELECT now_micros())
 		AND p.lease_until <= (SELECT now_micros())
@@ -120,8 +119,8 @@ func (ps *Places) PlaceExists(ctx context.Context, id string) (bool, error) {
 	return n > 0, err
 }
 
-// UpdatePlace implements placestore.Store. The revision keeps two pages that are open at a time from undoing each
-// other's change: the later one fails. due below -1 leaves the next look as it is, -1 takes it away.
+// UpdatePlace implements placestore.Store. The revision detects a concurrent update, for example in two browser
+// windows: the later one fails. A due below -1 keeps the next look, -1 removes it.
 func (ps *Places) UpdatePlace(
 	ctx context.Context, user, id string, revision int64, setup placestore.Setup, due time.Duration,
 ) (p placestore.Place, err error) {
@@ -160,7 +159,7 @@ func (ps *Places) UpdatePlace(
 	return p, err
 }
 
-// micros is how many microseconds a look is due in; Never and below stay negative.
+// micros returns a delay in microseconds; Never and lower values stay negative.
 func micros(due time.Duration) int64 {
 	if due < 0 {
 		return int64(due)
@@ -168,8 +167,8 @@ func micros(due time.Duration) int64 {
 	return due.Microseconds()
 }
 
-// LeasePlace implements placestore.Store. The conditions are those of DuePlaces again, inside the update, so the row
-// that changes is the row that was free. It is durable before work begins, since the lease shows a death later.
+// LeasePlace implements placestore.Store. The update repeats the conditions of DuePlaces, so it only changes a free
+// row. It is durable before work begins, since the lease reveals a crash later.
 func (ps *Places) LeasePlace(
 	ctx context.Context, id string, lease placestore.Lease,
 ) (p placestore.Place, ok bool, err error) {
@@ -186,8 +185,8 @@ func (ps *Places) LeasePlace(
 	return p, ok && err == nil, err
 }
 
-// withPlace writes under a lease: fn gets the number of a place that an owner holds the lease of. The lease is checked
-// and the row locked in the same statement, so a server whose lease ended writes nothing, however late it wakes.
+// withPlace runs a write under a lease; fn gets the place's number. One statement checks the lease and locks the
+// row, so a server with an expired lease never writes.
 func (ps *Places) withPlace(ctx context.Context, id, owner string, fn func(t Tx, n int64) error) error {
 	return ps.db.Write(ctx, 0, func(t Tx) error {
 		var n int64
@@ -203,8 +202,7 @@ func (ps *Places) withPlace(ctx context.Context, id, owner string, fn func(t Tx,
 	})
 }
 
-// RenewPlace implements placestore.Store. It returns the revision, by which a server at work learns that the place was
-// changed.
+// RenewPlace implements placestore.Store. The returned revision lets a server detect that the place was changed.
 func (ps *Places) RenewPlace(
 	ctx context.Context, id string, lease placestore.Lease, progress *placestore.Progress,
 ) (revision int64, err error) {
@@ -223,8 +221,7 @@ func (ps *Places) RenewPlace(
 	})
 }
 
-// ReleasePlace implements placestore.Store. If the setup was changed meanwhile, the time that the change set for the
-// next look stays.
+// ReleasePlace implements placestore.Store. If the setup was changed meanwhile, its due time stays.
 func (ps *Places) ReleasePlace(
 	ctx context.Context, id, owner string, revision int64, progress placestore.Progress, due time.Duration,
 ) error {
@@ -250,7 +247,7 @@ func (ps *Places) DropPlace(ctx context.Context, id, owner string) error {
 	})
 }
 
-// CountDeaths implements placestore.Store. A removal goes on however often its process dies.
+// CountDeaths implements placestore.Store. A removal continues however often its process dies.
 func (ps *Places) CountDeaths(ctx context.Context, all bool) error {
 	return ps.db.Write(ctx, Durable, func(t Tx) error {
 		_, err := t.Exec(`UPDATE places SET owner = '', lease_until = 0,

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	purgeBatch = 20 // sessions in one transaction, so that other writes get their turn
+	purgeBatch = 20 // sessions in one transaction, so that other writes are not blocked
 
-	// KeyLifetime is how long an idempotency key is remembered.
+	// KeyLifetime is the retention time of idempotency keys.
 	KeyLifetime = 24 * time.Hour
 )
 
-// Purge implements chat.Store. Processes may purge at the same time: each leaves alone what another is at.
+// Purge implements chat.Store. Concurrent purges skip each other's rows.
 func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) {
 	total := 0
 	for {
@@ -47,9 +47,9 @@ func scanNumber(row Row) (n int64, err error) {
 	return n, err
 }
 
-// purgeSome removes up to purgeBatch sessions. Their runs, texts, outputs and keys go by foreign keys; events, which
-// have none, by their run, whose row is locked first: so no append comes in between. Events lie in a table without a
-// foreign key, so that an append has to check none. A session that runs is never idle, whatever its age.
+// purgeSome deletes up to purgeBatch sessions. Foreign keys delete their runs, texts, outputs and keys. Events have
+// no foreign key, so that appends need no check, and are deleted by run. The run's row is locked first, so no append
+// interferes. A session with a running run is never idle.
 func (c *Chats) purgeSome(t Tx, hidden, idle int64) (int64, error) {
 	gone, err := readList(t, scanNumber, `SELECT s.n FROM sessions s WHERE s.deleted_at <> 0 AND s.deleted_at < $1
 		OR s.deleted_at = 0 AND s.updated_at < $2
@@ -74,8 +74,8 @@ func (c *Chats) purgeSome(t Tx, hidden, idle int64) (int64, error) {
 	return t.Exec(`DELETE FROM sessions WHERE `+c.sql.Among("n", "$1"), sessions)
 }
 
-// hideCaptured hides the web pages that runs have read; the library removes what is hidden. The namespace of such a
-// page is that of its run (chat.WebNamespace), which is how it is found.
+// hideCaptured hides the web pages that runs have read; the library deletes hidden documents. Such a page has the
+// namespace of its run (chat.WebNamespace).
 func (c *Chats) hideCaptured(t Tx, runs any) error {
 	type page struct {
 		n    int64

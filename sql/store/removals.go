@@ -12,9 +12,9 @@ func scanRemoval(row Row) (r corpus.Removal, err error) {
 	return r, err
 }
 
-// Removals takes what is due to be removed; see corpus.Documents. Processes that ask at the same time get others. The
-// next try is set before this one begins: 20, 40, 80 and 160 s on, then 300 s. So a process that dies leaves the work
-// to the next, and one that fails waits longer each time (docs/decisions/databases.md).
+// Removals claims due removals; see corpus.Documents. Concurrent processes get different ones. The next attempt is
+// scheduled before this one, with a backoff of 20, 40, 80 and 160 s, then 300 s. So another process continues after
+// a crash (docs/decisions/databases.md).
 func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.Removal, err error) {
 	err = ds.db.Write(ctx, Patient, func(t Tx) error {
 		due, err = readList(t, scanRemoval, `UPDATE removals AS r SET attempts = r.attempts + 1,
@@ -34,7 +34,7 @@ func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
 	return err
 }
 
-// Abandon adds a removal; see corpus.Documents. It survives power loss, since nothing else remembers what is to go.
+// Abandon adds a removal; see corpus.Documents. It is durable, as the removal is stored nowhere else.
 func (ds *Documents) Abandon(ctx context.Context, r corpus.Removal) error {
 	_, err := ds.db.Alone(ctx, Durable|Patient).Exec(`INSERT INTO removals (document, sha256) VALUES ($1, $2)
 		ON CONFLICT DO NOTHING`, r.DocumentID, r.SHA256)

@@ -11,8 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// ScanRun reads a row of a dialect's SelectRun. A request that can't be decoded is no error: the run comes back as
-// damaged.
+// ScanRun decodes a row of a dialect's SelectRun. An invalid request is no error: the run is returned as damaged.
 func ScanRun(row Row) (chat.Run, error) {
 	var run chat.Run
 	var request, answer []byte
@@ -30,14 +29,14 @@ func ScanRun(row Row) (chat.Run, error) {
 	return run, nil
 }
 
-// ReadRuns makes a list of the runs that a statement returns.
+// ReadRuns returns the runs of a query.
 func ReadRuns(by Statements, statement string, args ...any) ([]chat.Run, error) {
 	return readList(by, ScanRun, statement, args...)
 }
 
-// RunByKey returns the run that an idempotency key started, to one whose request has the same digest. It fails with
-// sql.ErrNoRows if there is none. The digest is compared before the run is read. A key whose run is gone is an error of
-// its own, as keys go with their runs.
+// RunByKey returns the run that an idempotency key started with a request of the same digest. It returns
+// sql.ErrNoRows for an unknown key, and chat.ErrKeyReused for another digest, before the run is read. A key without
+// its run is an internal error, as keys are deleted with their runs.
 func (c *Chats) RunByKey(by Statements, user, key string, digest []byte) (chat.Run, error) {
 	var n int64
 	var known []byte
@@ -55,7 +54,7 @@ func (c *Chats) RunByKey(by Statements, user, key string, digest []byte) (chat.R
 	return runs[0], nil
 }
 
-// Repeated implements chat.Store. It locks nothing: a question that is just being stored under the key is found or not.
+// Repeated implements chat.Store. It takes no lock: a question that is being stored concurrently may not be found.
 func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) (chat.Run, error) {
 	digest, err := req.Digest()
 	if err != nil {
@@ -75,13 +74,13 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 	return run, NotFound(err, "read run", "run")
 }
 
-// Runs implements chat.Store. The order of numbers is the order of starts in one session. The second look tells a
-// session without runs from none.
+// Runs implements chat.Store. In one session the order of numbers is that of starts. A second query distinguishes a
+// session without runs from a missing one.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
 	runs, err := ReadRuns(c.db.Alone(ctx, 0),
 		c.sql.SelectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
 	if err == nil && len(runs) == 0 {
-		_, err = c.Session(ctx, s, sessionID) // not there, or without runs
+		_, err = c.Session(ctx, s, sessionID) // not found, or without runs
 	}
 	return runs, wrap(err, "read runs")
 }
@@ -105,8 +104,8 @@ func (c *Chats) StepOutput(ctx context.Context, s chat.Scope, runID, callID stri
 	return body, NotFound(err, "read step output", "step")
 }
 
-// NewEvents makes the events of payloads that can be added to a run's log. They have no numbers and times yet. Nothing
-// is stored if one of them can't be, so this comes before the transaction.
+// NewEvents validates and encodes payloads as events of a run's log, without numbers and times. It is called before
+// the transaction, so an invalid one prevents all writes.
 func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 	events := make([]chat.Event, len(payloads))
 	for i, p := range payloads {
@@ -126,8 +125,8 @@ func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 	return events, nil
 }
 
-// AppendRefused says why a run's log is not added to by an owner: the run is over, or another one's by now. It is nil
-// if neither is. An ended run outranks a lost lease, since it is what a reader should be told.
+// AppendRefused returns the reason why an owner can't append to a run's log: the run has ended, or another owner has
+// it. It returns nil otherwise. An ended run takes precedence over a lost lease.
 func AppendRefused(status, holder, owner string) error {
 	switch {
 	case chat.RunStatus(status) != chat.RunRunning:
@@ -140,10 +139,10 @@ func AppendRefused(status, holder, owner string) error {
 	return nil
 }
 
-// ErrTooManyEvents says that a run's log is full.
+// ErrTooManyEvents is returned when a run's log is full.
 var ErrTooManyEvents = &chat.Error{
 	Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question.",
 }
 
-// ErrTakenBack ends a transaction that was only tried. Write returns it as it is after undoing everything.
+// ErrTakenBack rolls back a trial transaction. Write returns it unchanged.
 var ErrTakenBack = errors.New("the write was only tried")

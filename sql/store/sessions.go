@@ -13,10 +13,10 @@ import (
 	"github.com/footnote/footnote/sql/cursor"
 )
 
-// inLists leaves out conversations that hold the work on cells of tables.
+// inLists excludes the sessions of table cells.
 var inLists = fmt.Sprintf(` AND substr(s.name, 1, %d) <> '%s' `, len(chat.GridSessions), chat.GridSessions)
 
-// scanSession reads a row of a dialect's SelectSession, whose title and head are those of the shown branch.
+// scanSession decodes a row of a dialect's SelectSession, with title and head of the shown branch.
 func scanSession(row Row) (f numbered[chat.Session], err error) {
 	var created, updated int64
 	s := &f.entry
@@ -32,8 +32,8 @@ func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Sess
 	return found.entry, NotFound(err, "read session", "session")
 }
 
-// Sessions implements chat.Store. sessions_by_activity has this order. Without a text the database reads one page of
-// it; with one it goes on until the page is full, looking at each session's questions only if the title does not match.
+// Sessions implements chat.Store. The index sessions_by_activity has this order. Without a search text it reads one
+// page. With one it scans until the page is full, and checks a session's questions only if the title does not match.
 func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery) ([]chat.Session, string, error) {
 	from, err := cursor.Parse(q.Cursor)
 	if err != nil {
@@ -54,8 +54,8 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 	return page, next, nil
 }
 
-// HasRuns implements chat.Store. It starts from the runs under way, which are few: CROSS JOIN keeps SQLite from
-// starting from the user's sessions: each cell of a table has one.
+// HasRuns implements chat.Store. CROSS JOIN makes SQLite start from the few running runs instead of the user's
+// sessions, which include one for each table cell.
 func (c *Chats) HasRuns(ctx context.Context, s chat.Scope) (has bool, err error) {
 	err = c.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM runs r CROSS JOIN sessions s WHERE r.status = 'running'
 		AND s.n = r.session AND s.user_id = $1 AND s.deleted_at = 0`+inLists+`)`, []any{s.User}, &has)
@@ -79,7 +79,8 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 		AND user_id = $4 AND deleted_at = 0`, title, strings.ToLower(title), id, s.User)
 }
 
-// SetHead implements chat.Store. The statement joins the run to the session, so one of another session changes no row.
+// SetHead implements chat.Store. The statement joins the run to the session, so a run of another session changes no
+// row.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
 	n, err := c.db.Alone(ctx, 0).Tell(HeadMoved, c.sql.SetHead, runID, sessionID, s.User)
 	return ChangedOne(n, err, "set head", "session or run")
@@ -97,13 +98,13 @@ func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) err
 		AND user_id = $2 AND deleted_at <> 0`, id, s.User)
 }
 
-// changeSession runs an update that must find its session.
+// changeSession runs an update that must change its session.
 func (c *Chats) changeSession(ctx context.Context, op, statement string, args ...any) error {
 	n, err := c.db.Alone(ctx, 0).Exec(statement, args...)
 	return ChangedOne(n, err, op, "session")
 }
 
-// Grants is grants.Store. Records of all kinds lie in one table (docs/decisions/access.md).
+// Grants is grants.Store. Records of all kinds are in one table (docs/decisions/access.md).
 type Grants struct {
 	db  Database
 	sql *Dialect
@@ -111,12 +112,12 @@ type Grants struct {
 
 var _ grants.Store = (*Grants)(nil)
 
-// NewGrants returns a database's store of what users allowed programs.
+// NewGrants returns a database's store of OAuth grants.
 func NewGrants(db Database, sql *Dialect) *Grants { return &Grants{db, sql} }
 
-// Put implements grants.Store. What goes beyond `most` is the oldest of the owner's records of that kind, in the same
-// transaction. A client with a grant or an open consent page is kept, so strangers who register programs can't
-// push it out.
+// Put implements grants.Store. Beyond `most`, the owner's oldest records of that kind are deleted in the same
+// transaction. A client with a grant or an open consent page is kept, so unknown programs that register can't evict
+// it.
 func (g *Grants) Put(ctx context.Context, r grants.Record, most int) error {
 	return g.db.Write(ctx, Durable, func(t Tx) error {
 		if _, err := t.Exec(`INSERT INTO oauth (kind, id, owner, used, made, expires, body)
@@ -147,8 +148,7 @@ func (g *Grants) Get(ctx context.Context, kind grants.Kind, id string) (grants.R
 	return readGrant(g.db.Alone(ctx, 0), kind, id)
 }
 
-// readGrant reads a record in a transaction or outside. It also returns one whose time is over: that is the caller's to
-// judge.
+// readGrant reads a record, in a transaction or outside. It also returns an expired one, which the caller checks.
 func readGrant(by Statements, kind grants.Kind, id string) (grants.Record, error) {
 	r, err := readOne(by, scanGrant, selectGrants+`WHERE kind = $1 AND id = $2`, string(kind), id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -157,8 +157,8 @@ func readGrant(by Statements, kind grants.Kind, id string) (grants.Record, error
 	return r, wrap(err, "read a "+string(kind))
 }
 
-// Use implements grants.Store. The update changes a row only once, whoever asks and however often at a time: that makes
-// a code or a refresh token usable once. A record that was used is still returned, for the caller to act on that.
+// Use implements grants.Store. The update succeeds only once, so a code or a refresh token is usable once. A used
+// record is still returned for the caller.
 func (g *Grants) Use(ctx context.Context, kind grants.Kind, id string) (r grants.Record, first bool, err error) {
 	err = g.db.Write(ctx, Durable, func(t Tx) error {
 		n, err := t.Exec(`UPDATE oauth SET used = true WHERE kind = $1 AND id = $2 AND NOT used`, string(kind), id)
@@ -184,8 +184,8 @@ func (g *Grants) List(ctx context.Context, kind grants.Kind, owner string) ([]gr
 		selectGrants+`WHERE kind = $1 AND owner = $2 ORDER BY made, `+g.sql.Age, string(kind), owner)
 }
 
-// Sweep implements grants.Store. A client without a grant that holds goes with its time; one with a grant must stay, or
-// the grant's program could not come back.
+// Sweep implements grants.Store. It deletes expired records. A client with a valid grant is kept, or the grant's
+// program could not return.
 func (g *Grants) Sweep(ctx context.Context, now time.Time) error {
 	_, err := g.db.Alone(ctx, Durable).Exec(`DELETE FROM oauth WHERE expires < $1
 		AND NOT (kind = 'client' AND used AND id IN

@@ -19,7 +19,7 @@ type shared struct {
 	chat.Share
 }
 
-// scanShare reads a row of selectShares. The hash is not among the columns: nothing has to know it again.
+// scanShare decodes a row of selectShares. The columns exclude the hash, which is never shown again.
 func scanShare(row Row) (h shared, err error) {
 	var request []byte
 	var created, expires, opened int64
@@ -33,7 +33,7 @@ func scanShare(row Row) (h shared, err error) {
 	return h, nil
 }
 
-// questionOf is what a stored request asks; empty when the run's row is damaged: what else is known of it still counts.
+// questionOf returns the question of a stored request; empty for a damaged one.
 func questionOf(request []byte) string {
 	var asked chat.RunRequest
 	if json.Unmarshal(request, &asked) != nil {
@@ -42,9 +42,9 @@ func questionOf(request []byte) string {
 	return asked.Message
 }
 
-// AddShare implements chat.Store. Parallel calls may make some more than the limit. Those that are over are removed
-// here, so that they don't count; nothing else removes them until their session goes. The limit keeps a list readable
-// and is nobody's protection, so it is not worth a lock.
+// AddShare implements chat.Store. It deletes the user's expired links, so that they don't count; otherwise they stay
+// until their session is purged. Concurrent calls may exceed the limit slightly. The limit only keeps the list
+// readable, so it needs no lock.
 func (c *Chats) AddShare(
 	ctx context.Context, s chat.Scope, runID string, hash chat.TokenHash, until time.Time,
 ) (h chat.Share, err error) {
@@ -70,7 +70,7 @@ func (c *Chats) AddShare(
 			return err
 		}
 		added, err = readOne(t, scanShare, selectShares+`AND h.id = $1`, id)
-		return NotFound(err, "store a link", "run") // it was deleted just now
+		return NotFound(err, "store a link", "run") // it was deleted meanwhile
 	})
 	return added.Share, err
 }
@@ -92,8 +92,8 @@ func (c *Chats) DropShare(ctx context.Context, s chat.Scope, id string) error {
 	return ChangedOne(n, err, "end a link", "link")
 }
 
-// OpenShare implements chat.Store. The count is a statement of its own: a link that opens while its count is lost does
-// no harm. The later of two times stays.
+// OpenShare implements chat.Store. Counting is a separate statement: a lost count is harmless. The later of two
+// times is kept.
 func (c *Chats) OpenShare(
 	ctx context.Context, hash chat.TokenHash, now time.Time,
 ) (user string, h chat.Share, err error) {

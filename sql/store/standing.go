@@ -13,7 +13,7 @@ import (
 
 const selectStanding = `SELECT d.id, d.user_id, d.version, d.due_at, d.body FROM standing d `
 
-// As with grids, the columns outrank the body.
+// scanStanding decodes a row of selectStanding. As with grids, columns take precedence over the body.
 func scanStanding(row Row) (kept chat.Standing, err error) {
 	var id, user string
 	var version, due int64
@@ -71,8 +71,8 @@ func (c *Chats) UnseenStanding(ctx context.Context, s chat.Scope) (n int, err er
 	return n, err
 }
 
-// ChangeStanding implements chat.Store. A notice is owed when another change is the newest than before, in the same
-// transaction, so that neither is without the other.
+// ChangeStanding implements chat.Store. A new newest change queues a notice in the same transaction, so that they
+// are consistent.
 func (c *Chats) ChangeStanding(
 	ctx context.Context, s chat.Scope, id string, change func(*chat.Standing) error,
 ) (kept chat.Standing, err error) {
@@ -107,9 +107,8 @@ func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error
 	return ChangedOne(n, err, "forget a kept question", "question")
 }
 
-// dueStanding selects the questions that are due. Without a time set a question is due when its
-// user's library has another version than when it was last looked at, so an unchanged library costs one read and no
-// write.
+// dueStanding selects the due questions. Without a scheduled time a question is due when its user's library has
+// another version than at its last run. So an unchanged library costs one read and no write.
 var dueStanding = claimable[chat.Standing]{
 	table: "standing", rows: selectStanding,
 	due: `d.paused = 0 AND (d.due_at BETWEEN 1 AND $1 OR d.due_at = 0 AND d.version <>
@@ -147,17 +146,17 @@ func (c *Chats) StandingFeed(ctx context.Context, hash chat.TokenHash) (s chat.S
 	return s, NotFound(err, "find a feed", "feed")
 }
 
-// Chats is what both databases' chat.Store does alike. It has no state of its own, so any number of them may share a
+// Chats implements the part of chat.Store that both databases share. It is stateless, so several may share a
 // database.
 type Chats struct {
 	db  Database
 	sql *Dialect
 }
 
-// NewChats returns the sessions, runs and logs of a database.
+// NewChats returns the store of sessions, runs and logs.
 func NewChats(db Database, sql *Dialect) *Chats { return &Chats{db, sql} }
 
-// asInteger is a column that says yes or no.
+// asInteger converts a boolean for a column of 0 and 1.
 func asInteger(yes bool) int {
 	if yes {
 		return 1
@@ -165,17 +164,17 @@ func asInteger(yes bool) int {
 	return 0
 }
 
-// claimable are rows of a table, whose name is d in statements, that have something to do at times. The work on kept
-// questions, tables and webhooks is shared out by it alone.
+// claimable is a table, with the alias d, whose rows have scheduled work. It schedules kept questions, tables and
+// webhook notices.
 type claimable[T any] struct {
 	table  string
-	rows   string // a SELECT of them that read reads
-	due    string // the condition that there is something to do; $1 is the present
+	rows   string // a SELECT of them for read
+	due    string // the condition for due work; $1 is the current time
 	read   func(Row) (T, error)
 	nameOf func(T) string
 }
 
-// dueUsers returns the users of rows that are due. It writes nothing.
+// dueUsers returns the users of due rows. It is read-only.
 func (r claimable[T]) dueUsers(ctx context.Context, c *Chats, now time.Time) ([]string, error) {
 	users, err := readList(c.db.Alone(ctx, 0), func(row Row) (user string, err error) {
 		err = row.Scan(&user)
@@ -184,9 +183,9 @@ func (r claimable[T]) dueUsers(ctx context.Context, c *Chats, now time.Time) ([]
 	return users, wrap(err, "look for due "+r.table)
 }
 
-// claim takes the row of a user that is due longest from other callers until a time; ok is false when none is due. Free
-// leaves out rows that another process is just claiming, so neither waits. The new due time is the claim: no caller
-// finds the row due before then, and when it has passed without a result, every caller does.
+// claim claims the user's row that has been due for longest, until a time; ok is false without one. Free skips rows
+// that another process is claiming, without waiting. The new due time is the claim: no caller finds the row due
+// before then, and all do after it has passed without a result.
 func (r claimable[T]) claim(
 	ctx context.Context, c *Chats, user string, now, until time.Time,
 ) (v T, ok bool, err error) {

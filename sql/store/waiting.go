@@ -13,13 +13,13 @@ import (
 const selectQueued = `SELECT q.id, s.name, s.user_id, q.key, q.request, q.problem, q.created_at FROM queued q
 	JOIN sessions s ON s.n = q.session `
 
-// ready are the conditions under which the first question of session s can be sent. The last condition makes the first
-// question the only one that can be sent, so one with a Problem holds up those behind it.
+// ready are the conditions under which the first question of session s can be sent. The last one selects the first
+// question only, so one with a Problem blocks those behind it.
 const ready = ` s.deleted_at = 0 AND q.problem = '' AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.session = s.n
 	AND r.status = 'running')
 	AND q.n = (SELECT first.n FROM queued first WHERE first.session = s.n ORDER BY first.place LIMIT 1) `
 
-// scanQueued reads a row of selectQueued. The key is a column of its own and not in the request's JSON.
+// scanQueued decodes a row of selectQueued. The key is a separate column, not in the request's JSON.
 func scanQueued(row Row) (q chat.Queued, err error) {
 	var key, request []byte
 	var created int64
@@ -33,7 +33,7 @@ func scanQueued(row Row) (q chat.Queued, err error) {
 	return q, nil
 }
 
-// Enqueue implements chat.Store. The session's row is locked, so that two don't take the same place.
+// Enqueue implements chat.Store. It locks the session's row, so that two questions don't get the same place.
 func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (q chat.Queued, err error) {
 	fresh, request, err := req.AsQueued(s.User)
 	if err != nil {
@@ -79,17 +79,17 @@ func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]ch
 	list, err := readList(c.db.Alone(ctx, 0), scanQueued,
 		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
 	if err == nil && len(list) == 0 {
-		_, err = c.Session(ctx, s, sessionID) // not there, or nothing waits
+		_, err = c.Session(ctx, s, sessionID) // not found, or an empty queue
 	}
 	return list, err
 }
 
-// own is a question that its user may still change.
+// own is the condition for a queued question that its user may still change.
 const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE name = $2 AND user_id = $3
 	AND deleted_at = 0)`
 
-// EditQueued implements chat.Store. It gets a key of its own, since the words under the old key are others. The update
-// repeats the conditions: a question that was taken in between is not changed.
+// EditQueued implements chat.Store. The question gets a new idempotency key, as its text changes. The update repeats
+// the conditions, so a question that was taken meanwhile is not changed.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
 	q, err := readOne(c.db.Alone(ctx, 0), scanQueued,
 		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
@@ -108,7 +108,7 @@ func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, mes
 	)
 }
 
-// MoveQueuedFirst implements chat.Store. Places may be negative: they only order.
+// MoveQueuedFirst implements chat.Store. Places only define the order and may be negative.
 func (c *Chats) MoveQueuedFirst(ctx context.Context, s chat.Scope, sessionID, id string) error {
 	return c.changeQueued(ctx, `UPDATE queued SET problem = '',
 		place = (SELECT min(first.place) - 1 FROM queued first WHERE first.session = queued.session) WHERE`+own, id,
@@ -120,15 +120,15 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 	return c.changeQueued(ctx, `DELETE FROM queued WHERE`+own, id, sessionID, s.User)
 }
 
-// changeQueued runs a change of one waiting question, which must find it: one that was taken meanwhile is not found.
+// changeQueued runs a change of one queued question. A question that was taken meanwhile is not found.
 func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any) error {
 	n, err := c.db.Alone(ctx, Durable).Exec(statement, args...)
 	return ChangedOne(n, err, "change queue", "waiting question")
 }
 
-// TakeQueued implements chat.Store. Two processes may take the same one: its key makes it one run. It is called after
-// every run, and nearly always nothing waits: one statement finds that out, and a transaction is opened only if a
-// question waits.
+// TakeQueued implements chat.Store. If two processes take the same question, its idempotency key makes it one run.
+// It is called after every run, and the queue is usually empty: a single query checks that before a transaction is
+// opened.
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	args := []any{session.ID, session.User}
 	const next = selectQueued + `WHERE s.name = $1 AND s.user_id = $2 AND` + ready

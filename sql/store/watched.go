@@ -10,8 +10,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// SetWatched stores what a program saw of a folder; see corpus.Documents. Folders that nobody has looked at since
-// `forget`, and those beyond corpus.MaxWatched, go with it: a program that is gone takes nothing back itself.
+// SetWatched stores the state of a folder that a program follows; see corpus.Documents. It deletes the user's
+// folders not looked at since `forget`, and those beyond corpus.MaxWatched, as a program that is gone does not
+// remove its own.
 func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watched, forget time.Time) error {
 	body, err := json.Marshal(w)
 	if err != nil {
@@ -32,7 +33,7 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 	}), "store a watched folder")
 }
 
-// DropWatched forgets a folder; see corpus.Documents.
+// DropWatched deletes a folder; see corpus.Documents.
 func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
 	_, err := ds.db.Alone(ctx, Durable).Exec(`DELETE FROM watched WHERE user_id = $1 AND namespace = $2
 		AND folder = $3`, user, namespace, folder)

@@ -11,12 +11,13 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// The greeting of a new webhook has no kept question (kept is NULL) and is not counted as waiting.
+// webhookColumns are the columns for scanWebhook. The greeting of a new webhook has no kept question (kept is NULL)
+// and is not counted as waiting.
 const webhookColumns = `h.user_id, h.url, h.origin, h.secret, h.set_at, h.sent_at, h.failed_at, h.trouble, h.lost,
 	h.local,
 	(SELECT count(*) FROM notices o WHERE o.user_id = h.user_id AND o.kept IS NOT NULL)`
 
-// scanWebhook reads a row of webhookColumns, with further columns before it.
+// scanWebhook decodes a row of webhookColumns, after further columns.
 func scanWebhook(row Row, before ...any) (h chat.Webhook, err error) {
 	var set, sent, failed int64
 	err = row.Scan(append(before,
@@ -26,8 +27,9 @@ func scanWebhook(row Row, before ...any) (h chat.Webhook, err error) {
 	return h, err
 }
 
-// SetWebhook implements chat.Store. What was owed is due at once at the new address, as if it had not failed: the old
-// address may be why it did. A greeting is owed as well, so that its user sees whether the address works.
+// SetWebhook implements chat.Store. Queued notices are due at once at the new address, without earlier failures,
+// which the old address may have caused. A greeting is queued as well, so that the user sees whether the address
+// works.
 func (c *Chats) SetWebhook(ctx context.Context, s chat.Scope, hook *chat.Webhook) error {
 	return c.db.Write(ctx, Durable, func(t Tx) error {
 		if hook == nil {
@@ -61,14 +63,14 @@ func (c *Chats) Webhook(ctx context.Context, s chat.Scope) (chat.Webhook, error)
 	return h, NotFound(err, "read a webhook", "webhook")
 }
 
-// oweNotice has the newest change of a kept question sent to its user's webhook, if there is one.
+// oweNotice queues a notice of a kept question's newest change, if its user has a webhook.
 func (c *Chats) oweNotice(t Tx, kept chat.Standing) error {
 	n := chat.NoticeOf(kept)
 	body, err := json.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("tell of a change: %w", err)
 	}
-	// The lock keeps the webhook until this is stored, and has others that owe it something wait for the count.
+	// The lock keeps the webhook until the commit, and serialises concurrent counts.
 	var user string
 	err = t.One(`SELECT h.user_id FROM webhooks h WHERE h.user_id = $1`+c.sql.Locked("h"), []any{n.User}, &user)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -91,7 +93,7 @@ func (c *Chats) oweNotice(t Tx, kept chat.Standing) error {
 	return err
 }
 
-// scanNotice reads a notice with the webhook it is for, as it is at the moment of the claim.
+// scanNotice decodes a notice with its webhook as of the claim.
 func scanNotice(row Row) (n chat.Notice, err error) {
 	var body []byte
 	if n.To, err = scanWebhook(row, &n.ID, &n.Failed, &body); err != nil {
@@ -104,7 +106,7 @@ func scanNotice(row Row) (n chat.Notice, err error) {
 	return n, nil
 }
 
-// dueNotices are the notices that are to be sent.
+// dueNotices selects the notices to send.
 var dueNotices = claimable[chat.Notice]{
 	table: "notices", rows: `SELECT d.id, d.failed, d.body, ` + webhookColumns + `
 		FROM notices d JOIN webhooks h ON h.user_id = d.user_id`,
@@ -123,8 +125,8 @@ func (c *Chats) ClaimNotice(ctx context.Context, user string, now, until time.Ti
 	return n, ok, err
 }
 
-// SettleNotice implements chat.Store. due_at is the claim's token: a server whose claim was taken by another changes no
-// row, and then notes nothing of the webhook, either.
+// SettleNotice implements chat.Store. due_at is the claim's token: if another server has claimed the notice, no row
+// changes, and the webhook is not updated either.
 func (c *Chats) SettleNotice(ctx context.Context, claimed chat.Notice, d chat.Delivery) (settled bool, err error) {
 	err = c.db.Write(ctx, Durable, func(t Tx) error {
 		settled = false

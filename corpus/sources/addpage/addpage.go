@@ -1,9 +1,9 @@
-// Package addpage adds one page of the web to the library, once: a document that leads back to where it was read. Pages
-// that are followed are places.
+// Package addpage adds a single web page to the library as a document with a link to its source. Pages that are
+// followed are places.
 //
-// What comes in is an address that a person named, so robots.txt is not asked, and the Net reaches public addresses
-// only. It uses webpage.Reader like the kinds of places that read pages, and the document's path is made of the
-// address, so the same page comes back as a new version of its document.
+// The address comes from a person, so robots.txt is not requested. The Net reaches public addresses only. The page
+// is parsed by webpage.Reader, like the pages of places. The document's path is derived from the address, so adding
+// the same page again creates a new version of its document.
 package addpage
 
 import (
@@ -28,14 +28,14 @@ import (
 	"github.com/footnote/footnote/corpus/sources/webpage"
 )
 
-// longest is how long a page may take, with all waiting. It holds up its user's request for so long.
+// longest is the timeout for one page, including all waits. The user's request blocks for that time.
 const longest = 2 * time.Minute
 
 // Adder adds pages. It is safe for concurrent use.
 type Adder struct {
 	Library *corpus.Library
-	Net     sources.Net // the only way to pages
-	pages   *fair.Slots // under way
+	Net     sources.Net // the only network access
+	pages   *fair.Slots // requests in progress, by user
 }
 
 // New returns an Adder of pages to a library.
@@ -43,18 +43,18 @@ func New(l *corpus.Library, n sources.Net) *Adder {
 	return &Adder{Library: l, Net: n, pages: fair.NewSlots(math.MaxInt, sources.ChecksAtOnce)}
 }
 
-// Page is a page that somebody wants to have.
+// Page is a request to add a web page.
 type Page struct {
 	User      string
 	Namespace string // empty: chat.DefaultNamespace
 	Address   string
-	Meta      map[string]any // of a new document; one that is there keeps its own
+	Meta      map[string]any // for a new document; an existing one keeps its own
 }
 
-// Add fetches a page and puts it into the library. A page that was added before is that document: with another version
-// when it has changed, else as a duplicate. Every error has a sentence; what is wrong with the page is
-// chat.CodeInvalid, chat.CodeTooLarge or chat.CodeUnsupported, and a server that can't serve chat.CodeUnavailable. The
-// two reasons for failing are told apart by who met them: the body's own error is the page's, any other the library's.
+// Add fetches a page and adds it to the library. A page that was added before updates its document with a new
+// version, or is returned as a duplicate if it is unchanged. Every error has a user-facing message. Errors of the
+// page have chat.CodeInvalid, chat.CodeTooLarge or chat.CodeUnsupported, and those of its server
+// chat.CodeUnavailable. A read error of the body (body.Err) is the page's; any other error is the library's.
 func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate bool, err error) {
 	u, err := request.Address(p.Address)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	if err != nil {
 		return d, false, explain(ctx, slow, err)
 	}
-	defer content.Body.Close() //nolint:errcheck // it was only read
+	defer content.Body.Close() //nolint:errcheck // read-only
 	body := &sources.Reading{From: content.Body}
 	d, duplicate, err = a.put(ctx, p, content, body)
 	if body.Err != nil {
@@ -82,8 +82,9 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	return d, duplicate, err
 }
 
-// put puts what was fetched where the page's document is, or where nothing is. A document that a folder or a place
-// keeps is left to it, since its next look would put it back: this one gets a name with a hash of its address.
+// put adds the fetched content at the path of the page's document, or at a free path. A document that a folder or a
+// place maintains is not overwritten, since its next sync would restore it. The new document then gets a name with a
+// hash of its address.
 func (a *Adder) put(
 	ctx context.Context, p Page, content sources.Content, body io.Reader,
 ) (corpus.Document, bool, error) {
@@ -97,7 +98,7 @@ func (a *Adder) put(
 	switch {
 	case err != nil && chat.CodeOf(err) != chat.CodeNotFound:
 		return corpus.Document{}, false, err
-	case err == nil && (there.SourceURL() != link || isKept(there)): // something else has the name
+	case err == nil && (there.SourceURL() != link || isKept(there)): // the path is taken by another document
 		sum := sha256.Sum256([]byte(link))
 		ext := path.Ext(where)
 		where = strings.TrimSuffix(where, ext) + " (" + hex.EncodeToString(sum[:6]) + ")" + ext
@@ -114,15 +115,15 @@ func (a *Adder) put(
 	})
 }
 
-// isKept reports whether a folder or a place keeps a document like what it has. Their meta names the place or the
-// folder.
+// isKept reports whether a folder or a place maintains the document. Its meta then has the key of the place or of
+// the folder.
 func isKept(d corpus.Document) bool {
 	return d.MetaText(corpus.MetaPlace) != "" || d.Meta[corpus.MetaWatched] != nil
 }
 
-// explain says what became of a page that was not fetched. Nobody asks for it again by itself, as a place would. Codes
-// are those of this server's answer: a page that wants a login is not this user's missing right, and a host that is not
-// there will not be there later either.
+// explain returns a user-facing error for a page that was not fetched. There is no automatic retry, unlike for a
+// place. The codes describe this server's response: a page that requires a login is no missing permission of this
+// user, and a host that does not exist is a permanent error.
 func explain(ctx, slow context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -139,12 +140,11 @@ func explain(ctx, slow context.Context, err error) error {
 	told, ok := errors.AsType[*chat.Error](err)
 	switch {
 	case ok && (told.Code == chat.CodeForbidden || told.Code == chat.CodeUnauthorized):
-		// it is not this server that refuses
 		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err}
 	case ok && (told.Code == chat.CodeInvalid || told.Code == chat.CodeTooLarge || told.Code == chat.CodeUnsupported):
 		return told
 	case ok && (errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate)):
-		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // as it will be later
+		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // permanent
 	}
 	return &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The server of this page does not answer as it should. Try again later.",

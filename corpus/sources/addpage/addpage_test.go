@@ -18,7 +18,7 @@ import (
 
 const words = `<!doctype html><title>Leases</title><link rel="canonical" href="/lease"><p>The lease ends in %s.</p>`
 
-// adder adds pages of a server to a library of its own.
+// adder returns an Adder with a new library, and the URL of a server with these handlers.
 func adder(t *testing.T, answers map[string]http.HandlerFunc) (*addpage.Adder, string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -122,7 +122,7 @@ func TestWhatIsWrongIsASentence(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "<p>The lease")
 		},
-		"/cut.csv": func(w http.ResponseWriter, _ *http.Request) { // behind what is looked at before it is stored
+		"/cut.csv": func(w http.ResponseWriter, _ *http.Request) { // fails after the first read of the body
 			w.Header().Set("Content-Type", "text/csv")
 			w.Header().Set("Content-Length", "20000000")
 			_, _ = io.WriteString(w, strings.Repeat("a,b\n", 4_500_000))

@@ -1,7 +1,7 @@
-// Package bucket is the kind of place that is a folder in a bucket of an S3-compatible storage.
+// Package bucket implements the kind of place that is a folder in a bucket of an S3-compatible object store.
 //
-// minio-go speaks the protocol and signs requests (AWS Signature Version 4); what this package adds is the way to the
-// network, bounds, and sentences. An item's key is the object's, its version the ETag.
+// minio-go implements the protocol and signs requests (AWS Signature Version 4). This package adds network access,
+// limits and user-facing errors. An item's key is the object's key, and its version the ETag.
 package bucket
 
 import (
@@ -25,21 +25,22 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Limits of a bucket. S3 lists at most 1,000 objects in a page, whose names have at most 1,024 bytes: some 3.5 MiB and
-// 26 tags for each. A request that failed is tried three times in all.
+// Limits of a bucket. S3 lists at most 1,000 objects in a page, with names of at most 1,024 bytes: about 3.5 MiB and
+// 26 tags for each object. A request has at most three attempts.
 const (
 	maxFile  = 2 << 30 // bytes of an object
-	maxPage  = 4 << 20 // of a page of the list
-	maxTags  = 50_000  // of a page, where each element has two
-	maxPages = 5_000   // of one list
-	tries    = 3       // of a request that failed
+	maxPage  = 4 << 20 // bytes of a page of the list
+	maxTags  = 50_000  // start and end tags in a page
+	maxPages = 5_000   // pages of one list
+	tries    = 3       // attempts of a request
 
 	amazon = "https://s3.amazonaws.com"
 )
 
-// Kind is a folder of a bucket.
+// Kind returns the kind of place for a folder of a bucket.
 //
-// Keys that may list and read are enough; nothing is ever written to the bucket. Without an endpoint it is Amazon's.
+// Keys with permission to list and read are enough; the package never writes to the bucket. The default endpoint is
+// Amazon S3.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "s3",
@@ -65,16 +66,16 @@ func Kind() sources.Kind {
 	}
 }
 
-// folder is what begins with a prefix in a bucket. The prefix need not end at a slash; what is cut off names is the
-// folder that it lies in. It is made for one place and keeps nothing between two looks.
+// folder is the set of objects with a prefix in a bucket. The prefix need not end at a slash; names are relative to
+// the folder that contains it. It is made for one place and has no state between two looks.
 type folder struct {
 	client         *minio.Client
 	bucket, prefix string
 }
 
-// open checks what an owner entered, and reaches nothing. Amazon's buckets are hosts below the endpoint's; other
-// storages are asked with the bucket in the path, which all of them take. A bucket's name has 3 to 63 characters, by
-// S3's own rules; signs that would change the address are refused.
+// open validates the settings without a request. Amazon's buckets are subdomains of the endpoint. Other storages get
+// the bucket in the path, which all of them support. A bucket's name has 3 to 63 characters, as S3 requires;
+// characters that would change the URL are rejected.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	endpoint, err := url.Parse(cmp.Or(s["endpoint"], amazon))
 	if err != nil || endpoint.Host == "" || endpoint.User != nil || strings.Trim(endpoint.Path, "/") != "" ||
@@ -105,19 +106,19 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return &folder{client, s["bucket"], strings.TrimPrefix(s["prefix"], "/")}, nil
 }
 
-// transport sends requests by a place's net, follows no redirects and bounds the replies. The SDK would make a client
-// of its own, which knows nothing of addresses that may not be reached.
+// transport sends requests through a place's Net, follows no redirects and limits the responses. The SDK's default
+// client has no check for forbidden addresses.
 type transport struct{ http *http.Client }
 
-// RoundTrip implements http.RoundTripper. Lists are told from objects by a counter in the context, and bounded in their
-// number of pages: a storage can always name a next one. The SDK decodes whole answers, so those are bounded in their
-// number of tags, too.
+// RoundTrip implements http.RoundTripper. A counter in the context marks list requests and limits their number of
+// pages, since a storage can always return a next page. The SDK decodes whole responses, so lists also have a limit
+// on tags.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	way := t.http.Transport
 	if way == nil {
-		way = http.DefaultTransport // what a client without one takes
+		way = http.DefaultTransport // the default of http.Client
 	}
-	_, isPlace := req.URL.Query()["location"] // the SDK asks for a bucket's region by itself
+	_, isPlace := req.URL.Query()["location"] // the SDK requests a bucket's region itself
 	limit, isList := int64(maxFile), isPlace
 	if pages, _ := req.Context().Value(pagesKey{}).(*int); pages != nil {
 		isList = true
@@ -140,8 +141,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// tagged is a body of XML that fails with sources.ErrTooLarge beyond a number of tags. Each begins with a “<”, which
-// encoding/xml takes in UTF-8 alone.
+// tagged is an XML response body that fails with sources.ErrTooLarge beyond a number of tags. It counts “<”, since
+// encoding/xml only decodes UTF-8.
 type tagged struct {
 	io.ReadCloser
 	left int
@@ -156,28 +157,27 @@ func (t *tagged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pagesKey is for how many requests a list has taken.
+// pagesKey is the context key of the counter of a list's requests.
 type pagesKey struct{}
 
-// Check implements sources.Place. One object is asked for, so keys that may not list are told at once. Whether they may
-// read shows at the first file.
+// Check implements sources.Place. It lists one object, so keys without list permission fail at once. Missing read
+// permission shows at the first file.
 func (f *folder) Check(ctx context.Context) error {
 	for object := range f.objects(ctx, 1) {
 		return f.explain(ctx, object.Err)
 	}
-	return nil // an empty folder may get files
+	return nil // an empty folder is valid
 }
 
-// objects lists objects, asking for so many at once; 0: as many as the storage likes. Each call has a counter of its
-// own.
+// objects lists objects in pages of atOnce; 0 means the storage's default. Each call has its own page counter.
 func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectInfo] {
 	return f.client.ListObjectsIter(context.WithValue(ctx, pagesKey{}, new(int)), f.bucket, minio.ListObjectsOptions{
 		Prefix: f.prefix, Recursive: true, MaxKeys: atOnce,
 	})
 }
 
-// List implements sources.Place. Objects whose key ends in a slash are the marks that consoles make for empty folders.
-// Objects come by their keys, as the storage has them.
+// List implements sources.Place. Keys that end in a slash are skipped: consoles create them as markers of empty
+// folders. Objects are listed in the storage's order, by key.
 func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		seen, kept := map[string]bool{}, sources.Kept(0)
@@ -188,7 +188,7 @@ func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 			}
 			key := object.Key
 			if strings.HasSuffix(key, "/") || key == "" || seen[key] || !strings.HasPrefix(key, f.prefix) {
-				continue // a folder's mark, or what was not asked for
+				continue // a folder's marker, an empty or repeated key, or one outside of the prefix
 			}
 			seen[key] = true
 			if err := kept.Add(key); err != nil {
@@ -205,7 +205,7 @@ func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// item describes an object. The prefix up to its last slash is left out of names.
+// item converts an object into an item. Its name omits the prefix up to the last slash.
 func (f *folder) item(object minio.ObjectInfo) sources.Item {
 	folder := f.prefix[:strings.LastIndex(f.prefix, "/")+1]
 	return sources.Item{
@@ -213,8 +213,7 @@ func (f *folder) item(object minio.ObjectInfo) sources.Item {
 	}
 }
 
-// Fetch implements sources.Place. GetObject sends nothing by itself: Stat makes the request, so that a refusal is known
-// before the body is handed out.
+// Fetch implements sources.Place. GetObject sends no request; Stat does, so an error is returned before the body is.
 func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return sources.Content{}, sources.ErrSame
@@ -231,8 +230,8 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	return sources.Content{Body: body{object, f, ctx}, Version: about.ETag}, nil
 }
 
-// body says what went wrong while an object was read. The storage is asked for further parts while it is read, so a
-// read can fail as a request does.
+// body is an object's body that converts read errors with explain. The SDK requests further parts during the read,
+// so a read can fail like a request.
 type body struct {
 	*minio.Object
 	folder *folder
@@ -248,9 +247,9 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain makes a sentence of a storage's error. The codes are S3's own (“Error responses” in its API reference) and
-// those of minio-go. The end of ctx outranks all else, and sentences that were made before stay. What a storage says in
-// words is not shown.
+// explain converts a storage's error into a user-facing one. The codes are S3's (“Error responses” in its API
+// reference) and minio-go's. A cancelled ctx takes precedence, and a *chat.Error is returned unchanged. The
+// storage's own message is untrusted and not shown.
 func (f *folder) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -11,29 +11,30 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// Limits of a feed beside its bytes. gofeed makes up to 1 KiB of each element, calls itself for elements in each other,
-// copies all namespaces for each, and joins the pieces of a text one by one.
+// Limits of a feed beside its size in bytes. gofeed allocates up to 1 KiB for each element, recurses into nested
+// elements, copies all namespaces for each element, and concatenates the pieces of a text one by one.
 const (
 	maxNodes      = 150_000 // elements, attributes, comments and instructions; values of JSON
-	maxDepth      = 100     // of elements or values in each other
+	maxDepth      = 100     // nesting of elements or values
 	maxAttributes = 100     // of an element
-	maxToken      = 2 << 20 // bytes of one text, or of a tag
-	maxCopied     = 1 << 30 // bytes that joining the pieces of texts copies
+	maxToken      = 2 << 20 // bytes of one text or tag
+	maxCopied     = 1 << 30 // bytes copied by concatenating the pieces of texts
 )
 
-// bounded fails with sources.ErrTooLarge for a feed that would take gofeed too much. It returns the feed as gofeed
-// tokenizes it; invalid feeds are left to gofeed.
+// bounded fails with sources.ErrTooLarge for a feed that would exceed the limits in gofeed. It returns the feed as
+// gofeed tokenizes it. Invalid feeds pass, as gofeed rejects them.
 func bounded(raw []byte) ([]byte, error) {
 	start := bytes.TrimLeft(raw, "\x00\xef\xbb\xbf\xfe\xff \t\r\n")
 	if bytes.HasPrefix(start, []byte("{")) {
 		return raw, boundJSON(raw)
 	}
-	// gofeed drops these as well: without zero bytes, UTF-16 becomes the ASCII that is in it.
+	// gofeed drops these bytes as well. Without zero bytes, UTF-16 becomes the ASCII that it contains.
 	raw = slices.DeleteFunc(raw, func(b byte) bool { return b < ' ' && b != '\t' && b != '\n' && b != '\r' })
 	return raw, boundXML(raw)
 }
 
-// boundXML reads tokens with the decoder and the options of gofeed, so both see the same elements in every encoding.
+// boundXML counts XML tokens against the limits. It uses gofeed's decoder and options, so both parse the same
+// elements in every encoding.
 func boundXML(raw []byte) error {
 	token := request.NewParts(bytes.NewReader(raw), maxToken)
 	d := xml.NewDecoder(token)
@@ -67,15 +68,15 @@ func boundXML(raw []byte) error {
 	}
 }
 
-// onlyTooLarge passes that error on. gofeed meets any other where it was met.
+// onlyTooLarge returns sources.ErrTooLarge and drops other errors, which gofeed reports itself.
 func onlyTooLarge(err error) error {
-	if err == sources.ErrTooLarge { //nolint:errorlint // the decoder returns the reader's error as it is
+	if err == sources.ErrTooLarge { //nolint:errorlint // the decoder returns the reader's error unwrapped
 		return err
 	}
 	return nil
 }
 
-// boundJSON counts values without decoding them. A comma or a bracket outside of strings counts as one.
+// boundJSON counts values without decoding them: each comma or opening bracket outside of strings is one value.
 func boundJSON(raw []byte) error {
 	values, depth, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {

@@ -1,8 +1,9 @@
-// Package feed is the kind of place that is an RSS or Atom feed. bounds.go holds a feed to limits before it is parsed.
+// Package feed implements the kind of place that is an RSS or Atom feed. bounds.go validates a feed against limits
+// before it is parsed.
 //
-// gofeed parses RSS, Atom (RFC 4287) and JSON Feed. An entry's key is its id (guid), else its link; its text is what
-// the feed holds of it, else the page that it links to. Entries stay when the feed forgets them, as feeds name only
-// their latest.
+// gofeed parses RSS, Atom (RFC 4287) and JSON Feed. An entry's key is its id (guid), else its link. Its text is the
+// content in the feed, else the linked page. Entries stay when the feed drops them, as feeds list only their latest
+// ones.
 package feed
 
 import (
@@ -30,12 +31,12 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// maxBytes is how large a feed may be. A feed is read whole, since gofeed parses from a buffer.
+// maxBytes is the maximum size of a feed. A feed is buffered whole, as gofeed parses from a buffer.
 const maxBytes = 16 << 20
 
-// Kind is a feed. Its entries stay when it does not name them any more.
+// Kind returns the kind of place for a feed.
 //
-// Keeps is true, so an entry that is not named any more is not removed from the library.
+// Keeps is true: an entry that the feed no longer lists stays in the library.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:   "feed",
@@ -51,9 +52,8 @@ func Kind() sources.Kind {
 	}
 }
 
-// feed is one feed. texts are the entries that it holds itself, by key, as they were listed last. texts lives from one
-// List to the next, so that a Fetch of what the feed holds whole needs no request. A feed is used by one goroutine, as
-// texts has no lock.
+// feed is one feed. texts caches the entries with full content, by key, from the last List, so their Fetch needs no
+// request. texts has no lock: one goroutine uses a feed.
 type feed struct {
 	address *url.URL
 	client  *request.Client
@@ -61,8 +61,8 @@ type feed struct {
 	texts   map[string][]byte
 }
 
-// open checks the address and connects to nothing. Feeds come with robots.txt in force: the pages that entries link to
-// were named by no person, and other sites' servers may not want programs.
+// open validates the address without a request. robots.txt applies, since the pages that entries link to were not
+// entered by a person.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
@@ -78,14 +78,14 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	}, nil
 }
 
-// Check implements sources.Place. It reads the whole feed, so what is no feed is told as that. One without entries is
-// fine.
+// Check implements sources.Place. It reads the whole feed, so a response that is no feed fails. A feed without
+// entries is valid.
 func (f *feed) Check(ctx context.Context) error {
 	_, _, err := f.read(ctx)
 	return err
 }
 
-// List implements sources.Place. Entries come in the order of the feed.
+// List implements sources.Place. Entries are in the order of the feed.
 func (f *feed) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		items, texts, err := f.read(ctx)
@@ -102,8 +102,8 @@ func (f *feed) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// Fetch implements sources.Place: an entry that the feed holds whole is not asked for anywhere else. A Fetch without a
-// List before it, as after a restart, reads the feed once more.
+// Fetch implements sources.Place. An entry with its full content in the feed needs no request. A Fetch without a
+// List before it, as after a restart, reads the feed again.
 func (f *feed) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if f.texts == nil {
 		_, texts, err := f.read(ctx)
@@ -126,10 +126,10 @@ func (f *feed) Fetch(ctx context.Context, item sources.Item, known string) (sour
 	return sources.Content{Body: io.NopCloser(bytes.NewReader(text)), Version: version}, nil
 }
 
-// read reads the feed: its entries, and the texts of those that it holds whole. Servers that want a password are
-// refused as forbidden: a feed has no field for one.
+// read fetches and parses the feed. It returns its items and the texts of entries with full content, by key. Status
+// 401 is reported as forbidden, as a feed has no password field.
 func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, error) {
-	req, err := http.NewRequest(http.MethodGet, f.address.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, f.address.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,7 +143,7 @@ func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, err
 	case http.StatusNotFound, http.StatusGone:
 		_ = resp.Body.Close()
 		return nil, nil, &chat.Error{Code: chat.CodeInvalid, Message: "There is no feed at this address. Check it."}
-	case http.StatusUnauthorized: // there is no password that could be another
+	case http.StatusUnauthorized: // a feed has no password to correct
 		_ = resp.Body.Close()
 		return nil, nil, request.Failed(http.StatusForbidden)
 	default:
@@ -167,8 +167,7 @@ func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, err
 	return items, texts, nil
 }
 
-// parse runs other people's code on other people's feeds: if it fails, there is no feed. It panics on some damaged
-// feeds.
+// parse parses a feed with gofeed. It recovers from panics, which some damaged feeds cause.
 func parse(raw []byte) (parsed *gofeed.Feed, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -178,9 +177,9 @@ func parse(raw []byte) (parsed *gofeed.Feed, err error) {
 	return gofeed.NewParser().Parse(bytes.NewReader(raw))
 }
 
-// entries makes items of a feed's entries, each once. Keys that are too long become a hash; a date more than two days
-// ahead is a mistake of the feed's, two days being for time zones and clocks. Names begin with the date, so they sort
-// by it.
+// entries converts a feed's entries into items without duplicates. Keys beyond sources.MaxKey become a hash. A date
+// more than two days ahead is dropped as a mistake; the two days allow for time zones and clocks. Names begin with
+// the date, so they sort by it.
 func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.Item, map[string][]byte) {
 	var items []sources.Item
 	texts, seen := map[string][]byte{}, map[string]bool{}
@@ -208,7 +207,7 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.It
 		}
 		date := ""
 		at := cmp.Or(entry.PublishedParsed, entry.UpdatedParsed)
-		if at != nil && at.Year() > 1 && at.Before(now.AddDate(0, 0, 2)) { // of the future nothing can be known
+		if at != nil && at.Year() > 1 && at.Before(now.AddDate(0, 0, 2)) { // drop dates in the future
 			date = at.Format(time.DateOnly)
 			item.Meta["date"] = date
 		}
@@ -216,7 +215,7 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.It
 		if strings.TrimSpace(entry.Content) != "" {
 			texts[key] = pageOf(title, entry.Content)
 			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
-		} else if link == "" { // all there is
+		} else if link == "" { // no page to fetch
 			texts[key] = pageOf(title, entry.Description)
 			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
 		}
@@ -226,8 +225,8 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.It
 	return items, texts
 }
 
-// pageOf makes a page of an entry's own HTML. The title is escaped, as it is text; the content is HTML and stays as it
-// is, for the library's reader to take apart.
+// pageOf makes an HTML page of an entry. The title is escaped as text; the content is HTML and stays unchanged for
+// the library's parser.
 func pageOf(title, content string) []byte {
 	title = html.EscapeString(title)
 	return []byte(`<!doctype html><html><head><meta charset="utf-8"><title>` + title +
@@ -235,7 +234,7 @@ func pageOf(title, content string) []byte {
 		"</article></body></html>")
 }
 
-// authorsOf joins the names of an entry's authors, in their order, and leaves out those that have only an address.
+// authorsOf joins the names of an entry's authors in their order. Authors without a name are omitted.
 func authorsOf(entry *gofeed.Item) string {
 	var names []string
 	for _, author := range entry.Authors {
@@ -246,18 +245,18 @@ func authorsOf(entry *gofeed.Item) string {
 	return clip(strings.Join(names, ", "), 300)
 }
 
-// oneLine is a text without line breaks and markup's entities, as far as a title goes.
+// oneLine normalises a title to one line: unescaped HTML entities, collapsed white space, at most 300 characters.
 func oneLine(s string) string {
 	return clip(strings.Join(strings.Fields(html.UnescapeString(strings.ToValidUTF8(s, "\ufffd"))), " "), 300)
 }
 
-// clip cuts a text to n characters, without an ellipsis: it may become part of a file's name.
+// clip truncates a text to n characters, without an ellipsis, as it may become part of a file name.
 func clip(s string, n int) string {
 	runes := []rune(s)
 	return string(runes[:min(n, len(runes))])
 }
 
-// hashOf is 128 bits of SHA-256 in hexadecimal, enough to tell texts and keys of one feed apart.
+// hashOf returns 128 bits of SHA-256 in hexadecimal, enough to identify texts and keys of one feed.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

@@ -94,8 +94,8 @@ func TestAtomAndWhatIsNoFeed(t *testing.T) {
 	placestest.WantCode(t, "no address", err, chat.CodeInvalid)
 }
 
-// The pages of entries are read where their sites want it; what the feed holds itself is read in any case, and so is
-// the feed, which a person named.
+// TestPagesThatRobotsMayNotReadAreRefused covers robots.txt: it applies to the pages of entries, but not to entries
+// in the feed, nor to the feed itself, which a person entered.
 func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/feed": rss, "/one": "<p>The page of one.", "/robots.txt": "User-agent: *\nDisallow: /",

@@ -10,15 +10,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Notices tells when something in a folder may have changed. Close it. The zero value never tells of anything. Which
-// files a notice is about is not looked at (docs/decisions/sources.md). A listing follows each.
+// Notices signals that a file in a folder may have changed. Close it. The zero value never signals. Events are not
+// inspected for their file (docs/decisions/sources.md): a listing follows each signal.
 type Notices struct {
-	C       <-chan struct{} // has a token after changes; many may be one
+	C       <-chan struct{} // has a token after changes; several events may share one
 	watcher *fsnotify.Watcher
-	folders map[string]fs.FileInfo // by their path when they were last looked for
+	folders map[string]fs.FileInfo // by path, as of the last Look
 }
 
-// OpenNotices asks the system to tell of changes; Look says where.
+// OpenNotices opens a file system watcher without folders; Look adds them.
 func OpenNotices() (*Notices, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -34,7 +34,7 @@ func OpenNotices() (*Notices, error) {
 				if !open {
 					events = nil
 				}
-			case _, open = <-errs: // notices were lost: look at everything
+			case _, open = <-errs: // events may be lost: rescan everything
 				if !open {
 					errs = nil
 				}
@@ -48,7 +48,7 @@ func OpenNotices() (*Notices, error) {
 	return n, nil
 }
 
-// Close ends the notices.
+// Close closes the watcher and ends its goroutine.
 func (n *Notices) Close() error {
 	if n.watcher == nil {
 		return nil
@@ -56,17 +56,17 @@ func (n *Notices) Close() error {
 	return n.watcher.Close()
 }
 
-// errNone is Look's failure for the zero value.
+// errNone is the error of Look for the zero value.
 var errNone = errors.New("there are no notices of changes")
 
-// Look asks for notices of changes directly in the folders of a listing, and reports whether any of them was new: what
-// happened there before has to be looked for. It fails where the system has no notices left to give. Folders are told
-// apart by their identity, not by their path: one that was replaced by another of its name has lost its notices.
+// Look watches the folders of a listing for direct changes. It reports whether any watch was new: earlier changes
+// there need another listing. It fails when the system's limit of watches is reached. Folders are identified by file
+// identity, not by path: a folder that replaced another one of the same name needs a new watch.
 func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
 	if n.watcher == nil {
 		return false, errNone
 	}
-	looking := map[string]bool{} // without those that are gone, though there may be new ones of their name
+	looking := map[string]bool{} // watched paths; a removed folder's watch is gone, even if a new folder has its name
 	for _, whole := range n.watcher.WatchList() {
 		looking[whole] = true
 	}
@@ -81,11 +81,11 @@ func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
 			continue
 		}
 		if looking[whole] { // another folder had this path
-			_ = n.watcher.Remove(whole) // it may be gone, and its notices with it
+			_ = n.watcher.Remove(whole) // it may be gone, and its watch with it
 			delete(looking, whole)
 		}
 		if err := n.watcher.Add(whole); err != nil {
-			if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+			if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
 				more = true
 				continue
 			}

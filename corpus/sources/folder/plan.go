@@ -5,29 +5,31 @@ import (
 	"slices"
 )
 
-// Document is what the library has of a file.
+// Document is a library document of a file.
 type Document struct {
 	ID     string
 	SHA256 string
-	// Path is where the file was below the folder. Ours is false for what came another way: it is never changed.
+	// Path is the file's path below the folder. Ours is false for a document from another source, which is never
+	// changed.
 	Path string
 	Ours bool
 }
 
-// Step is one thing to do.
+// Step is one change of the library.
 type Step struct {
-	Delete string // id of the document that goes first; empty: none
-	Add    string // path of the file to add after that; empty: none
+	Delete string // ID of the document to delete first; empty: no deletion
+	Add    string // path of the file to add afterwards; empty: no addition
 }
 
-// Plan lists what makes the library hold each content of the folder once. files has the SHA-256 of each file by path;
-// keep reports the paths of which nothing is known or nothing better can be had: their documents stay. A file that was
-// renamed is deleted and added, which gives the document back under its new path, as long as its bytes are there. Order
-// matters: paths are freed before others take them. Doing all of it, or a part and planning anew, ends alike. It is a
-// pure function: it reads no file, and equal input gives equal steps. It works by content: each SHA-256 that the folder
-// has needs one document, whichever path it is at.
+// Plan returns the steps after which the library holds each content of the folder once. files has the SHA-256 of
+// each file by path. keep reports paths that could not be read, whose documents stay. Contents are matched by
+// SHA-256: each needs one document, at any of its paths.
+//
+// A renamed file is deleted and added, which restores the document under its new path while its bytes are stored.
+// The order matters: paths are freed before other files take them. Plan is a pure function. Executing all steps, or
+// some of them and planning again, has the same result.
 func Plan(files map[string]string, documents []Document, keep func(path string) bool) []Step {
-	held := map[string]bool{}       // contents with a document that stays where it is
+	held := map[string]bool{}       // contents with a document that stays at its path
 	wanted := map[string][]string{} // paths by content
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		wanted[files[path]] = append(wanted[files[path]], path)
@@ -48,7 +50,7 @@ func Plan(files map[string]string, documents []Document, keep func(path string) 
 	for _, d := range open {
 		sha, there := files[d.Path]
 		switch {
-		case len(wanted[d.SHA256]) > 0 && !held[d.SHA256]: // it is elsewhere now
+		case len(wanted[d.SHA256]) > 0 && !held[d.SHA256]: // the file was renamed
 			held[d.SHA256] = true
 			moved = append(moved, Step{d.ID, wanted[d.SHA256][0]})
 		case there && !held[sha] && !settled[d.Path] && !hasContent(open, sha): // a new version
@@ -64,7 +66,7 @@ func Plan(files map[string]string, documents []Document, keep func(path string) 
 	}
 	var direct, after []Step
 	for _, s := range moved {
-		if leaving[s.Add] { // the documents may change places
+		if leaving[s.Add] { // two documents may swap paths
 			freed = append(freed, Step{Delete: s.Delete})
 			after = append(after, Step{Add: s.Add})
 			continue
@@ -81,7 +83,7 @@ func Plan(files map[string]string, documents []Document, keep func(path string) 
 	return steps
 }
 
-// hasContent reports whether one of the documents has these bytes.
+// hasContent reports whether a document has this SHA-256.
 func hasContent(documents []Document, sha256 string) bool {
 	return slices.ContainsFunc(documents, func(d Document) bool { return d.SHA256 == sha256 })
 }

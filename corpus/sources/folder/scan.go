@@ -1,9 +1,9 @@
-// Package folder says what has to be done so that a library follows a folder: it lists the folder's files, compares
-// them with the library's documents and tells when the folder changes. It does nothing to either.
+// Package folder computes the steps that synchronise a library with a folder. It lists the folder's files, compares
+// them with the library's documents and signals changes. It modifies neither.
 //
-// scan.go lists and hashes and says what is left out, plan.go compares, notify.go says when to look again. The steps of
-// a Plan are done by who called (cmd/footnote, through the API). It must never follow a link out of the folder, and
-// never take what could not be looked at for something that is gone.
+// scan.go lists and hashes files and applies the ignore rules, plan.go compares, notify.go watches for changes. The
+// caller executes the steps of a Plan (cmd/footnote, through the API). A link out of the folder is never followed,
+// and a file that could not be read never counts as deleted.
 package folder
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A Folder is a directory that is followed. One goroutine uses it at a time.
+// A Folder is a directory that is followed. It is not safe for concurrent use.
 type Folder struct {
 	Dir    string // absolute, without symbolic links
 	root   *os.Root
@@ -32,14 +32,14 @@ type Folder struct {
 	hashes map[string]hashed // by path
 }
 
-// hashed is the content of a file as it was when it was read.
+// hashed is a cached hash of a file, with the stamp from when it was read.
 type hashed struct {
 	stamp  Stamp
 	sha256 string
 }
 
-// Stamp tells whether a file may have changed since. A file that changes without changing either is not noticed;
-// programs that write files change the time.
+// Stamp is a file's size and modification time, which detect a change. A change that keeps both is not detected;
+// programs that write files update the time.
 type Stamp struct {
 	Size     int64
 	Modified time.Time
@@ -48,8 +48,8 @@ type Stamp struct {
 // Equal reports whether two stamps are the same.
 func (s Stamp) Equal(o Stamp) bool { return s.Size == o.Size && s.Modified.Equal(o.Modified) }
 
-// OpenFolder opens a directory to follow it. Nothing outside of it is read, whatever symbolic links it holds. Close it.
-// os.Root holds to the directory, whatever is put in the place of its path meanwhile.
+// OpenFolder opens a directory to follow it. Close it. os.Root confines reads to the directory, whatever symbolic
+// links it holds, and keeps the same directory if its path is replaced.
 func OpenFolder(dir string) (*Folder, error) {
 	whole, err := filepath.Abs(dir)
 	if err == nil {
@@ -65,11 +65,11 @@ func OpenFolder(dir string) (*Folder, error) {
 	return &Folder{Dir: whole, root: root, hashes: map[string]hashed{}}, nil
 }
 
-// LeaveOut keeps files and folders out of every listing, wherever in the folder they are: those of the program itself.
+// LeaveOut excludes the program's own files and folders from every listing, at any depth.
 func (f *Folder) LeaveOut(paths ...string) { f.own = append(f.own, RealPaths(paths)...) }
 
-// RealPaths returns paths as absolute ones without symbolic links. What is not there may come, as a settings file does:
-// it has a path if its folder is there.
+// RealPaths returns absolute paths without symbolic links. A file that does not exist yet, such as a settings file,
+// is resolved through its folder. Other paths that can't be resolved are omitted.
 func RealPaths(paths []string) (real []string) {
 	for _, path := range paths {
 		whole, err := filepath.Abs(path)
@@ -88,43 +88,43 @@ func RealPaths(paths []string) (real []string) {
 	return real
 }
 
-// Close ends the use of the folder.
+// Close closes the directory handle.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Name is the last part of the folder's path: the library's paths of its files begin with it.
+// Name returns the last part of the folder's path, with which the library's paths of its files begin.
 func (f *Folder) Name() string { return filepath.Base(f.Dir) }
 
 // Open opens a file by its path below the folder.
 func (f *Folder) Open(name string) (*os.File, error) { return f.root.Open(filepath.FromSlash(name)) }
 
-// Listing is what a folder holds. Paths are below the folder and "/"-separated.
+// Listing is the content of a folder. Paths are relative to the folder and "/"-separated.
 type Listing struct {
 	Files   map[string]Stamp       // regular files that readable accepts
-	Folders map[string]fs.FileInfo // that were entered; "." is the folder itself
-	Left    []string               // files of kinds that can't be read
-	Skipped []Skipped              // what is not followed for another reason, but for hidden files
-	Unread  []Unread               // folders and files that could not be looked at
+	Folders map[string]fs.FileInfo // folders that were entered; "." is the folder itself
+	Left    []string               // files of unsupported formats
+	Skipped []Skipped              // other entries that are not followed, except hidden ones
+	Unread  []Unread               // folders and files that could not be read
 }
 
-// Skipped is a file, a folder or a link that is not followed. The path of a folder ends with "/".
+// Skipped is a file, a folder or a link that is not followed, with the reason. The path of a folder ends with "/".
 type Skipped struct{ Path, Why string }
 
-// Unread is a folder or a file that could not be looked at.
+// Unread is a folder or a file that could not be read.
 type Unread struct {
 	Path string
 	Err  error
 }
 
-// Scan lists the folder without hidden files and what its ignore files leave out. Symbolic links are not followed. It
-// fails when the folder itself can't be read; what is wrong inside is in the listing. The rules of the ignore files are
-// read at the top only, before anything else. What is left out because it is hidden is not told.
+// Scan lists the folder without hidden files and without those that its ignore files exclude. Symbolic links are not
+// followed. It fails when the folder itself can't be read; errors below it are in the listing. Ignore files are read
+// only at the top, before the walk. Hidden files are not reported.
 func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
-	// the folder that has this path now may be another one: a disk may have been taken out or put in
+	// The path may now be another folder: a disk may have been mounted or unmounted.
 	root, err := os.OpenRoot(f.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)
 	}
-	_ = f.root.Close() // opened for reading
+	_ = f.root.Close() // read-only
 	f.root = root
 	files := root.FS()
 	ignored, err := readRules(files)
@@ -149,14 +149,14 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			if !os.IsNotExist(err) { // else it went while it was looked at
+			if !os.IsNotExist(err) { // it was removed during the walk
 				l.Unread = append(l.Unread, Unread{name, err})
 			}
 		case entry.IsDir():
 			l.Folders[name] = info
 		case entry.Type()&fs.ModeSymlink != 0:
 			l.Skipped = append(l.Skipped, Skipped{name, "Links are not followed."})
-		case info == nil: // no regular file
+		case info == nil: // not a regular file
 		case !readable(name):
 			l.Left = append(l.Left, name)
 		default:
@@ -170,7 +170,7 @@ func (f *Folder) Scan(readable func(name string) bool) (*Listing, error) {
 	return l, nil
 }
 
-// skip notes what the file by leaves out; what is hidden is not worth a note.
+// skip records an entry that the ignore file by excludes. Hidden entries have no by and are not recorded.
 func (l *Listing) skip(name, by string, entry fs.DirEntry) error {
 	end, next := "", error(nil)
 	if entry.IsDir() {
@@ -182,7 +182,7 @@ func (l *Listing) skip(name, by string, entry fs.DirEntry) error {
 	return next
 }
 
-// Unknown reports whether the listing can't tell if there is a file of that path.
+// Unknown reports whether the path is, or is below, an entry that could not be read.
 func (l *Listing) Unknown(name string) bool {
 	for _, hidden := range l.Unread {
 		for up := name; up != "."; up = path.Dir(up) {
@@ -194,7 +194,7 @@ func (l *Listing) Unknown(name string) bool {
 	return false
 }
 
-// Hash returns the SHA-256 of a file in hex, from memory while its stamp is the same.
+// Hash returns the SHA-256 of a file in hexadecimal. It is cached while the file's stamp is the same.
 func (f *Folder) Hash(name string, stamp Stamp) (string, error) {
 	if known, ok := f.hashes[name]; ok && known.stamp.Equal(stamp) {
 		return known.sha256, nil
@@ -212,14 +212,14 @@ func (f *Folder) Hash(name string, stamp Stamp) (string, error) {
 	return f.hashes[name].sha256, nil
 }
 
-// Know takes the hash of a file as known, unless another one is, so that it need not be read.
+// Know caches the hash of a file, unless one is cached, so that the file need not be read.
 func (f *Folder) Know(name string, stamp Stamp, sha256 string) {
 	if _, ok := f.hashes[name]; !ok {
 		f.hashes[name] = hashed{stamp, sha256}
 	}
 }
 
-// Forget drops the hashes of files that are no longer in the listing.
+// Forget drops cached hashes of files that are no longer in the listing.
 func (f *Folder) Forget(l *Listing) {
 	for name := range f.hashes {
 		if _, ok := l.Files[name]; !ok {
@@ -228,23 +228,23 @@ func (f *Folder) Forget(l *Listing) {
 	}
 }
 
-// ignoreFiles are read in this order at the top of a folder; the last rule that fits a path decides.
+// ignoreFiles are read in this order at the top of a folder; the last matching rule applies.
 var ignoreFiles = []string{".gitignore", ".footnoteignore"}
 
 // rule is one line of an ignore file.
 type rule struct {
-	file    string // that it stands in
-	pattern string // of doublestar, against the path below the folder
-	folders bool   // fits folders only
-	keep    bool   // takes back an earlier rule
+	file    string // the ignore file's name
+	pattern string // for doublestar, matched against the path below the folder
+	folders bool   // matches folders only
+	keep    bool   // negates an earlier rule
 }
 
-// rules are the lines of the ignore files, in order. The rules are git's in what most files use (gitignore(5)): no
-// slash means at any depth, a slash at the front or in the middle the top, one at the end folders only, “!” takes back.
-// Classes and ranges are doublestar's.
+// rules are the lines of the ignore files, in order. They follow the common part of gitignore(5). A pattern without
+// a slash matches at any depth, a slash at the front or in the middle anchors it at the top, a slash at the end
+// matches folders only, and “!” negates. Classes and ranges are doublestar's.
 type rules []rule
 
-// readRules reads the ignore files at the top of a folder. Missing ones are empty.
+// readRules parses the ignore files at the top of a folder. Missing files are empty.
 func readRules(folder fs.FS) (rules, error) {
 	var all rules
 	for _, name := range ignoreFiles {
@@ -274,8 +274,8 @@ func readRules(folder fs.FS) (rules, error) {
 	return all, nil
 }
 
-// parseRule reads one line of an ignore file; ok is false for an empty one and a comment. A backslash before “#” or “!”
-// goes to the pattern, where it makes the sign plain.
+// parseRule parses one line of an ignore file; ok is false for empty lines and comments. A backslash before “#” or
+// “!” stays in the pattern, where it escapes the character.
 func parseRule(line string) (r rule, ok bool) {
 	line = strings.TrimRight(line, " \t\r")
 	if line == "" || strings.HasPrefix(line, "#") {
@@ -292,14 +292,14 @@ func parseRule(line string) (r rule, ok bool) {
 	if !top && !strings.Contains(line, "/") {
 		line = "**/" + line
 	}
-	// git knows no alternatives: its braces stand for themselves
+	// git has no alternatives: its braces are literal.
 	r.pattern = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(line)
 	return r, true
 }
 
-// ignores reports whether a path below the folder is left out, and which file says so; none for what is hidden. The
-// caller does not enter a folder that is left out. As git has it, a file can't be taken back whose folder is left out,
-// since that folder is not entered.
+// ignores reports whether a path below the folder is excluded, and by which ignore file; by is empty for hidden
+// files. The caller does not enter an excluded folder. As in git, a file below an excluded folder can't be included
+// again.
 func (rs rules) ignores(name string, folder bool) (out bool, by string) {
 	if strings.HasPrefix(path.Base(name), ".") {
 		return true, ""

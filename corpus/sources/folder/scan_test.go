@@ -86,7 +86,7 @@ func TestScanLeavesOutWhatIsIgnoredAndOutside(t *testing.T) {
 	}
 }
 
-// A settings file that is made while its folder is followed is no document of it either.
+// A settings file that is created while its folder is followed is excluded, too.
 func TestWhatIsOwnStaysOutWhenItComesLater(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.md": "a"})
@@ -106,7 +106,7 @@ func TestWhatIsOwnStaysOutWhenItComesLater(t *testing.T) {
 	}
 }
 
-// A folder that takes the place of another one is looked at, with all below it.
+// A folder that replaces another one is watched, with all subfolders.
 func TestAReplacedFolderIsLookedAt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
 	write(t, dir, map[string]string{"sub/a.md": "a"})
@@ -158,7 +158,7 @@ func TestAReplacedFolderIsLookedAt(t *testing.T) {
 	notice()
 }
 
-// shelf is a library that keeps each content once, gives deleted bytes their document back and replaces what has a
+// shelf is a fake library that deduplicates contents, restores deleted documents by hash and replaces documents by
 // path.
 type shelf struct {
 	documents, deleted []Document
@@ -203,7 +203,7 @@ func TestARenamedFileKeepsItsDocument(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
-		want  map[string]string // ids by path
+		want  map[string]string // IDs by path
 	}{
 		{"renamed", map[string]string{"x": "A", "b": "B", "c": "C"},
 			map[string]string{"x": "d1", "b": "d2", "c": "d3"}},
@@ -246,7 +246,7 @@ func TestWhatIsUnknownOrOthersStays(t *testing.T) {
 	}
 }
 
-// Whatever happens to a folder, and wherever the one who follows it dies, the library has each content once in the end.
+// After any changes of a folder and any interruptions, the library has each content once in the end.
 func TestPlansThatAreCutOffEndAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 2000 {

@@ -19,9 +19,9 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// fetchWanted fetches what is new or changed. The store is asked again for each batch, so what was settled is never in
-// the next one. It ends with errMore when the slice is over: the place stays due, and the next slice asks the store
-// again.
+// fetchWanted fetches new and changed items in batches. Each batch is queried from the store, so settled items are
+// not in the next one. It returns errMore at the end of the time slice: the place stays due, and the next slice
+// continues.
 func (l *look) fetchWanted(ctx context.Context) error {
 	for {
 		items, err := l.f.Store.WantedItems(ctx, l.p.ID, l.number, placestore.MaxBatch)
@@ -43,7 +43,7 @@ func (l *look) fetchWanted(ctx context.Context) error {
 	}
 }
 
-// tellAhead tells a place that wants to know it which items are fetched next.
+// tellAhead announces a batch to a place that implements sources.Ahead, before its items are fetched.
 func (l *look) tellAhead(items []placestore.Item) {
 	ahead, ok := l.open.(sources.Ahead)
 	if !ok {
@@ -58,8 +58,7 @@ func (l *look) tellAhead(items []placestore.Item) {
 	ahead.Soon(soon)
 }
 
-// readListed reads an item as it was listed. It was written by describe. An error would mean that the store has
-// something that describe did not write.
+// readListed decodes an item's listing as encoded by describe. An error means that the store has other data.
 func readListed(item placestore.Item) (kept listedItem, err error) {
 	if err := json.Unmarshal(item.Listed, &kept); err != nil {
 		return kept, fmt.Errorf("read a listed item: %w", err)
@@ -67,13 +66,14 @@ func readListed(item placestore.Item) (kept listedItem, err error) {
 	return kept, nil
 }
 
-// of is the item of a place that was listed with this key.
+// of returns the listed item with this key.
 func (i listedItem) of(key string) sources.Item {
 	return sources.Item{Key: key, Version: i.Version, Name: i.Name, Link: i.Link, Size: i.Size, Meta: i.Meta}
 }
 
-// fetch brings one item into the library. It fails when the others can't go on. What Fetch says of the item outranks
-// the list. A failure while the body is read is the place's, although the library returned it.
+// fetch fetches one item and adds it to the library. It returns an error only when the look can't continue with
+// other items. Metadata from Fetch takes precedence over the list. A read error of the body is a failure of the
+// place, although the library returned it.
 func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	kept, err := readListed(item)
 	if err != nil {
@@ -104,15 +104,15 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 		kept.Meta = content.Meta
 	}
 	err = l.add(slow, item, kept, body)
-	_ = content.Body.Close() // it was only read
+	_ = content.Body.Close() // read-only
 	if body.Err != nil && ctx.Err() == nil {
 		return l.fetchFailed(ctx, item, kept, body.Err)
 	}
 	return err
 }
 
-// isOfItem reports whether a failure says something about one item, so that the others go on. They are the codes that
-// sources.Place gives to items.
+// isOfItem reports whether an error concerns a single item, so that the look continues with the others. The codes
+// are those that sources.Place defines for items.
 func isOfItem(err error) bool {
 	e, ok := errors.AsType[*chat.Error](err)
 	return ok && slices.Contains([]chat.Code{
@@ -120,15 +120,15 @@ func isOfItem(err error) bool {
 	}, e.Code)
 }
 
-// fetchFailed deals with an item that was not fetched. Items that can't be read are settled with a refusal, so that
-// they are not tried again until their version changes. Failures of the place put the item off, and after `patience` of
-// them the look ends. Wrong credentials end it at once: further tries could lock the account.
+// fetchFailed handles the error of an item's fetch. An item that can't be read is settled with a refusal, so there
+// is no retry until its version changes. A failure of the place postpones the item, and the look ends after
+// `patience` of them. Wrong credentials end it at once, since retries could lock the account.
 func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	switch {
 	case errors.Is(err, sources.ErrSame):
 		item.Version, item.Refusal = cmp.Or(kept.Version, item.Version), nil
 		return l.settle(ctx, item)
-	case errors.Is(err, sources.ErrGone): // and yet it is listed: what the library has of it stays
+	case errors.Is(err, sources.ErrGone): // still listed: its document stays
 		kept.Version = ""
 		return l.refuse(ctx, item, kept, &chat.Error{
 			Code: chat.CodeNotFound, Message: "The place lists it, but says that it is not there.",
@@ -153,31 +153,31 @@ func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept liste
 	return nil
 }
 
-// refuse notes why an item is not in the library, or not as it is now. The version that was refused is kept, so the
-// item is tried again when it has another.
+// refuse records why an item is not in the library, or not in its current version. The refused version is stored, so
+// a retry follows when the version changes.
 func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	item.Version, item.Name, item.Link = kept.Version, cmp.Or(kept.Name, item.Key), kept.Link
 	item.Refusal = failureOf(err)
 	return l.settle(ctx, item)
 }
 
-// settle stores what became of an item, so that it is not wanted any more. An item without a name is called by its key,
-// cut to what may be shown.
+// settle stores the result of an item, which is then no longer wanted. The default name is the item's key, cut to
+// maxName characters.
 func (l *look) settle(ctx context.Context, item placestore.Item) error {
 	item.Name = cmp.Or(item.Name, cut(item.Key, maxName))
 	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)
 }
 
-// add puts the content of an item into the library, in the place of what is there of it. The order matters. Other items
-// that share this one's old document lose it first, since the document is about to hold something else; then the
-// content is added; then the old document goes, if the item has another one now; and only then is the item settled. A
-// process that dies in between does the same again.
+// add stores the content of an item in the library, in place of its current document. The order makes a retry after
+// a crash safe. Other items that share the old document are unsettled first, since its content is about to change.
+// Then the content is added, and the old document is deleted if the item has another one now. The item is settled
+// last.
 func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, body io.Reader) error {
 	where, own, err := l.place(ctx, item, kept)
 	if err != nil {
 		return err
 	}
-	if own != "" { // others that share the document lose it
+	if own != "" { // other items that share the document are unsettled
 		if err := l.f.Store.UnsettleItems(ctx, l.p.ID, l.lease.Owner, own, item.Key); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 		return err
 	}
 	switch {
-	case before == "" && fate == isTaken: // it was there under another key
+	case before == "" && fate == isTaken: // it existed under another key
 	case before == "" && fate != hasMoved:
 		l.p.Report.Added++
 		l.touch(d.ID, d.DisplayTitle(), "added")
@@ -223,9 +223,9 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 	return nil
 }
 
-// place says where an item's document lies in the library: where it is, else where nothing is. own is the document that
-// is there. A document stays where it is unless its format changed, however the item is called now: links to it stay
-// good.
+// place returns the library path of an item's document: its current path, else a free path. own is the ID of the
+// document at that path. A renamed item keeps its document's path, and so its links, unless its file extension
+// changed.
 func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
 	where = l.natural(item, kept)
 	ext := path.Ext(where)
@@ -244,14 +244,15 @@ func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem)
 		return where, "", nil
 	case err != nil:
 		return "", "", err
-	case l.isOwn(d, item.Key): // a look that was interrupted added it
+	case l.isOwn(d, item.Key): // an interrupted look added it
 		return where, d.ID, nil
 	}
-	// another document is there; the key makes this one's name its own
+	// The path is taken by another document: a hash of the key makes this path unique.
 	return strings.TrimSuffix(where, ext) + " (" + hash(l.p.ID + item.Key)[:12] + ")" + ext, "", nil
 }
 
-// natural is where an item's document lies if nothing else is there. Documents of a place lie in a folder of its name.
+// natural returns the default path of an item's document. Documents of a place are in a folder with the place's
+// name.
 func (l *look) natural(item placestore.Item, kept listedItem) string {
 	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
 	if name == "" {
@@ -260,17 +261,17 @@ func (l *look) natural(item placestore.Item, kept listedItem) string {
 	return corpus.CleanPath(l.p.Name + "/" + name)
 }
 
-// isOwn reports whether a document was added for an item of this place. The meta is the program's own, and no upload
-// can set it.
+// isOwn reports whether a document was added for an item of this place. Uploads can't set the meta keys that it
+// compares.
 func (l *look) isOwn(d corpus.Document, key string) bool {
 	return d.MetaText(corpus.MetaPlace) == l.p.ID && d.MetaText(corpus.MetaPlaceItem) == hash(key)
 }
 
-// meta is the meta of an item's document. What a place says may not pretend to be the program's own meta.
+// meta returns the meta of an item's document. Reserved keys of the place's own meta are dropped.
 func (l *look) meta(key string, kept listedItem) map[string]any {
 	meta := map[string]any{}
 	if raw, err := json.Marshal(kept.Meta); err == nil && len(raw) <= maxBody {
-		_ = json.Unmarshal(raw, &meta) // as it is stored: plain values
+		_ = json.Unmarshal(raw, &meta) // normalise to JSON values, as stored
 	}
 	if meta == nil {
 		meta = map[string]any{}

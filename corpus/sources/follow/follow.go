@@ -1,11 +1,12 @@
-// Package follow follows places: it looks at each on its schedule, and makes the library like what the place has.
+// Package follow synchronises the library with places. It visits each place on its schedule; one visit is a look.
 //
-// A look lists what the place has (look.go), compares that with what placestore knows, fetches what is new or changed
-// (fetch.go), follows what was moved (takeover.go) and removes what is gone. turns.go shares the workers among users,
-// setup.go checks what owners enter, secrets.go keeps their passwords in files. Several servers may share a store: a
-// place is worked on under a lease, and every write names its owner, so that a server which lost the lease changes
-// nothing. Documents are only removed when a list came to its end and named something: an empty or broken one removes
-// nothing.
+// A look lists the items of the place (look.go), compares them with placestore, fetches new and changed ones
+// (fetch.go), handles moved ones (takeover.go) and removes missing ones. turns.go schedules the workers among users,
+// setup.go validates settings, and secrets.go stores passwords in files.
+//
+// Several servers may share a store. A server works on a place under a lease, and every write names the lease's
+// owner, so a server that lost its lease changes nothing. Documents are removed only after a complete list with at
+// least one item; an empty or failed list removes nothing.
 package follow
 
 import (
@@ -23,56 +24,57 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// Config wires a Follower. All but Gone and Log are required. Kinds are those that can be followed here.
+// Config configures a Follower. All fields but Gone and Log are required. Kinds are the available kinds of places.
 type Config struct {
 	Store   placestore.Store
 	Library *corpus.Library
 	Kinds   []sources.Kind
-	Secrets string // the directory of the files with secrets
-	// Net is the way to the network for a place of a kind. local says that the local user set it up; see
+	Secrets string // directory of the files with secrets
+	// Net returns the network access for a place of a kind. local is set if the local user set it up; see
 	// placestore.Setup.
 	Net func(kind sources.Kind, local bool) sources.Net
-	// Others says that another store has secrets in the directory too: what this one does not know may be its.
+	// Others is set if another store keeps secrets in the same directory. Files of places unknown to this store are
+	// then kept.
 	Others bool
-	// Alone says that no other server has the store open.
+	// Alone is set if no other server has the store open.
 	Alone bool
-	// Gone reports whether a user's keys were revoked, so that nothing is read for them; nil: nobody's.
+	// Gone reports whether a user's API keys were revoked, so that their places are not read; nil: never.
 	Gone func(user string) bool
 	Log  *slog.Logger
 }
 
-// Their order is their reason: a lease (1 min) is renewed each second and outlives a pause of the process; a slice (5
-// min) of fetching gives other places a turn; a list may take 30 min and an item 10.
+// Timeouts and intervals. A lease (1 min) is renewed each second and outlasts a pause of the process. A time slice
+// of 5 min lets other places continue. A list has a timeout of 30 min, and an item one of 10 min.
 const (
-	workers   = 2 // places looked at by this server at once
+	workers   = 2 // concurrent looks of this server
 	leaseTime = time.Minute
 	poll      = 5 * time.Second
-	// sliceTime is how long items of one place are fetched before others get their turn.
+	// sliceTime is the time for which items of one place are fetched before other places get a turn.
 	sliceTime = 5 * time.Minute
 	listTime  = 30 * time.Minute
 	fetchTime = 10 * time.Minute
 	checkTime = time.Minute
-	lastWord  = 10 * time.Second // to store how a look ended
-	// firstRetry is how long is waited after the first failure of a place; each further one doubles it, up to
+	lastWord  = 10 * time.Second // timeout for storing the result of a look
+	// firstRetry is the delay before the first retry of a failed place. Exponential backoff doubles it up to
 	// lastRetry.
 	firstRetry, lastRetry = time.Minute, 6 * time.Hour
-	// retriesOnRequest is how often a place is tried again by itself that is looked at on request only.
+	// retriesOnRequest is the number of automatic retries for a place with the schedule “on request”.
 	retriesOnRequest = 3
-	// patience is how many failures of a place end the fetching of its items.
+	// patience is the number of failures of a place after which a look ends.
 	patience = 5
 )
 
-// Follower follows places. It is safe for concurrent use. Its goroutines are those of Run.
+// Follower synchronises places. It is safe for concurrent use. Run owns its goroutines.
 //
-// wake only shortens a wait: workers find places in the store.
+// wake only shortens the polling interval; the store is the queue of due places.
 type Follower struct {
 	Config
-	wake   chan struct{} // holds one signal
+	wake   chan struct{} // a buffer for one signal
 	turns  turns
-	checks *fair.Slots // of settings that an owner entered
+	checks *fair.Slots // checks of entered settings in progress
 }
 
-// New wires a Follower. Run does its work.
+// New returns a Follower. Run starts its workers.
 func New(cfg Config) *Follower {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -82,7 +84,7 @@ func New(cfg Config) *Follower {
 	}
 }
 
-// kind finds a kind by its name.
+// kind looks up a kind by name.
 func (f *Follower) kind(name string) (sources.Kind, bool) {
 	for _, k := range f.Kinds {
 		if k.Name == name {
@@ -92,10 +94,10 @@ func (f *Follower) kind(name string) (sources.Kind, bool) {
 	return sources.Kind{}, false
 }
 
-// Run looks at places until ctx ends, and returns when its workers have stopped. With another server beside it nothing
-// is freed at the start: leases end by themselves.
+// Run runs the workers until ctx is cancelled and returns when they have stopped. With other servers (not Alone) it
+// frees no leases at the start, as leases expire.
 func (f *Follower) Run(ctx context.Context) {
-	if f.Alone { // what an earlier process held is free
+	if f.Alone { // free the leases of an earlier process
 		if err := f.Store.CountDeaths(ctx, true); err != nil && ctx.Err() == nil {
 			f.Log.WarnContext(ctx, "places of an earlier process are looked at later", "error", err)
 		}
@@ -108,7 +110,8 @@ func (f *Follower) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// workUntil works on one place after another until ctx ends. After an error it waits like one who found nothing.
+// workUntil processes due places until ctx is cancelled. After an error it waits for the polling interval, as
+// without a due place.
 func (f *Follower) workUntil(ctx context.Context) {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
@@ -129,7 +132,7 @@ func (f *Follower) workUntil(ctx context.Context) {
 	}
 }
 
-// tellWorkers has a worker look for places that are due. It never blocks: a signal that is there already is enough.
+// tellWorkers wakes a worker to query for due places. It never blocks, as one buffered signal is enough.
 func (f *Follower) tellWorkers() {
 	select {
 	case f.wake <- struct{}{}:
@@ -137,7 +140,7 @@ func (f *Follower) tellWorkers() {
 	}
 }
 
-// workOnce works on the place that is next.
+// workOnce processes the next due place.
 func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 	l, err := f.claim(ctx)
 	if l == nil {
@@ -148,14 +151,14 @@ func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 	return true, nil
 }
 
-// errStop ends work on a place whose owner changed it, or that another server has now.
+// errStop cancels the work on a place that its owner changed, or whose lease another server has.
 var errStop = errors.New("the place was changed or is another server's now")
 
-// errGone says that the owner of a place may use the server no more. It is asked for again after a while.
+// errGone is returned for a place whose owner's keys were revoked. A retry follows after lastRetry.
 var errGone = errors.New("the keys of the place's owner were revoked")
 
-// work works on a leased place, and gives it back. The lease's goroutine has ended before the place is given back.
-// Giving back goes on for lastWord after the server began to stop.
+// work processes a leased place and releases it. The goroutine that renews the lease ends before the release. The
+// release has a timeout of lastWord and also runs during a shutdown.
 func (f *Follower) work(ctx context.Context, l *look) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -184,8 +187,9 @@ func (f *Follower) work(ctx context.Context, l *look) {
 	}
 }
 
-// keepLease prolongs a lease until ctx ends. A place that its owner changed is stopped. A changed revision ends the
-// work within a second, so an owner's new settings hold at once. Within a second it also ends for another's turn.
+// keepLease renews a lease each second until ctx is cancelled. It cancels the work with errStop when the place's
+// revision changed, so new settings apply within a second, or when the lease is lost. It cancels it with errTurn
+// when another user's place is next.
 func (f *Follower) keepLease(ctx context.Context, l *look, before int64, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -211,8 +215,8 @@ func (f *Follower) keepLease(ctx context.Context, l *look, before int64, stop co
 	}
 }
 
-// conclude notes how a look ended, and returns when the next one is due. A duration of 0 means at once. Failures double
-// the pause from firstRetry to lastRetry; what only the owner can mend is tried every lastRetry.
+// conclude records the result of a look and returns the delay until the next one; 0 means at once. Failures have an
+// exponential backoff from firstRetry to lastRetry. Errors that only the owner can fix are retried every lastRetry.
 func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 	if counts, err := l.f.Store.CountItems(ctx, l.p.ID); err == nil {
 		l.p.Counts = counts
@@ -228,7 +232,7 @@ func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 			return aloneWait
 		}
 		err = errSlow
-	case cause != nil: // the server stops, or the place was changed: it goes on soon
+	case cause != nil: // shutdown or a changed place: continue soon
 		return 0
 	case errors.Is(err, errMore):
 		l.p.Cuts = 0
@@ -252,13 +256,13 @@ func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
 	}
 	wait := firstRetry << min(l.p.Failures-1, 10)
 	if c := l.p.Failure.Code; c == chat.CodeUnauthorized || c == chat.CodeForbidden || c == chat.CodeInvalid {
-		wait = lastRetry // only its owner can mend it
+		wait = lastRetry // only its owner can fix it
 	}
 	return min(wait, lastRetry)
 }
 
-// failureOf is what people read of a failure. Errors without a sentence for people become a general one; the log has
-// the cause.
+// failureOf returns the user-facing failure of an error. An error without a user-facing message gets a generic one;
+// the cause is only logged.
 func failureOf(err error) *placestore.Failure {
 	if e, ok := errors.AsType[*chat.Error](err); ok && e.Code != chat.CodeInternal {
 		return &placestore.Failure{Code: e.Code, Message: e.Message}

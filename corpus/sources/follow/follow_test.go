@@ -56,7 +56,8 @@ func TestTheLibraryFollowsAPlace(t *testing.T) {
 	}
 }
 
-// TestLooksReachWhatTheirPlaceMay covers looks at a place: each uses the network of the request that set the place up.
+// TestLooksReachWhatTheirPlaceMay covers looks at a place: each uses the network of the request that set the place
+// up.
 func TestLooksReachWhatTheirPlaceMay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -88,7 +89,7 @@ func TestLooksReachWhatTheirPlaceMay(t *testing.T) {
 	}
 }
 
-// What a person added is neither changed nor removed, whatever a place has.
+// A document that a person uploaded is neither changed nor removed by a place.
 func TestWhatAPersonAddedIsTheirs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -121,7 +122,7 @@ func TestWhatAPersonAddedIsTheirs(t *testing.T) {
 	}
 }
 
-// Items with the same bytes share a document, and each keeps what it has when another one changes or goes.
+// Items with the same bytes share a document, and each keeps its content when another one changes or is removed.
 func TestItemsShareADocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -149,7 +150,7 @@ func TestItemsShareADocument(t *testing.T) {
 	}
 }
 
-// Nothing is removed because a place is down, lies, loops or is suddenly empty.
+// Nothing is removed when a place is down, returns errors, redirects in a loop or is suddenly empty.
 func TestNothingIsRemovedBecauseAPlaceFails(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
@@ -212,7 +213,7 @@ func TestNothingIsRemovedBecauseAPlaceFails(t *testing.T) {
 	}
 }
 
-// Items that can't be read have a sentence each, and the others go on.
+// Items that can't be read have a refusal each, and the look continues with the others.
 func TestRefusedItemsHaveTheirReasons(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -249,7 +250,7 @@ func TestRefusedItemsHaveTheirReasons(t *testing.T) {
 	}
 }
 
-// An item that hangs does not keep the others from their turn.
+// A failed item does not block the others.
 func TestAnItemThatFailsWaitsForTheNextLook(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -269,7 +270,7 @@ func TestAnItemThatFailsWaitsForTheNextLook(t *testing.T) {
 	wantReport(t, b.lookNow(t), 1, 0, 0)
 }
 
-// The password is in a file that only its user can read, and nowhere else; a place without it says so.
+// The password is in a file that only its user can read, and nowhere else. A place without the file reports that.
 func TestSecretsAreKeptApart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)

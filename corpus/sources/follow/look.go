@@ -19,59 +19,58 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// They bound what a server can make the store keep. They are choices. What is longer is cut or replaced by a hash, so
-// that an item is still known by it.
+// Limits of the data that a server can make the store keep. The values are estimates. Longer values are truncated,
+// dropped or replaced by a hash that still identifies the item.
 const (
-	maxVersion = 500      // bytes; longer ones are kept as a hash
+	maxVersion = 500      // bytes; a longer version is stored as a hash
 	maxName    = 1000     // characters of an item's name
 	maxLink    = 2000     // bytes
-	maxBody    = 16 << 10 // bytes of what is kept of an item as it was listed
+	maxBody    = 16 << 10 // bytes of an item's encoded listing
 )
 
-// errMore says that a look goes on in another slice. The look has done something useful, so it is no failure.
+// errMore ends the time slice of a look that continues later. It is no failure.
 var errMore = errors.New("there is more to do")
 
-// look is the work on one leased place. One goroutine uses it. It is made for one slice; what has to outlive it is in
-// placestore.Progress.
+// look is the work on one leased place in one time slice. It is used by one goroutine. State that outlasts the slice
+// is in placestore.Progress.
 //
-// whole decides whether something may be removed: only a list that came to its end says what is not there.
+// whole decides whether documents may be removed: only a complete list shows which items are missing.
 type look struct {
 	f     *Follower
 	p     placestore.Place
 	lease placestore.Lease
 	log   *slog.Logger
-	until time.Time // when others get their turn, once items are fetched
-	// As they were when the look began. Other goroutines read them, and the user and the ID in p.
-	alone bool // a process died over the place
+	until time.Time // end of the time slice for fetching items
+	// Copies from the start of the look. Other goroutines read them, and the user and the ID in p, without a lock.
+	alone bool // a process died while it worked on the place
 	cuts  int
 	began time.Time
 
 	kind   sources.Kind
 	open   sources.Place
 	number int64
-	whole  bool      // the list of this look names all that the place has
-	told   time.Time // when progress was stored last
+	whole  bool      // this look's list is complete
+	told   time.Time // when progress was last stored
 	broken int       // failures of the place while items were fetched
 	why    error     // the last of them
 }
 
-// listedItem is what is kept of an item as it was listed. It lies in the store between the list and the fetch, which
-// another server may do.
+// listedItem is the stored listing of an item. It is in the store between the list and the fetch, which another
+// server may do.
 //
-// The form is read by servers of other versions, so fields are only added.
+// Servers of other versions decode this JSON, so fields are only added.
 type listedItem struct {
 	Version string         `json:"version,omitempty"`
 	Name    string         `json:"name,omitempty"`
 	Link    string         `json:"link,omitempty"`
 	Size    int64          `json:"size"`
 	Meta    map[string]any `json:"meta,omitempty"`
-	Bad     bool           `json:"bad,omitempty"` // its key can't be used
+	Bad     bool           `json:"bad,omitempty"` // its key is invalid
 }
 
-// run looks at the place once: lists it, compares, fetches what is new or changed, and removes what is gone. Going
-// stands in the store from before the first change to the end, so a look that was cut off goes on with its report. The
-// state is kept only when everything was read: else the next look has something to do although the place says that
-// nothing changed.
+// run does one look: it lists the place, compares, fetches new and changed items, and removes missing ones. Going is
+// stored before the first change until the end, so an interrupted look continues with its report. The state is
+// stored only when everything was read; otherwise the next look must not skip a place with an unchanged state.
 func (l *look) run(ctx context.Context) error {
 	if l.f.Gone != nil && l.f.Gone(l.p.User) {
 		return errGone
@@ -80,7 +79,7 @@ func (l *look) run(ctx context.Context) error {
 	if !goesOn {
 		l.p.Report = placestore.Report{}
 	}
-	l.p.Going = true // until it ends, however this process does
+	l.p.Going = true // until the look ends, even after a crash
 	var err error
 	if l.open, l.kind, err = l.f.open(l.p); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (l *look) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nothing changed since a look that read everything: there is nothing to do.
+	// Nothing changed since the last complete look.
 	if !goesOn && state != "" && state == l.p.Seen {
 		return nil
 	}
@@ -118,8 +117,8 @@ func (l *look) run(ctx context.Context) error {
 	return l.why
 }
 
-// state is the state of a place with these settings; empty for one that does not say it. The settings are part of it:
-// with others the same place lists something else.
+// state returns the place's state combined with its settings, or an empty string if the place has no state. With
+// other settings the same place lists other items.
 func (l *look) state(ctx context.Context) (string, error) {
 	stated, ok := l.open.(sources.Stated)
 	if !ok {
@@ -129,8 +128,8 @@ func (l *look) state(ctx context.Context) (string, error) {
 	return sources.StateOf(state, l.p.Settings), err
 }
 
-// list notes what the place has. whole is false when it has more than is followed. It stores items in batches as they
-// come, so neither memory nor a crash matters.
+// list stores the items of the place in batches, so memory is bounded and a crash loses one batch at most. whole is
+// false when the place has more than sources.MaxItems items.
 func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errSlow)
 	defer cancel()
@@ -155,7 +154,7 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 			if errors.Is(context.Cause(ctx), errSlow) {
 				err = errSlow
 			}
-			// What came before is stored all the same; the list is not whole, so nothing is removed.
+			// The batch of a partial list is stored. whole is false, so nothing is removed.
 			if errors.Is(err, sources.ErrPart) {
 				err = cmp.Or(flush(), err)
 			}
@@ -180,14 +179,14 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 	return listed, whole, flush()
 }
 
-// errSlow ends a list that takes longer than listTime. Nothing is removed then, as the list is not whole. It is a
-// *chat.Error that the owner reads beside the place.
+// errSlow cancels a list that exceeds the timeout listTime. Nothing is removed, as the list is incomplete. The owner
+// reads its message beside the place.
 var errSlow = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The place took too long to say what it has. It is tried again by itself.",
 }
 
-// describe is an item as it is kept. One whose key can't be used gets another, and is refused when it is its turn. A
-// key that can't be used is replaced by a hash, so that the item is shown with its reason instead of being lost.
+// describe encodes an item for the store. An invalid key is replaced by a hash, and the item is marked as Bad. It is
+// then shown with a refusal instead of being lost.
 func describe(item sources.Item) placestore.Listed {
 	kept := listedItem{Version: item.Version, Name: cut(item.Name, maxName), Size: item.Size, Meta: item.Meta}
 	if len(item.Link) <= maxLink {
@@ -204,12 +203,12 @@ func describe(item sources.Item) placestore.Listed {
 	body, err := json.Marshal(kept)
 	if err != nil || len(body) > maxBody {
 		kept.Meta = nil
-		body, _ = json.Marshal(kept) // plain fields
+		body, _ = json.Marshal(kept) // plain fields always encode
 	}
 	return placestore.Listed{Key: key, Version: kept.Version, Name: kept.Name, Link: kept.Link, Body: body}
 }
 
-// cut returns the first characters of a text, without NUL.
+// cut truncates a text to `most` characters and removes NUL and invalid UTF-8.
 func cut(text string, most int) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 	if utf8.RuneCountInString(text) > most {
@@ -218,14 +217,14 @@ func cut(text string, most int) string {
 	return text
 }
 
-// hash is the SHA-256 of a text in hexadecimal: for keys that can't be kept as they are, and for the meta of documents,
-// which must not show a place's own keys.
+// hash returns the SHA-256 of a text in hexadecimal. It replaces keys that can't be stored, and keys of a place in
+// the meta of documents, which must not show them.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// tell stores how far the look is, every two seconds. It also renews the lease, and ends the work when the owner
+// tell stores the look's progress, at most every two seconds. It renews the lease and returns errStop when the owner
 // changed the place.
 func (l *look) tell(ctx context.Context) error {
 	if time.Since(l.told) < 2*time.Second {
@@ -244,8 +243,8 @@ func (l *look) tell(ctx context.Context) error {
 	return err
 }
 
-// removeMissing removes the documents of items that a whole list does not name. A list without any item is more likely
-// a mistake than an order to remove everything, so that is told instead.
+// removeMissing removes the documents of items that a complete list does not contain. An empty list is more likely a
+// mistake than a removal of everything, so the owner gets a note instead.
 func (l *look) removeMissing(ctx context.Context, listed int) error {
 	if !l.whole {
 		return nil
@@ -268,8 +267,8 @@ func (l *look) removeMissing(ctx context.Context, listed int) error {
 	})
 }
 
-// eachMissing calls do with the items that were last seen before a look, and forgets them. Items are forgotten one by
-// one behind what is done with them, so a second try finds the rest.
+// eachMissing calls do for each item that was last seen before a look, and deletes the item from the store
+// afterwards. A retry continues with the remaining items.
 func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore.Item) error) error {
 	for {
 		items, err := l.f.Store.MissingItems(ctx, l.p.ID, number, placestore.MaxBatch)
@@ -290,8 +289,8 @@ func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore
 	}
 }
 
-// dropDocument deletes a document of an item, unless other items have it, or somebody else added it. A document that
-// the owner uploaded, or that another item of the place also is, stays.
+// dropDocument deletes the document of an item. It keeps a document that other items share, or that was not added
+// for this place, such as the owner's upload.
 func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err error) {
 	if id == "" {
 		return false, nil
@@ -306,7 +305,7 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 		gone = err == nil
 	}
 	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
-		return false, nil // it is gone already
+		return false, nil // already deleted
 	}
 	if err != nil {
 		err = fmt.Errorf("remove the document of an item: %w", err)
@@ -314,20 +313,20 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 	return gone, err
 }
 
-// scope is the owner's own, in the namespace of the place: whatever the library is asked, it is asked for them.
+// scope returns the owner's scope in the namespace of the place, for all requests to the library.
 func (l *look) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
 
-// touch notes what became of a document. Beyond MaxTouched they are counted and not named.
+// touch adds a document to the look's report. Beyond MaxTouched they are counted but not listed.
 func (l *look) touch(id, name, what string) {
 	if r := &l.p.Report; len(r.Documents) < placestore.MaxTouched {
 		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: cut(name, 300), What: what})
 	}
 }
 
-// remove removes the place for good, with its documents if its owner said so. The number is above every look's, so all
-// items are missing from it.
+// remove deletes the place, with its documents if its owner chose that. Its look number is above every other, so all
+// items are missing.
 func (l *look) remove(ctx context.Context) error {
-	const all = 1 << 62 // after every look
+	const all = 1 << 62 // above every look's number
 	err := l.eachMissing(ctx, all, func(item placestore.Item) error {
 		if l.p.Removing == placestore.KeepDocuments {
 			return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// A stored secret belongs to the server that it was entered for. Whoever may change a place must not learn its secret
-// by moving the place to a server of their own.
+// A stored secret is only sent to the server that it was entered for. A person who may change a place must not
+// obtain its secret by changing the address to a server of their own.
 
-// checkMoved fails with a *FieldError if a change sends a stored secret to another origin. settings are those before
-// the change with their secrets, changed those after it, and kept the secrets that the change does not enter anew.
+// checkMoved returns a *FieldError if a change would send a stored secret to another origin. settings are the old
+// settings with secrets, changed the new ones, and kept the names of the secrets that are not entered again.
 func checkMoved(ctx context.Context, kind sources.Kind, settings, changed map[string]string, kept []string) error {
 	if len(kept) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func checkMoved(ctx context.Context, kind sources.Kind, settings, changed map[st
 	return nil
 }
 
-// originOf returns the scheme, host and port of the first request that a kind makes with settings, or the host and port
-// of its first connection. It sends nothing. It fails like Open for settings that can't be right.
+// originOf returns the scheme, host and port of a kind's first request with these settings, or the host and port of
+// its first connection. It sends nothing. Invalid settings return the error of Open.
 func originOf(ctx context.Context, kind sources.Kind, settings map[string]string) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -45,7 +45,7 @@ func originOf(ctx context.Context, kind sources.Kind, settings map[string]string
 	if err != nil {
 		return "", err
 	}
-	_ = place.Check(ctx) // it ends at the first request
+	_ = place.Check(ctx) // cancelled at the first request
 	select {
 	case origin := <-p.origin:
 		return origin, nil
@@ -54,10 +54,10 @@ func originOf(ctx context.Context, kind sources.Kind, settings map[string]string
 	}
 }
 
-// probe is a way to the network that keeps the first origin asked for, and ends the caller's context.
+// probe is a network transport that records the first requested origin and cancels the caller's context.
 type probe struct {
 	end    context.CancelFunc
-	origin chan string // holds one
+	origin chan string // a buffer for one
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -15,17 +15,17 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// Secrets of a place are in one file, which only this process' user can read. Its name has what the store calls it,
-// so that the store changes which file counts: a file never changes.
+// The secrets of a place are in one file, readable only by this process' user. Its name contains a random value that
+// is in the store. A file is never modified: a change creates a new file, and the store's update makes it current.
 
-// secretsFile is where the secrets of a place are. Both parts of the name are made by this program (an id and random
-// letters), so it can't lead anywhere else.
+// secretsFile returns the path of the file with a place's secrets. The program generates both parts of the name (an
+// ID and random letters), so path traversal is impossible.
 func (f *Follower) secretsFile(id, at string) string {
 	return filepath.Join(f.Secrets, id+"."+at+".json")
 }
 
-// keepSecrets writes the secrets of a place, and returns once they are on the disk. Write, sync, rename: a crash leaves
-// either the whole file or none under its name. CreateTemp makes it readable by its owner alone.
+// keepSecrets writes the secrets of a place and returns once they are on the disk. It writes, syncs and renames, so
+// a crash leaves a complete file or no file of that name. CreateTemp makes it readable by its owner only.
 func (f *Follower) keepSecrets(id, at string, secrets map[string]string) (err error) {
 	defer func() {
 		if err != nil {
@@ -57,7 +57,8 @@ func (f *Follower) keepSecrets(id, at string, secrets map[string]string) (err er
 	return nil
 }
 
-// hasSecrets reports whether this server can open a place. It looks for the file and does not read it.
+// hasSecrets reports whether this server has the place's secrets. It checks that the file exists and does not read
+// it.
 func (f *Follower) hasSecrets(p placestore.Place) bool {
 	if len(p.Secrets) == 0 {
 		return true
@@ -66,8 +67,8 @@ func (f *Follower) hasSecrets(p placestore.Place) bool {
 	return err == nil
 }
 
-// secrets reads the secrets of a place; none for one that has none. A file that is missing is told as credentials to be
-// entered again.
+// secrets reads the secrets of a place; nil for a place without secrets. A missing file returns
+// chat.CodeUnauthorized, so the owner is asked to enter them again.
 func (f *Follower) secrets(p placestore.Place) (values map[string]string, err error) {
 	if len(p.Setup.Secrets) == 0 {
 		return nil, nil
@@ -88,7 +89,8 @@ func (f *Follower) secrets(p placestore.Place) (values map[string]string, err er
 	return values, nil
 }
 
-// forgetSecrets removes the files of a place but for one. What can't be removed now is when the server starts again.
+// forgetSecrets deletes the secrets files of a place except keep. Files that can't be deleted are deleted by
+// sweepSecrets at the next start.
 func (f *Follower) forgetSecrets(id, keep string) {
 	files, err := filepath.Glob(filepath.Join(f.Secrets, id+".*.json"))
 	for _, file := range files {
@@ -101,12 +103,12 @@ func (f *Follower) forgetSecrets(id, keep string) {
 	}
 }
 
-// sweepAge is how old secrets are before sweepSecrets may remove them. A place that is being created has its secrets
-// before the store knows it; that takes seconds.
+// sweepAge is the minimum age of files that sweepSecrets deletes. A place that is being created has its secrets some
+// seconds before the store has the place.
 const sweepAge = time.Hour
 
-// sweepSecrets removes the secrets of places that are gone, and what an earlier process left half written. With Others
-// nothing of unknown places is removed, as it may be another store's.
+// sweepSecrets deletes the secrets of deleted places and incomplete files of an earlier process. With Others it
+// keeps the secrets of unknown places, which may belong to another store.
 func (f *Follower) sweepSecrets(ctx context.Context) {
 	files, err := os.ReadDir(f.Secrets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +122,7 @@ func (f *Follower) sweepSecrets(ctx context.Context) {
 		there := f.Others
 		if !there && !strings.HasPrefix(id, "new-") {
 			if there, err = f.Store.PlaceExists(ctx, id); err != nil {
-				return // the store can't say: the next start asks again
+				return // retry at the next start
 			}
 		}
 		if !there {

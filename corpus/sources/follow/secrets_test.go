@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Secrets of places that are gone go at the start. Those that are new stay: their place may be on its way to the store.
+// Secrets of deleted places are swept at the start. New files stay, as their place may not be in the store yet.
 func TestSweepRemovesOldSecretsOfUnknownPlaces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)

@@ -18,56 +18,54 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// maxValue and maxLines bound what an owner may enter. They are far above what any kind needs: a list of 1,000
-// addresses has some 60 KB.
+// maxValue and maxLines limit the settings that an owner enters. They are far above the needs of any kind: a list of
+// 1,000 addresses has about 60 KB.
 const (
 	maxValue = 2000     // bytes of a setting
-	maxLines = 64 << 10 // bytes of one of several lines
+	maxLines = 64 << 10 // bytes of a setting with several lines
 )
 
-// Draft is a place as its owner wants it.
+// Draft is a request to create a place.
 //
-// Settings are texts by the names of the kind's fields, secrets among them; Create takes them apart.
+// Settings are values by the names of the kind's fields, including secrets, which Create stores separately.
 type Draft struct {
 	Kind      string
-	Name      string // empty: one is made
+	Name      string // empty: a generated one
 	Namespace string // empty: chat.DefaultNamespace
 	Settings  map[string]string
 	Schedule  placestore.Schedule // empty: every day
 }
 
-// Change is what is changed of a place; nil: it stays.
-//
-// Pointers tell what is not to change from what is to be empty.
+// Change is a partial update of a place. nil leaves a field unchanged.
 type Change struct {
 	Name     *string
 	Schedule *placestore.Schedule
 	Paused   *bool
-	// Settings are those that change. A secret that is empty stays as it is, unless the settings now lead to another
-	// server: then Change fails with a *FieldError. Another setting that is empty goes.
+	// Settings are the changed settings. An empty secret keeps the stored one, unless the settings now lead to
+	// another server: then Change fails with a *FieldError. Any other empty setting is removed.
 	Settings map[string]string
 }
 
-// FieldError says which field an error is about. The page shows the sentence beside the field.
+// FieldError is an error about one field. The page shows its message beside the field.
 //
-// Field is the field's name as in the kind, or one of a place's own, such as its name.
+// Field is the name of a field of the kind, or of the place itself, such as “name”.
 type FieldError struct {
 	Field string
 	Err   *chat.Error
 }
 
-// Error is for the log; people read Err beside its field.
+// Error returns the text for the log; people read the message of Err beside its field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
-// Unwrap returns the sentence.
+// Unwrap returns the error with the user-facing message.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// badField is an error about one field. It stays with chat.CodeInvalid whatever wraps it.
+// badField returns an error about one field with chat.CodeInvalid.
 func badField(field, message string) error {
 	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
 }
 
-// open opens a place with its secrets. It reaches the networks that its owner may reach.
+// open opens a place with its secrets. The place reaches the networks that its owner may reach.
 func (f *Follower) open(p placestore.Place) (sources.Place, sources.Kind, error) {
 	kind, ok := f.kind(p.Kind)
 	if !ok {
@@ -88,11 +86,12 @@ func (f *Follower) open(p placestore.Place) (sources.Place, sources.Kind, error)
 	return place, kind, err
 }
 
-// Create has a place followed that answers now. local says that the local user asked for it, and is kept with the
-// place. It fails with a *FieldError where one field is wrong. The place is
-// reached before it is kept, so that a wrong password is told at once. Names and numbers are checked here for a quick
-// answer and again by the store, which has the last word. Secrets are on the disk before the place names them; if the
-// store refuses, they go.
+// Create validates a draft, connects to the place and stores it. local is set if the local user made the request,
+// and is stored with the place. An error about one field is a *FieldError.
+//
+// The connection is tested first, so a wrong password fails at once. Names and limits are validated here for a fast
+// response, and again by the store, which is authoritative. Secrets are on the disk before the place refers to them,
+// and are deleted if the store rejects the place.
 func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft) (p placestore.Place, err error) {
 	kind, ok := f.kind(d.Kind)
 	if !ok {
@@ -145,8 +144,8 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 	return p, nil
 }
 
-// check reaches a place before it is kept. Codes are changed to ones that blame the input: 401 and 403 would tell the
-// page that its user has lost a right here.
+// check tests the connection to a place before it is stored. It maps error codes to ones about the input, since 401
+// and 403 would mean that the user lacks a permission on this server.
 func (f *Follower) check(
 	ctx context.Context, user string, local bool, kind sources.Kind, settings, secrets map[string]string,
 ) error {
@@ -162,7 +161,7 @@ func (f *Follower) check(
 	if err != nil {
 		return err
 	}
-	// The place is really reached: with its log-in, its folder and its rules.
+	// Check uses the place's credentials, folder and filters.
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	err = place.Check(limited)
@@ -177,7 +176,7 @@ func (f *Follower) check(
 			Err:     err,
 		}
 	}
-	code := e.Code // it is the place that refuses or is too slow, not this server
+	code := e.Code // the place rejects the request or is too slow, not this server
 	if code == chat.CodeUnauthorized || code == chat.CodeForbidden || code == chat.CodeNotFound {
 		code = chat.CodeInvalid
 	} else if code == chat.CodeTimeout {
@@ -186,8 +185,8 @@ func (f *Follower) check(
 	return &chat.Error{Code: code, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
-// readSettings takes a kind's settings apart, without what is empty. Unknown names are refused, so a program learns of
-// its mistake.
+// readSettings validates a kind's settings and separates secrets from the others. Empty ones are omitted. Unknown
+// names are rejected, so that API clients detect typing errors.
 func readSettings(kind sources.Kind, given map[string]string) (settings, secrets map[string]string, err error) {
 	settings, secrets = map[string]string{}, map[string]string{}
 	for name := range given {
@@ -221,7 +220,7 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 	return settings, secrets, nil
 }
 
-// checkSetup fails for a name or a schedule that can't be.
+// checkSetup validates a place's name and schedule.
 func checkSetup(s placestore.Setup) error {
 	if s.Name == "" || utf8.RuneCountInString(s.Name) > placestore.MaxNameLen || corpus.CleanPath(s.Name) != s.Name ||
 		strings.Contains(s.Name, "/") {
@@ -235,8 +234,8 @@ func checkSetup(s placestore.Setup) error {
 	return badField("schedule", "The schedule is one of request, hour, day and week.")
 }
 
-// freeName makes a name that no other place has: the host of an address, else the kind's. Five characters are left for
-// the number.
+// freeName generates a name that no other place of the user has: the host of an address, else the kind's title. It
+// leaves five characters for a number.
 func freeName(kind sources.Kind, settings map[string]string, all []placestore.Place) string {
 	name := corpus.CleanPath(strings.ReplaceAll(kind.Title.English(), "/", " "))
 	for _, field := range kind.Fields {
@@ -256,27 +255,27 @@ func freeName(kind sources.Kind, settings map[string]string, all []placestore.Pl
 	return free
 }
 
-// Change changes a place. New settings are checked before they are kept, together with local, as for Create. New
-// secrets get a file of their own, named by SecretsAt; the store's update decides which file counts, and the other one
-// is removed.
+// Change updates a place. New settings are tested with a connection first, together with local, as in Create. New
+// secrets are written to a new file, named by SecretsAt. The store's update decides which file is current, and the
+// other one is deleted.
 func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Change) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {
 		return p, err
 	}
-	setup, due := p.Setup, placestore.Never-1 // as it is
+	setup, due := p.Setup, placestore.Never-1 // unchanged
 	if p.Blamed() {
 		due = 0
 	}
 	if c.Name != nil {
 		setup.Name = *c.Name
 	}
-	// A new schedule counts from now, but for a look that has begun or is still to begin.
+	// A new schedule starts now, except for a look that has begun or is due.
 	if c.Schedule != nil && *c.Schedule != setup.Schedule {
 		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
 			due = placestore.Never
 		}
-		if p.LookedAt.IsZero() || p.Looking || p.Going { // what has begun, or is still to begin, is not put off
+		if p.LookedAt.IsZero() || p.Looking || p.Going { // do not postpone a look that has begun or is due
 			due = 0
 		}
 	}
@@ -295,7 +294,7 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	if setup.Paused {
 		due = placestore.Never
 	}
-	// If the store refuses, the new file goes and the old one counts on; else the old one goes.
+	// If the store rejects the update, the new secrets file is deleted, else the old one.
 	before := p.SecretsAt
 	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, setup, due); err != nil {
 		if setup.SecretsAt != before {
@@ -310,8 +309,8 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	return p, nil
 }
 
-// changeSettings checks other settings of a place, and keeps their secrets in a file of their own. Secrets can't be
-// shown, so an empty one means the old one.
+// changeSettings validates changed settings of a place and writes changed secrets to a new file. Secrets are never
+// shown, so an empty one keeps the stored one.
 func (f *Follower) changeSettings(
 	ctx context.Context, p placestore.Place, local bool, setup *placestore.Setup, given map[string]string,
 ) error {
@@ -323,7 +322,7 @@ func (f *Follower) changeSettings(
 	if all == nil {
 		all = map[string]string{}
 	}
-	// A file that is missing is no reason to refuse: its owner is entering the secrets again.
+	// A missing secrets file is no error here: the owner is entering the secrets again.
 	old, err := f.secrets(p)
 	if err != nil && chat.CodeOf(err) != chat.CodeUnauthorized {
 		return err
@@ -362,8 +361,8 @@ func (f *Follower) changeSettings(
 	return nil
 }
 
-// Look has a place looked at now, also one that is paused: once. One that is being looked at is returned as it is. It
-// fails with CodeConflict for one that is paused.
+// Look schedules a look at a place now. A place that is being looked at is returned unchanged. It fails with
+// CodeConflict for a paused place.
 func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil || p.Looking {
@@ -380,10 +379,10 @@ func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place,
 	return p, err
 }
 
-// Remove ends the following of a place, in the background. Its documents stay, or go with it. A removal that was begun
-// can't be taken back; a worker does it as it does a look.
+// Remove deletes a place in the background, with or without its documents. A removal can't be cancelled; a worker
+// processes it like a look.
 //
-// With documents to be deleted, those that somebody uploaded or that another item has stay in any case.
+// Uploaded documents and documents that another item shares are kept in any case.
 func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil {

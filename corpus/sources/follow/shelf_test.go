@@ -26,17 +26,17 @@ import (
 	"github.com/footnote/footnote/sql/librarytest"
 )
 
-// shelf is a place over real HTTP: what is on it and how it behaves is the test's to say.
+// shelf is a test place over real HTTP, with items and behaviour set by the test.
 type shelf struct {
 	*httptest.Server
 	mu      sync.Mutex
 	items   map[string]page
 	order   []string
-	fails   func(w http.ResponseWriter, r *http.Request) bool // answers a request itself
+	fails   func(w http.ResponseWriter, r *http.Request) bool // handles a request itself
 	fetched int
 }
 
-// hole is the key of an item behind which the shelf's list lacks something.
+// hole is the key of an item after which the shelf's list is incomplete.
 const hole = "a hole"
 
 // page is an item of the shelf.
@@ -50,7 +50,7 @@ func newShelf(t *testing.T) *shelf {
 	return s
 }
 
-// put puts an item on the shelf.
+// put adds or replaces an item.
 func (s *shelf) put(key string, p page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,14 +60,14 @@ func (s *shelf) put(key string, p page) {
 	s.items[key] = p
 }
 
-// take takes an item away.
+// take removes an item.
 func (s *shelf) take(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.items, key)
 }
 
-// breakWith has requests answered otherwise; nil: as they should be.
+// breakWith sets a handler that may replace responses; nil removes it.
 func (s *shelf) breakWith(fails func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, p.Body)
 }
 
-// shelfKind follows a shelf.
+// shelfKind returns the kind of place for a shelf.
 func shelfKind(keeps bool) sources.Kind {
 	return sources.Kind{
 		Name: "shelf", Keeps: keeps,
@@ -198,7 +198,7 @@ func (o *openShelf) Fetch(ctx context.Context, item sources.Item, _ string) (sou
 	return sources.Content{Body: body}, err
 }
 
-// bench is a follower of a shelf over a real library.
+// bench is a Follower with a shelf and a real library.
 type bench struct {
 	*Follower
 	library *librarytest.Library
@@ -223,7 +223,7 @@ func newBench(t *testing.T, keeps bool) *bench {
 	return b
 }
 
-// follow has the shelf followed, on request.
+// follow creates the place, with looks on request.
 func (b *bench) follow(t *testing.T) {
 	t.Helper()
 	var err error
@@ -236,7 +236,7 @@ func (b *bench) follow(t *testing.T) {
 	}
 }
 
-// lookNow looks at the place once and returns it.
+// lookNow runs one look at the place and returns the place.
 func (b *bench) lookNow(t *testing.T) placestore.Place {
 	t.Helper()
 	if b.place.ID == "" {
@@ -247,7 +247,7 @@ func (b *bench) lookNow(t *testing.T) placestore.Place {
 	return b.work(t)
 }
 
-// work does what is due.
+// work processes a due place.
 func (b *bench) work(t *testing.T) placestore.Place {
 	t.Helper()
 	if did, err := b.workOnce(t.Context()); err != nil || !did {
@@ -260,7 +260,7 @@ func (b *bench) work(t *testing.T) placestore.Place {
 	return p
 }
 
-// documents are all documents by path.
+// documents returns all documents by path.
 func (b *bench) documents(t *testing.T) map[string]corpus.Document {
 	t.Helper()
 	all := map[string]corpus.Document{}
@@ -279,7 +279,7 @@ func (b *bench) documents(t *testing.T) map[string]corpus.Document {
 	}
 }
 
-// wantReport checks what a look did.
+// wantReport checks the report of a look.
 func wantReport(t *testing.T, p placestore.Place, added, changed, removed int) {
 	t.Helper()
 	if p.Failure != nil {
@@ -291,7 +291,7 @@ func wantReport(t *testing.T, p placestore.Place, added, changed, removed int) {
 	}
 }
 
-// fill puts n items on the shelf.
+// fill adds n items.
 func (s *shelf) fill(n int) {
 	for i := range n {
 		s.put(fmt.Sprintf("k%05d", i), page{
@@ -300,7 +300,7 @@ func (s *shelf) fill(n int) {
 	}
 }
 
-// An item that was moved or named anew keeps its document, which lies and leads where the item is now.
+// An item that was moved or renamed keeps its document, with the item's new path and link.
 func TestADocumentMovesWithItsItem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -325,8 +325,7 @@ func TestADocumentMovesWithItsItem(t *testing.T) {
 	wantReport(t, b.lookNow(t), 0, 0, 1)
 }
 
-// A place that gives all its items other keys changes nothing: no document is there twice, none is lost, and each goes
-// with its item later.
+// If a place changes all its keys, no document is duplicated or lost, and each is later removed with its item.
 func TestOtherKeysChangeNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -340,7 +339,7 @@ func TestOtherKeysChangeNothing(t *testing.T) {
 		b.shelf.take(key)
 		b.shelf.put("other "+key, p)
 	}
-	wantReport(t, b.lookNow(t), 1, 0, 0) // the one that the copy shared
+	wantReport(t, b.lookNow(t), 1, 0, 0) // the item that shared a document with the copy
 	now := b.documents(t)
 	for path, d := range before {
 		if now[path].ID != d.ID {
@@ -357,7 +356,7 @@ func TestOtherKeysChangeNothing(t *testing.T) {
 	}
 }
 
-// What a list with a hole has is fetched; nothing is removed, and nothing taken for moved, until it is whole.
+// Items of an incomplete list are fetched. Nothing is removed or moved until the list is complete.
 func TestAListWithAHoleRemovesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -387,7 +386,7 @@ func TestAListWithAHoleRemovesNothing(t *testing.T) {
 	}
 }
 
-// An item that is refused for now is asked for at each look, though its version stays.
+// An item with a temporary refusal is retried at each look, although its version stays the same.
 func TestWhatIsRefusedForNowIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -410,8 +409,8 @@ func TestWhatIsRefusedForNowIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestUserWithSeveralSlowPlacesYields has three places of one user hold every worker. Another user's place is
-// synchronized all the same.
+// TestUserWithSeveralSlowPlacesYields has three places of one user occupy every worker. Another user's place is
+// still synchronised.
 func TestUserWithSeveralSlowPlacesYields(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -447,7 +446,7 @@ func TestUserWithSeveralSlowPlacesYields(t *testing.T) {
 		select {
 		case <-t.Context().Done():
 			t.Fatal("the other user's place was not synchronized")
-		case <-reached: // a look of the first user's began again
+		case <-reached: // a look of the first user started again
 		}
 		var err error
 		if p, err = b.Store.Place(t.Context(), "ada", p.ID); err != nil {
@@ -457,7 +456,7 @@ func TestUserWithSeveralSlowPlacesYields(t *testing.T) {
 	wantReport(t, p, 3, 0, 0)
 }
 
-// TestUserHasFourChecksAtOnce begins four checks of one user that do not end.
+// TestUserHasFourChecksAtOnce starts four checks of one user that block.
 func TestUserHasFourChecksAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
@@ -500,7 +499,7 @@ func TestUserHasFourChecksAtOnce(t *testing.T) {
 	}
 }
 
-// dials is a way to the network that notes where it was asked to go and goes nowhere.
+// dials is a network access that records requested addresses and rejects all connections.
 type dials struct{ to []string }
 
 // RoundTrip implements http.RoundTripper.
@@ -514,7 +513,7 @@ func (d *dials) dial(_ context.Context, _, address string) (net.Conn, error) {
 	return nil, &chat.Error{Code: chat.CodeForbidden, Message: "Nothing is sent."}
 }
 
-// elsewhere returns other addresses than one of a kind's examples: another scheme, host and port.
+// elsewhere returns addresses that differ from a kind's example in scheme, host or port.
 func elsewhere(t *testing.T, example string) []string {
 	t.Helper()
 	if host, port, err := net.SplitHostPort(example); err == nil && !strings.Contains(example, "/") {
@@ -536,8 +535,8 @@ func elsewhere(t *testing.T, example string) []string {
 	}
 }
 
-// TestChangeNeedsSecretsForAnotherServer covers each kind of the registry that has a secret: what is stored for one
-// server is never sent to another.
+// TestChangeNeedsSecretsForAnotherServer covers each kind of the registry with a secret: a stored secret is never
+// sent to another server.
 func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
 	t.Parallel()
 	lib := librarytest.Open(t, t.TempDir(), nil)
@@ -582,7 +581,7 @@ func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
 			if _, err := f.Store.CreatePlace(t.Context(), id, user, setup); err != nil {
 				t.Fatal(err)
 			}
-			// change returns where a change led, and the field that it is refused for.
+			// change returns the requested addresses of a change, and the field of its error.
 			change := func(given map[string]string) (to []string, field string) {
 				t.Helper()
 				sent.to = nil
@@ -602,7 +601,7 @@ func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
 							name, at, to, field)
 					}
 					if n > 0 {
-						continue // each try of some kinds takes seconds
+						continue // each attempt takes seconds for some kinds
 					}
 					with := maps.Clone(secrets)
 					with[name] = at
@@ -615,7 +614,7 @@ func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
 					t.Errorf("the same address: requests to %q, an error of %q; want it to be tried", to, field)
 				}
 			}
-			// A field that leads nowhere else keeps the secret.
+			// A change of another field keeps the secret.
 			if to, field := change(map[string]string{}); len(to) == 0 || field != "" {
 				t.Errorf("no change: requests to %q, an error of %q; want it to be tried", to, field)
 			}

@@ -8,27 +8,27 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// fate is what becomes of a document whose bytes an item has too.
+// fate is the result for a document whose bytes equal those of an item.
 //
-// Bytes are in the library once for each user, so two items with the same bytes have one document, and the question is
-// whose it is.
+// The library deduplicates bytes for each user, so two items with the same bytes share one document.
 type fate int
 
 const (
-	isOwn    fate = iota // it was the item's before
-	isShared             // it is another item's, or somebody else's
-	isTaken              // its item is not listed any more: it is this one's now, and lies where it did
-	hasMoved             // the same, and it lies elsewhere now
+	isOwn    fate = iota // it was the item's document before
+	isShared             // it belongs to another item, or was added by another source
+	isTaken              // its old item is no longer listed: it belongs to this item now, at the same path
+	hasMoved             // like isTaken, at a new path
 )
 
-// takeOver deals with bytes that are in the library already. The document of an item that is not listed any more was
-// moved or named anew: it follows, so that it lies and leads where the place has it. It must know that the old item is
-// not listed any more, so it does so only in a look whose list is whole. A document's path is part of what it is, so a
-// moved one is deleted and added again with the same bytes, which the store recognises and does not read anew. The
-// original is opened before the document is deleted, so that its bytes can't be lost in between.
+// takeOver handles an item whose bytes are in the library already. If the old item of that document is no longer
+// listed, the item was moved or renamed, and the document gets its new path and link. This requires a complete list.
 //
-// What it returns is the document as it is now, with what became of it. An error leaves the document where it was, or
-// with its original at hand for the next try.
+// A document's path is part of its identity, so a moved one is deleted and added again. The store recognises the
+// bytes and does not parse them again. The original is opened before the document is deleted, so its bytes stay
+// available.
+//
+// It returns the current document and its fate. After an error a retry finds the document at its old path, or its
+// original still stored.
 func (l *look) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
 ) (corpus.Document, fate, error) {
@@ -53,13 +53,13 @@ func (l *look) takeOver(
 	if err := l.f.Library.Delete(ctx, l.scope(), d.ID); err != nil {
 		return d, isShared, err
 	}
-	upload.Body = original // its bytes are there: the document comes back at the other path
+	upload.Body = original // the bytes are stored already: the document is restored at the new path
 	d, _, err = l.f.Library.Add(ctx, upload)
 	return d, hasMoved, err
 }
 
-// retell gives a document whose bytes are the same what the place says of it now. Meta is given by adding the same
-// bytes at the same path once more.
+// retell updates the meta of a document with unchanged bytes. It adds the same bytes at the same path again, which
+// sets the meta.
 func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
 	same := true
 	for name, value := range upload.Meta {

@@ -13,38 +13,38 @@ import (
 )
 
 const (
-	// turnTime is how long a user's only look is worked on before it yields to a user who has none.
+	// turnTime is the time for which a user's only look runs before it yields to a user without one.
 	turnTime = 10 * time.Second
-	// aloneTime is how long a place that a process died over is worked on before it yields. No other place is worked on
-	// meanwhile.
+	// aloneTime is the time for which a look at a place runs alone before it yields, after a process died over the
+	// place.
 	aloneTime = 2 * time.Minute
-	aloneWait = time.Minute // that such a place leaves to others then
-	maxCuts   = 5           // of such a place: then the look fails
+	aloneWait = time.Minute // delay before the next look at such a place
+	maxCuts   = 5           // interruptions of such a place until the look fails
 )
 
-// errTurn ends a look that has to yield to another user's place.
+// errTurn cancels a look that yields to another user's place.
 var errTurn = errors.New("it is another user's turn")
 
-// turns shares the workers of this process among users.
+// turns schedules the workers of this process among users.
 //
-// claiming is held while a place is chosen and leased, so that two workers never choose by the same state. mu is held
-// for moments only.
+// The mutex claiming is held while a place is chosen and leased, so that two workers never choose from the same
+// state. mu is held only briefly.
 type turns struct {
 	claiming sync.Mutex
 	mu       sync.Mutex
-	looks    []*look              // at work
-	served   map[string]time.Time // by user: when a look was begun last
-	// long is the look that no user's turn ends while other looks do. Otherwise a long list would never end.
+	looks    []*look              // running
+	served   map[string]time.Time // by user: start of the last look
+	// long is exempt from yielding while other looks run, so that a long list can end.
 	long *look
 }
 
-// claim leases the place that is next of those that are due and that this server can open; nil: none. A user with
-// fewer looks at work comes first, then the one served least recently, then the place that is due for longest. A place
-// that a process died over is worked on while no other is, so that the next death shows which place causes it.
+// claim leases the next place that is due and that this server can open; nil if none is. A user with fewer running
+// looks is first, then the one served least recently, then the place that has been due for longest. A place over
+// which a process died runs alone, so that another crash identifies it as the cause.
 func (f *Follower) claim(ctx context.Context) (*look, error) {
 	f.turns.claiming.Lock()
 	defer f.turns.claiming.Unlock()
-	if !f.Alone { // a server of its own counts once, at its start
+	if !f.Alone { // a sole server counts once, at its start
 		if err := f.Store.CountDeaths(ctx, false); err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func (f *Follower) claim(ctx context.Context) (*look, error) {
 	return nil, nil
 }
 
-// due returns the places that are due, but for those whose secrets are with another server. A place that is removed
-// needs none.
+// due returns the due places, without those whose secrets are on another server. A place that is being removed needs
+// no secrets.
 func (f *Follower) due(ctx context.Context) ([]placestore.Place, error) {
 	due, err := f.Store.DuePlaces(ctx, placestore.MaxPlaces)
 	return slices.DeleteFunc(due, func(p placestore.Place) bool {
@@ -80,10 +80,11 @@ func (f *Follower) due(ctx context.Context) ([]placestore.Place, error) {
 	}), err
 }
 
-// isSuspect reports whether a process died while it worked on a place, and the place has not been synchronized since.
+// isSuspect reports whether a process died while it worked on a place, and the place has not been synchronised
+// since.
 func isSuspect(p placestore.Place) bool { return p.Deaths > 0 && p.Removing == placestore.NotRemoved }
 
-// order returns those of some places that may be begun now, the next one first.
+// order returns the places that may start now, the next one first.
 func (t *turns) order(due []placestore.Place) []placestore.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,7 +103,7 @@ func (t *turns) order(due []placestore.Place) []placestore.Place {
 	return due
 }
 
-// held counts the looks at work for a user. The caller holds mu.
+// held counts the running looks of a user. The caller holds mu.
 func (t *turns) held(user string) (n int) {
 	for _, l := range t.looks {
 		if l.p.User == user {
@@ -112,7 +113,7 @@ func (t *turns) held(user string) (n int) {
 	return n
 }
 
-// enter notes a look that begins.
+// enter registers a look that starts.
 func (t *turns) enter(l *look) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +125,8 @@ func (t *turns) enter(l *look) {
 	t.long = cmp.Or(t.long, l)
 }
 
-// leave notes a look that ended. Of those that go on, the one that was cut most often is not cut again.
+// leave removes a look that ended. If it was exempt from yielding, the running look with most interruptions is
+// exempt next.
 func (t *turns) leave(l *look) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,8 +142,8 @@ func (t *turns) leave(l *look) {
 	}
 }
 
-// mustYield reports whether a look has to end for another place. A user with several looks yields one at once to a user
-// who has none; a user's only look yields after turnTime.
+// mustYield reports whether a look has to end for another place. If a user has several looks, one yields at once to
+// a user without one. A user's only look yields after turnTime.
 func (f *Follower) mustYield(ctx context.Context, l *look) bool {
 	due, err := f.due(ctx)
 	if err != nil || len(due) == 0 {
@@ -160,7 +162,7 @@ func (f *Follower) mustYield(ctx context.Context, l *look) bool {
 		!slices.ContainsFunc(due, func(p placestore.Place) bool { return t.held(p.User) == 0 }):
 		return false
 	}
-	var next *look // of the user with most looks, the one that began first
+	var next *look // the oldest look of the user with most looks
 	for _, other := range t.looks {
 		if other != t.long && (next == nil || t.held(other.p.User) > t.held(next.p.User)) {
 			next = other

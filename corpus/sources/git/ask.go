@@ -18,24 +18,24 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// agent is what servers are told to be asked by. GitHub and others speak Git only with what begins so.
+// agent is the User-Agent of requests. GitHub and others only use Git's protocol with agents that begin with “git/”.
 const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 
-// server is a server of a repository, as it describes itself. It is asked anew for each look. Its abilities decide how
-// a commit is asked for: without “filter” files come too, without “shallow” the history does.
+// server describes a repository's server by its capabilities. It is requested again for each look. Without the
+// capability “filter” a fetch includes files, and without “shallow” the history.
 //
-// root has no slash at its end. format is SHA-1 unless the server says otherwise.
+// root has no trailing slash. The default format is SHA-1.
 type server struct {
-	root   *url.URL // where the repository is, after all redirects
+	root   *url.URL // the repository's URL after all redirects
 	agent  string
 	format format
-	fetch  []string // what it can do when it is asked for objects
+	fetch  []string // capabilities of the fetch command
 }
 
-// connect asks a server what it can do. The request is the first of the smart HTTP protocol, with Git-Protocol:
-// version=2. A redirect is followed, but with credentials only on the same host.
+// connect requests a server's capabilities. It sends the first request of the smart HTTP protocol, with
+// Git-Protocol: version=2. Redirects are followed, but with credentials only on the same host.
 //
-// It fails with a *chat.Error that says what to enter when nothing at the address speaks Git.
+// If the server at the address does not support Git, the error is a *chat.Error with advice on the address.
 func (r *repository) connect(ctx context.Context) (*server, error) {
 	at := inside(r.root, "/info/refs")
 	at.RawQuery = "service=git-upload-pack"
@@ -55,14 +55,14 @@ func (r *repository) connect(ctx context.Context) (*server, error) {
 	if s.root, err = url.Parse(resp.URL.Scheme + "://" + resp.URL.Host + path); err != nil {
 		return nil, errNoRepository
 	}
-	// The token stays with the host that it was entered for.
+	// The token is only sent to the host that it was entered for.
 	if r.known && (s.root.Host != r.root.Host || s.root.Scheme != r.root.Scheme) {
-		return nil, errMoved // it would not get the token
+		return nil, errMoved // without the token
 	}
 	return s, s.describe(lines{bufio.NewReader(resp.Body)})
 }
 
-// inside is an address below another one. Escaped and plain paths must both get the same addition.
+// inside appends a path to a URL, both to its escaped and its plain form.
 func inside(root *url.URL, path string) *url.URL {
 	at := *root
 	at.Path += path
@@ -72,9 +72,9 @@ func inside(root *url.URL, path string) *url.URL {
 	return &at
 }
 
-// describe reads what a server says of itself. Version 1 answers begin with a service line; some servers send it before
-// version 2 as well. It fails with errOld for a server that speaks version 1 only, and with errNoRepository for what is
-// no Git at all, such as a page.
+// describe parses a server's capabilities. Version 1 responses begin with a service line, which some servers also
+// send before version 2. It returns errOld for a server with version 1 only, and errNoRepository for any other
+// response, such as an HTML page.
 func (s *server) describe(in lines) error {
 	first, ok, err := in.text()
 	if err == nil && ok && strings.HasPrefix(first, "# service=") {
@@ -118,7 +118,7 @@ func (s *server) describe(in lines) error {
 	}
 }
 
-// send sends a request. The media types are those of gitprotocol-http.
+// send sends a request with the media types of gitprotocol-http.
 func (r *repository) send(
 	ctx context.Context, method string, at *url.URL, body []byte, limit int64,
 ) (*request.Response, error) {
@@ -126,7 +126,7 @@ func (r *repository) send(
 	if body != nil {
 		from = bytes.NewReader(body)
 	}
-	req, err := http.NewRequest(method, at.String(), from) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(method, at.String(), from) //nolint:noctx // Do sets the context
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +139,12 @@ func (r *repository) send(
 	return r.client.Do(ctx, req, limit)
 }
 
-// ask sends a command and returns the reply, which the caller closes. An object format other than SHA-1 has to be
+// ask sends a command and returns the response, which the caller closes. An object format other than SHA-1 is
 // repeated in every command.
 func (r *repository) ask(
 	ctx context.Context, s *server, name string, arguments []string, limit int64,
 ) (*request.Response, error) {
-	// Version 2 has what a client can do in each command, and keeps nothing between two.
+	// Version 2 is stateless: each command lists the client's capabilities.
 	abilities := []string{"agent=footnote"}
 	if s.format.name != "sha1" {
 		abilities = append(abilities, "object-format="+s.format.name)
@@ -161,8 +161,8 @@ func (r *repository) ask(
 	return resp, nil
 }
 
-// find finds the commit that is to be read. Without a branch HEAD is asked for; if it is not there, the reason is
-// looked for, so that the owner knows what to enter.
+// find resolves the branch or tag to a commit. The default is HEAD. If HEAD is missing, find returns the reason, so
+// the owner knows the setting to correct.
 func (r *repository) find(ctx context.Context) (s *server, commit string, err error) {
 	if s, err = r.connect(ctx); err != nil {
 		return nil, "", err
@@ -191,10 +191,9 @@ func (r *repository) find(ctx context.Context) (s *server, commit string, err er
 	return nil, "", errNoMain
 }
 
-// refs are the names of commits, in bytes, by those of branches and tags that begin with one of these. ref-prefix only
-// asks a server to send fewer: what comes is filtered by whoever uses the map. Tags are peeled, so an annotated one
-// leads to its commit. The map's keys are whole names (refs/heads/main), its values names of commits in bytes. A map
-// that is empty means that there are none.
+// refs returns the commits of branches and tags whose full names begin with one of the prefixes. ref-prefix is only
+// a hint to the server, so the caller filters the map. Tags are peeled: an annotated one resolves to its commit.
+// Keys are full names (refs/heads/main), and values are commit hashes in bytes.
 func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map[string]string, error) {
 	arguments := []string{"peel"}
 	for _, begin := range begins {
@@ -215,10 +214,10 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 		if len(words) < 2 {
 			return nil, errWire
 		}
-		// Behind a tag stands the commit that it leads to, since peel was asked for.
+		// A peeled tag's line ends with the commit that it refers to.
 		for _, word := range words[2:] {
 			if commit, peeled := strings.CutPrefix(word, "peeled:"); peeled {
-				words[0] = commit // that a tag leads to
+				words[0] = commit // the tag's commit
 			}
 		}
 		commit, err := hex.DecodeString(words[0])
@@ -229,31 +228,31 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 	}
 }
 
-// want is what is asked for in one request. Its bounds are of different things: bytes sent, bytes kept of all objects
-// and of one, bytes unpacked and dropped.
+// want is one fetch request with its limits: bytes sent, bytes buffered for all objects and for one, and bytes
+// unpacked and discarded.
 //
 // keep decides by the kind alone, before an object is unpacked.
 type want struct {
-	names     []string // of objects, in bytes
+	names     []string // hashes of objects in bytes
 	arguments []string
 	keep      func(kind) bool
-	sent      int64 // bytes that may be sent
-	room      int64 // bytes of memory for what is kept
-	most      int64 // bytes of one object that is kept
-	skip      int64 // bytes that may be unpacked beside it
+	sent      int64 // maximum bytes of the response
+	room      int64 // bytes of memory for kept objects
+	most      int64 // bytes of one kept object
+	skip      int64 // bytes that may be unpacked and discarded
 }
 
-// reply is a pack that is being sent.
+// reply is the stream of a pack.
 type reply struct {
 	*pack
 	body io.Closer
 }
 
-// close ends the reply, also in the middle of a pack: the connection is then not used again.
+// close closes the stream, also within a pack: the connection is then not reused.
 func (o reply) close() { _ = o.body.Close() }
 
-// objects asks for objects. The caller closes what it gets. “done” asks for the pack without negotiation, as nothing is
-// here already. No “have” is sent, so what comes is whole; ofs-delta lets the server send differences within the pack.
+// objects fetches objects as a stream, which the caller closes. “done” requests the pack without negotiation. No
+// “have” is sent, so the pack is complete; ofs-delta permits deltas within the pack.
 func (r *repository) objects(ctx context.Context, s *server, w want) (reply, error) {
 	arguments := append([]string{"ofs-delta", "no-progress"}, w.arguments...)
 	for _, name := range w.names {
@@ -266,7 +265,7 @@ func (r *repository) objects(ctx context.Context, s *server, w want) (reply, err
 	o := reply{body: resp.Body}
 	in := lines{bufio.NewReaderSize(resp.Body, 64<<10)}
 	for line := ""; line != "packfile" && err == nil; {
-		line, _, err = in.text() // of other sections nothing is needed
+		line, _, err = in.text() // skip other sections
 	}
 	if err == nil {
 		o.pack, err = openPack(&band{lines: in}, s.format, w)
@@ -278,5 +277,5 @@ func (r *repository) objects(ctx context.Context, s *server, w want) (reply, err
 	return o, nil
 }
 
-// can reports whether a server can do something when it is asked for objects.
+// can reports whether the server's fetch command has a capability.
 func (s *server) can(ability string) bool { return slices.Contains(s.fetch, ability) }

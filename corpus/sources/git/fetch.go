@@ -13,19 +13,19 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// Limits of files that are asked for together.
+// Limits of a batch of files.
 //
-// Both are choices. A request costs a round trip and some setting up at the server, so many small files come in one;
-// more than 32 MiB are not held, so that several places can be followed by a small server.
+// Both are estimates. Each request costs a round trip and set-up at the server, so small files are fetched in a
+// batch. At most 32 MiB are cached, so a small server can follow several places.
 const (
 	together     = 100      // files
 	togetherRoom = 32 << 20 // bytes
 )
 
-// Soon implements sources.Ahead. What was held for an earlier announcement is dropped. Versions that are no names of
-// objects are left out.
+// Soon implements sources.Ahead. It drops the cache of an earlier announcement. Versions that are not object hashes
+// are omitted.
 //
-// A list is only told ahead to save requests: a file that was not announced is fetched as well.
+// The announcement only saves requests: a file that was not announced is fetched as well.
 func (r *repository) Soon(items []sources.Item) {
 	r.soon, r.held, r.alone = nil, map[string][]byte{}, false
 	for _, item := range items {
@@ -35,15 +35,15 @@ func (r *repository) Soon(items []sources.Item) {
 	}
 }
 
-// Fetch implements sources.Place. Files that are wanted soon are asked for together. The version is the name of the
-// content, so an equal one needs no request.
+// Fetch implements sources.Place. Announced files are fetched in batches. The version is the hash of the content, so
+// an equal one needs no request.
 func (r *repository) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version == known {
 		return sources.Content{}, sources.ErrSame
 	}
 	raw, err := hex.DecodeString(item.Version)
 	if err != nil || len(raw) == 0 {
-		return sources.Content{}, sources.ErrGone // no file of a repository
+		return sources.Content{}, sources.ErrGone // not a file of a repository
 	}
 	body, err := r.fetch(ctx, string(raw))
 	if err != nil {
@@ -52,10 +52,10 @@ func (r *repository) Fetch(ctx context.Context, item sources.Item, known string)
 	return withoutPointer(body)
 }
 
-// fetch returns a file by its name as an object: from what is held, asked for together with others, or alone. A file
-// that several items have is held until the last of them took it.
+// fetch returns a file by its object hash: from the cache, in a batch with others, or alone. A file that several
+// items share stays cached until the last of them was fetched.
 //
-// The first request of a look finds out where the repository is; later ones use the same server.
+// The first request of a look connects to the server; later ones reuse it.
 func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, err error) {
 	if r.server == nil {
 		if r.server, err = r.connect(ctx); err != nil {
@@ -80,15 +80,15 @@ func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, e
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
-// fetchTogether asks for a file and those that are wanted after it, and holds as many as there is memory for. One
-// missing object refuses the whole request, so from then on files are asked for one by one.
+// fetchTogether fetches a file and the announced ones after it, and caches as many as memory permits. One missing
+// object makes the server reject the whole batch. From then on files are fetched one by one.
 func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	room := int64(togetherRoom)
 	for _, data := range r.held {
 		room -= int64(len(data)) + overhead
 	}
 	names := r.after(first)
-	// Asking together pays for several files, and only while there is room for them.
+	// A batch needs several files and enough free memory.
 	if r.alone || len(names) < 2 || room < togetherRoom/2 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 		keep: func(k kind) bool { return k == blobObject },
 	})
 	var refused *refusal
-	if errors.As(err, &refused) { // one of them may be gone
+	if errors.As(err, &refused) { // one of the objects may be missing
 		r.alone = true
 		return nil
 	}
@@ -108,7 +108,7 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	for {
 		o, err := from.next()
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errRoom): // the rest comes later
+		case errors.Is(err, io.EOF), errors.Is(err, errRoom): // the others are fetched later
 			return nil
 		case err != nil:
 			return err
@@ -118,8 +118,8 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	}
 }
 
-// after are a file and those that are wanted after it and not here yet, each once. Those before the file in the
-// announcement are past and not asked for again.
+// after returns a batch without duplicates: a file and the announced ones after it that are not cached. Files before
+// it in the announcement are not fetched again.
 func (r *repository) after(first string) []string {
 	names := []string{first}
 	at := slices.Index(r.soon, first)
@@ -134,11 +134,11 @@ func (r *repository) after(first string) []string {
 	return names
 }
 
-// notOurs is what Git says of an object that is not there.
+// notOurs is Git's error message for a missing object.
 const notOurs = "not our ref"
 
-// fetchAlone asks for one file, which comes whole: there is nothing from which it could differ. It streams: a file of
-// this size is never in memory.
+// fetchAlone fetches one file, which is never a delta, as there is no base in the pack. It streams the file without
+// buffering it.
 func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser, error) {
 	from, err := r.objects(ctx, r.server, want{
 		names: []string{name}, sent: maxFile, keep: func(kind) bool { return true },
@@ -166,9 +166,9 @@ func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser
 	return &file{ctx: ctx, from: from, left: size, sum: from.format.begin(blobObject, size), name: name}, nil
 }
 
-// file is a file that is being sent. The hash of what was read must be the name that was asked for.
+// file is a streamed file. The hash of its content must equal the requested hash.
 //
-// It is used by one goroutine and has to be closed, also when it was not read to its end.
+// It is used by one goroutine and has to be closed, even when it was not read to its end.
 type file struct {
 	ctx  context.Context
 	from reply
@@ -177,8 +177,8 @@ type file struct {
 	name string
 }
 
-// Read implements io.Reader. The end is told only when the hash is right, so a reader never takes a damaged file for a
-// whole one.
+// Read implements io.Reader. It returns io.EOF only if the hash is right, so a damaged file is never accepted as
+// complete.
 func (f *file) Read(p []byte) (int, error) {
 	if f.left == 0 {
 		if err := atEnd(f.from.zipped); err != nil || string(f.sum.Sum(nil)) != f.name {
@@ -206,11 +206,10 @@ func (f *file) Close() error {
 	return nil
 }
 
-// pointer begins a file of which Git LFS keeps the content elsewhere. It is the first line of a pointer file (git-lfs
-// specification, docs/spec.md).
+// pointer is the first line of a pointer file, whose content is in Git LFS (git-lfs specification, docs/spec.md).
 const pointer = "version https://git-lfs.github.com/spec/"
 
-// withoutPointer refuses a file that is only a pointer.
+// withoutPointer rejects a file that is only a pointer.
 func withoutPointer(body io.ReadCloser) (sources.Content, error) {
 	head := make([]byte, len(pointer))
 	n, err := io.ReadFull(body, head)

@@ -21,8 +21,8 @@ import (
 	"github.com/footnote/footnote/sql/librarytest"
 )
 
-// A library follows a repository: what changed is sent once, what did not is never sent again, and nothing is removed
-// because a server is down or lies.
+// A library follows a repository: changed files are sent once, unchanged ones never again, and nothing is removed
+// when a server is down or fails.
 func TestALibraryFollowsARepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
@@ -38,7 +38,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 		t.Fatalf("the first look: %+v", first.Progress)
 	}
 	so := r.Traffic()
-	if so.Times != 2 || len(so.Asked) != 5 { // the commit, and four files that differ
+	if so.Times != 2 || len(so.Asked) != 5 { // the commit, and four distinct files
 		t.Errorf("%d objects were asked for, %d times; want 5, twice", len(so.Asked), so.Times)
 	}
 	asked := so.Asked
@@ -56,7 +56,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 	if p.Failure != nil || p.Report.Changed != 1 || p.Report.Added != 1 || len(so.Asked) != 3 {
 		t.Errorf("after a change: %+v, asked for %v; want the commit and two files", p.Progress, so.Asked)
 	}
-	// a look that could not read all is not taken for one that did
+	// An incomplete look is not recorded as complete.
 	r.Write(map[string]string{"late.md": "# Late"})
 	r.Push()
 	posts := 0
@@ -64,7 +64,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 		if req.Method == http.MethodPost {
 			posts++
 		}
-		if posts > 2 { // where the branch is and what it has; not what is in its files
+		if posts > 2 { // branches and folders succeed, files fail
 			w.WriteHeader(http.StatusBadGateway)
 		}
 		return posts > 2
@@ -80,7 +80,7 @@ func TestALibraryFollowsARepository(t *testing.T) {
 	paths := []string{"book/README.md", "book/docs/roof.md", "book/late.md", "book/new.md"}
 	wantPaths(t, lib, paths)
 
-	// without a commit nothing is asked for, not even what there is
+	// Without a new commit not even folders are fetched.
 	if p = f.look(t); p.Failure != nil || p.Report.Changed != 0 || p.Counts.Items != 6 || r.Traffic().Times != 0 {
 		t.Errorf("without a change: %+v, want nothing asked for", p.Progress)
 	}
@@ -130,7 +130,7 @@ type follower struct {
 	ended chan struct{} // a look
 }
 
-// released tells when a look has ended.
+// released signals the end of a look.
 type released struct {
 	placestore.Store
 	ended chan struct{}
@@ -168,7 +168,7 @@ func newFollower(t *testing.T, r *gittest.Repository) (*follower, *librarytest.L
 	return f, lib
 }
 
-// look looks at the repository, the first time because it is new.
+// look runs a look at the repository; the first one is due already.
 func (f *follower) look(t *testing.T) placestore.Place {
 	t.Helper()
 	p, err := f.Store.Place(t.Context(), chat.LocalUser, f.id)

@@ -1,11 +1,11 @@
-// Package git is the kind of place that is the files of a Git repository. It speaks the second version of Git's
-// protocol over HTTP, asks for the folders of one commit without its history and its files, and then for those files
-// alone that are new or changed.
+// Package git implements the kind of place that is the files of a Git repository. It uses version 2 of Git's
+// protocol over HTTP. It fetches the folders of one commit without history and files, and then only the files that
+// are new or changed.
 //
-// ask.go and wire.go speak the protocol (gitprotocol-http and gitprotocol-v2 in Git's documentation), pack.go reads
-// packs (gitformat-pack), tree.go the folders of a commit, fetch.go its files, link.go makes addresses for people. An
-// item's key is its path and its version the name of its blob, so a file that was only moved or touched is not fetched
-// again. No Git program runs, nothing is written to the disk, and everything a server sends is bounded.
+// ask.go and wire.go implement the protocol (gitprotocol-http and gitprotocol-v2 in Git's documentation), pack.go
+// parses packs (gitformat-pack), tree.go reads the folders of a commit, fetch.go its files, link.go makes web links.
+// An item's key is its path and its version the hash of its blob, so a file that was only moved or touched is not
+// fetched again. No Git program runs, nothing is written to the disk, and all data from a server is limited.
 package git
 
 import (
@@ -22,24 +22,24 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Limits of a repository. maxSent bounds what comes over the network and skipRoom what it unpacks to: a pack of zeros
-// is a thousand times larger than what is sent.
+// Limits of a repository. maxSent limits bytes from the network, and skipRoom the unpacked bytes: a pack of zeros
+// decompresses to a thousand times its size.
 const (
-	maxReply = 16 << 20  // bytes of what a server says of itself, or of its branches
+	maxReply = 16 << 20  // bytes of the response with capabilities or branches
 	maxFile  = 512 << 20 // bytes of a file
-	maxSent  = 512 << 20 // bytes that are read until all folders are known
+	maxSent  = 512 << 20 // bytes read until all folders are known
 	treeRoom = 64 << 20  // bytes of memory for folders
-	maxTree  = 8 << 20   // bytes of one folder: more than sources.MaxItems names have
-	skipRoom = 2 << 30   // bytes that are unpacked between them
-	maxDepth = 50        // of folders in each other
-	// maxEntries is how many entries of folders one walk reads: as many files as are followed, a folder for each, and
-	// as many others.
+	maxTree  = 8 << 20   // bytes of one folder: enough for sources.MaxItems names
+	skipRoom = 2 << 30   // bytes that are unpacked and discarded
+	maxDepth = 50        // nesting of folders
+	// maxEntries limits the entries of folders in one walk: as many files as are followed, a folder for each, and as
+	// many others.
 	maxEntries = 3 * sources.MaxItems
 )
 
-// Kind is the files of a repository.
+// Kind returns the kind of place for a Git repository.
 //
-// It asks for one branch or tag as it is now; history is not read, and nothing is ever sent to the repository.
+// It reads the current state of one branch or tag, without history, and never writes to the repository.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "git",
@@ -66,27 +66,27 @@ func Kind() sources.Kind {
 	}
 }
 
-// repository is one branch of a repository, or a folder in it. server and commit are kept between State and List, so
-// that both are about one moment.
+// repository is one branch of a repository, or a folder in it. server and commit are cached between State and List,
+// so that both refer to the same snapshot.
 //
-// It belongs to one look, by one goroutine, so it needs no lock. Nothing is on the disk: a look that begins anew asks
-// for the folders anew.
+// It belongs to one look in one goroutine, so it has no lock. Nothing is stored on the disk: a new look fetches the
+// folders again.
 type repository struct {
 	root   *url.URL
 	client *request.Client
-	known  bool     // there is a user name or a token
+	known  bool     // a user name or a token is set
 	branch string   // or a tag; empty: the main branch
-	folder []string // names, from the top; empty: all
+	folder []string // path elements, from the top; empty: the whole repository
 
-	server *server           // as it was at the last State or List
-	commit string            // that State found for the next List; empty: it looks itself
-	soon   []string          // files that are fetched next, by their names as objects
-	held   map[string][]byte // those of them that were sent already
-	alone  bool              // the server does not send the files of soon together
+	server *server           // from the last State or List
+	commit string            // resolved by State for the next List; empty: List resolves it
+	soon   []string          // announced files that are fetched next, by object hash
+	held   map[string][]byte // cached ones of them
+	alone  bool              // fetch one by one: the server rejected a batch
 }
 
-// open checks what an owner entered, and reaches nothing. The characters that a branch may not have are those of
-// git-check-ref-format. Any user name does beside a token on the servers that are known.
+// open validates the settings without a request. The characters that a branch may not have are those of
+// git-check-ref-format. Known servers accept any user name with a token.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -117,7 +117,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if s["username"] != "" || s["token"] != "" {
 		name := s["username"]
 		if name == "" {
-			name = "x-access-token" // any will do beside a token, but none will not
+			name = "x-access-token" // any name is accepted with a token, but an empty one is not
 		}
 		r.known = true
 		r.client = request.NewWithToken(n, root,
@@ -126,7 +126,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return r, nil
 }
 
-// Errors of a repository.
+// User-facing errors of a repository.
 var (
 	errNoRepository = &chat.Error{
 		Code:    chat.CodeInvalid,
@@ -175,7 +175,8 @@ var (
 	}
 )
 
-// explain makes a sentence of what went wrong with what a server sent. What a server says in words is never shown.
+// explain returns a user-facing error for a failed request or a broken response. The server's own message is
+// untrusted and never shown.
 func explain(ctx context.Context, err error) error {
 	var told *chat.Error
 	var refused *refusal
@@ -196,8 +197,8 @@ func explain(ctx context.Context, err error) error {
 	}
 }
 
-// failed is the error for a status. A server that hides private repositories answers 401 or 404 to strangers. Others
-// mean that no repository is at the address.
+// failed converts an HTTP status into an error. A server that hides private repositories returns 401 or 404 to
+// unauthenticated clients. Other statuses mean that there is no repository at the address.
 func (r *repository) failed(status int) error {
 	switch {
 	case status == http.StatusUnauthorized && !r.known:
@@ -211,7 +212,7 @@ func (r *repository) failed(status int) error {
 	return errNoRepository
 }
 
-// Check implements sources.Place. The folder is looked for only if one was named.
+// Check implements sources.Place. It fetches folders only if the settings name one.
 func (r *repository) Check(ctx context.Context) error {
 	s, commit, err := r.find(ctx)
 	if err == nil && len(r.folder) > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// openAt opens what is served, with these settings beside its address.
+// openAt opens a served repository with further settings.
 func openAt(t *testing.T, r *gittest.Repository, more sources.Settings) *repository {
 	t.Helper()
 	settings := sources.Settings{"url": r.Address}
@@ -32,7 +32,7 @@ func openAt(t *testing.T, r *gittest.Repository, more sources.Settings) *reposit
 	return opened
 }
 
-// readAll reads all that a place has as it would be fetched, by key.
+// readAll fetches all files of a repository in batches, by key.
 func readAll(t *testing.T, p *repository) map[string]string {
 	t.Helper()
 	items, err := placestest.List(t, p)
@@ -99,7 +99,7 @@ func TestARealRepositorysFilesWithOddNames(t *testing.T) {
 				t.Errorf("%s: %q = %q, want %q", format, name, text, want)
 			}
 		}
-		// the commit alone, then each of the files that differ
+		// one request for the commit, one batch for the distinct files
 		if so := r.Traffic(); len(so.Asked) != len(files) || so.Times != 2 {
 			t.Errorf("%s: %d objects in %d requests, want %d in two", format, len(so.Asked), so.Times, len(files))
 		}
@@ -181,7 +181,7 @@ func TestBranchesTagsAndFolders(t *testing.T) {
 	placestest.WantCode(t, "no main branch", p.Check(t.Context()), chat.CodeInvalid)
 }
 
-// Folders and files come as differences from others, however deep.
+// Packs have folders and files as deltas of any depth.
 func TestPacksOfDifferences(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
@@ -219,7 +219,7 @@ func TestFilesAreNotReadToListThem(t *testing.T) {
 		t.Errorf("%d files after %d bytes, %v", len(items), so.Sent, err)
 	}
 	p.Soon([]sources.Item{items["a.md"], items["in/big.bin"], items["in/deep/z.md"]})
-	for key, want := range files { // one of them is too large to be sent with others
+	for key, want := range files { // one of them is too large for a batch
 		if text, _, err := placestest.Read(t, p, items[key], ""); err != nil || text != want {
 			t.Errorf("%s has %d bytes, %v", key, len(text), err)
 		}
@@ -249,7 +249,7 @@ func TestPointersOfLFSAreRefused(t *testing.T) {
 	}
 }
 
-// What went away on the server between a list and its turn does not hide the others.
+// A file that the server deleted after the list does not affect the others.
 func TestAFileThatIsGone(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)

@@ -23,16 +23,16 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// line is a line of the protocol.
+// line encodes a line of the protocol.
 func line(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
 const described = "000eversion 2\n" + "000cls-refs\n" + "0019fetch=shallow filter\n" + flushMark
 
-// made is an object of a pack that a test makes.
+// made is an object of a test's pack.
 type made struct {
 	kind kind
 	data string
-	size int64 // that it claims; 0: its own
+	size int64 // declared size; 0: the real one
 }
 
 func (m made) name() string {
@@ -40,7 +40,7 @@ func (m made) name() string {
 	return string(sum[:])
 }
 
-// packed is a pack.
+// packed encodes a pack.
 func packed(count uint32, objects ...made) []byte {
 	b := bytes.NewBufferString("PACK\x00\x00\x00\x02")
 	_ = binary.Write(b, binary.BigEndian, count)
@@ -65,7 +65,7 @@ func packed(count uint32, objects ...made) []byte {
 	return append(b.Bytes(), make([]byte, sha1.Size)...)
 }
 
-// sent is a pack as a reply.
+// sent encodes a pack as a response.
 func sent(pack []byte) string {
 	var b strings.Builder
 	b.WriteString(line("packfile\n"))
@@ -77,7 +77,7 @@ func sent(pack []byte) string {
 	return b.String() + flushMark
 }
 
-// folderOf is a folder's object.
+// folderOf encodes a folder's object.
 func folderOf(entries ...any) made {
 	var b strings.Builder
 	for i := 0; i < len(entries); i += 2 {
@@ -95,7 +95,7 @@ func commitOf(tree made) made {
 	return made{kind: commitObject, data: "tree " + hex.EncodeToString([]byte(tree.name())) + "\n\nMade"}
 }
 
-// speaks serves a repository whose replies are these.
+// speaks serves a repository with fixed responses.
 type speaks struct{ described, refs, objects string }
 
 // ServeHTTP implements http.Handler.
@@ -111,7 +111,7 @@ func (s speaks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// speaking is a server whose main branch is at a commit.
+// speaking returns a server whose main branch is at a commit.
 func speaking(commit made, pack []byte) speaks {
 	return speaks{described, line(hex.EncodeToString([]byte(commit.name()))+" HEAD\n") + flushMark, sent(pack)}
 }
@@ -193,7 +193,7 @@ func TestHostileServersEnd(t *testing.T) {
 	}
 }
 
-// Folders that hold each other many times are as many as the limits allow, and names can't lead anywhere.
+// Folders that contain each other many times stay within the limits, and file names allow no path traversal.
 func TestHostileFolders(t *testing.T) {
 	t.Parallel()
 	file := made{kind: blobObject, data: "# A"}
@@ -236,7 +236,7 @@ func TestHostileFolders(t *testing.T) {
 	}
 }
 
-// A file whose bytes are others than its name says is not taken.
+// A file whose content does not match its hash is rejected.
 func TestFilesThatAreNotWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	file, other := made{kind: blobObject, data: "# A"}, made{kind: blobObject, data: "# B"}
@@ -326,7 +326,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// A server that says nothing more is left when the caller has waited enough.
+// A request to a silent server ends when its context is cancelled.
 func TestAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	commit := commitOf(folderOf())
@@ -379,7 +379,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// TestWalkEndsInRepeatedTrees serves three trees that repeat one tree of 100,000 names that are not listed.
+// TestWalkEndsInRepeatedTrees serves three trees that repeat one tree of 100,000 hidden names.
 func TestWalkEndsInRepeatedTrees(t *testing.T) {
 	t.Parallel()
 	file := made{kind: blobObject, data: "# A"}
@@ -426,7 +426,7 @@ func TestWalkEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestPackBoundsOneTree sends a tree and a difference that are each larger than one tree may be.
+// TestPackBoundsOneTree sends a tree and a delta that each exceed the limit of one tree.
 func TestPackBoundsOneTree(t *testing.T) {
 	t.Parallel()
 	large := made{kind: treeObject, data: strings.Repeat("\x00", maxTree+1)}
@@ -440,7 +440,7 @@ func TestPackBoundsOneTree(t *testing.T) {
 	}
 }
 
-// TestPackBoundsDifferences sends differences that unpack to much more than the objects that they make.
+// TestPackBoundsDifferences sends deltas that decompress to much more than their results.
 func TestPackBoundsDifferences(t *testing.T) {
 	t.Parallel()
 	base := folderOf("a.md", made{kind: blobObject, data: "# A"})

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// links are how servers show a file of a commit: what their names or what they call themselves begins with or holds,
-// and what stands between the repository, the commit and the file. The ways to a file are those that the servers use in
-// their own pages.
+// links are the URL formats of known servers for a file of a commit. A server is identified by its host name or by a
+// prefix of its agent. before and between separate the repository, the commit and the file.
 var links = []struct{ host, agent, before, between string }{
 	{host: "github", agent: "git/github-", before: "/blob/", between: "/"},
 	{host: "gitlab", before: "/-/blob/", between: "/"},
@@ -18,8 +17,8 @@ var links = []struct{ host, agent, before, between string }{
 	{host: "git.sr.ht", before: "/tree/", between: "/item/"},
 }
 
-// linksTo returns what makes the address at which people open a file of a commit; it makes none for a server that is
-// not known. Links name the commit, so they lead to what was read even when the branch goes on.
+// linksTo returns a function that makes the web link to a file of a commit. The link is empty for an unknown server.
+// Links contain the commit, so they lead to the version that was read even after later commits.
 func linksTo(s *server, commit string) func(way string) string {
 	host := strings.ToLower(s.root.Hostname())
 	for _, l := range links {
@@ -40,8 +39,8 @@ func linksTo(s *server, commit string) func(way string) string {
 	return func(string) string { return "" }
 }
 
-// isNamed reports whether a host has a name, or one of the words between its dots is that. So gitlab.example.org is
-// known as a GitLab by its name.
+// isNamed reports whether a host is name, or contains it as a label. So gitlab.example.org is recognised as a GitLab
+// server.
 func isNamed(host, name string) bool {
 	return host == name || strings.Contains("."+host+".", "."+name+".")
 }

@@ -10,11 +10,11 @@ import (
 	"io"
 )
 
-// kind is the kind of an object in a pack. The numbers are those of the pack format (gitformat-pack, “pack-*.pack files
-// have the following format”).
+// kind is the type of an object in a pack. The numbers are those of the pack format (gitformat-pack, “pack-*.pack
+// files have the following format”).
 type kind byte
 
-// The kinds. Differences are objects told by what is other than in another one.
+// The kinds of objects. Differences are deltas against a base object.
 const (
 	skipped          kind = 0 // an object that is not kept
 	commitObject     kind = 1
@@ -25,70 +25,68 @@ const (
 	namedDifference  kind = 7
 )
 
-// kindNames are the words that an object's hash begins with. A kind without one is no object of its own.
+// kindNames are the names that are hashed before an object's bytes. A delta has no name.
 var kindNames = map[kind]string{commitObject: "commit", treeObject: "tree", blobObject: "blob", tagObject: "tag"}
 
-// overhead is what an object that is kept takes beside its bytes.
+// overhead is the estimated memory of a kept object beside its bytes.
 const overhead = 256
 
 var (
-	// errPack is a pack that can't be.
+	// errPack is returned for an invalid pack.
 	errPack = errors.New("the pack is broken")
-	// errRoom ends a pack that exceeds one of the bounds of want.
+	// errRoom is returned for a pack that exceeds one of the limits of want.
 	errRoom = errors.New("the pack takes too much memory")
 )
 
-// object is an object of a pack. Its name is the hash of what it holds, in bytes.
+// object is an object of a pack. Its name is its hash in bytes.
 //
-// A tree's data is a folder, and a blob's the bytes of a file. Kept objects are not changed, since others are made of
-// them.
+// A tree's data is an encoded folder, and a blob's the bytes of a file. Kept objects are never modified, since they
+// are bases of deltas.
 type object struct {
 	kind kind
 	name string
 	data []byte
 }
 
-// format says how objects are named.
+// format is the hash function of object names.
 type format struct {
 	name string
 	size int // bytes of a name
 	new  func() hash.Hash
 }
 
-// begin returns the hash of an object before its bytes. An object's name is the hash of its kind, its size and its
-// bytes.
+// begin returns a hash with the header of an object: its kind and size. The object's bytes follow.
 func (f format) begin(k kind, size int64) hash.Hash {
 	sum := f.new()
 	_, _ = fmt.Fprintf(sum, "%s %d\x00", kindNames[k], size)
 	return sum
 }
 
-// pack reads the objects of a pack as they come, each once. What is kept stays in memory, since others may be told by
-// their difference from it; all that it takes is bounded by room. A pack can name an object by its place or its name,
-// so both lead to what is kept.
+// pack parses the objects of a pack from a stream, each once. Kept objects are buffered in memory as bases of later
+// deltas, within the limit room. A delta can refer to its base by offset or by name, so kept objects are indexed by
+// both.
 //
-// It is used by one goroutine. After an error it can't be used any more, as nobody knows where the next object begins.
+// It is used by one goroutine. It is unusable after an error, as the offset of the next object is unknown.
 type pack struct {
 	in     *counter
 	format format
-	left   uint32            // objects
+	left   uint32            // remaining objects
 	keep   func(k kind) bool // objects of other kinds are skipped
-	room   int64             // bytes that may still be kept
-	most   int64             // bytes of one object that is kept
-	skip   int64             // bytes that may still be unpacked without being kept
+	room   int64             // remaining bytes for kept objects
+	most   int64             // bytes of one kept object
+	skip   int64             // remaining bytes that may be unpacked and discarded
 	at     map[int64]*object
 	named  map[string]*object
 	zipped unpacker
 }
 
-// unpacker is what unpacks objects, one after another.
+// unpacker is a reusable zlib reader.
 type unpacker interface {
 	io.Reader
 	zlib.Resetter
 }
 
-// openPack reads a pack's head. The head is “PACK”, a version (2 or 3) and the number of objects. The pack is read
-// within the bounds of w.
+// openPack parses a pack's header: “PACK”, a version (2 or 3) and the number of objects. The limits are those of w.
 func openPack(r io.Reader, f format, w want) (*pack, error) {
 	p := &pack{
 		in: &counter{from: bufio.NewReaderSize(r, 64<<10)}, format: f, keep: w.keep, room: w.room, most: w.most,
@@ -106,8 +104,7 @@ func openPack(r io.Reader, f format, w want) (*pack, error) {
 	return p, nil
 }
 
-// next reads the next object. It returns io.EOF after the last. An end of the data before the last object is
-// io.ErrUnexpectedEOF, so it can't be taken for the end of the pack.
+// next returns the next object, and io.EOF after the last. If the stream ends early, it returns io.ErrUnexpectedEOF.
 func (p *pack) next() (*object, error) {
 	if p.left == 0 {
 		return nil, io.EOF
@@ -117,8 +114,8 @@ func (p *pack) next() (*object, error) {
 	return o, brokenOff(err)
 }
 
-// read reads an object: its head, what it differs from, then its bytes, which are kept, made whole, or passed. A
-// difference whose base was skipped is skipped as well, since it is of the same kind.
+// read parses an object: its header, its delta base if any, then its bytes, which are kept, patched, or discarded. A
+// delta whose base was skipped is skipped as well, since it is of the same kind.
 func (p *pack) read() (*object, error) {
 	start := p.in.count
 	k, size, err := p.head()
@@ -133,7 +130,7 @@ func (p *pack) read() (*object, error) {
 	if differs && base == nil || !differs && !p.keep(k) {
 		return &object{}, p.pass(size)
 	}
-	if differs { // its instructions are unpacked and not kept
+	if differs { // the delta's instructions are unpacked and discarded
 		if p.skip -= size; p.skip < 0 {
 			return nil, errRoom
 		}
@@ -158,8 +155,8 @@ func (p *pack) read() (*object, error) {
 	return o, nil
 }
 
-// head reads an object's kind and size. Four bits of size in the first byte and seven in each further one; beyond 50
-// bits the size can't be true.
+// head decodes an object's kind and size. The size has four bits in the first byte and seven in each further one.
+// Sizes beyond 50 bits are invalid.
 func (p *pack) head() (kind, int64, error) {
 	b, err := p.in.ReadByte()
 	if err != nil {
@@ -181,9 +178,9 @@ func (p *pack) head() (kind, int64, error) {
 	return k, size, nil
 }
 
-// base finds the object that one which begins at start differs from; nil where that was skipped. It comes first in what
-// Git's own programs send. The offset counts back from this object's own beginning; its coding adds one at each step,
-// so no number has two forms.
+// base returns the base object of a delta at offset start; nil if it was skipped. Git's own servers send the base
+// first. The offset is relative to the delta's own start. Its encoding adds one at each step, so each number has one
+// form.
 func (p *pack) base(k kind, start int64) (*object, error) {
 	switch k {
 	case offsetDifference:
@@ -205,7 +202,7 @@ func (p *pack) base(k kind, start int64) (*object, error) {
 	}
 }
 
-// open begins to unpack what comes.
+// open starts to decompress the next object.
 func (p *pack) open() error {
 	if p.zipped != nil {
 		return p.zipped.Reset(p.in, nil)
@@ -222,7 +219,7 @@ func (p *pack) open() error {
 	return nil
 }
 
-// unpack unpacks so many bytes. The buffer has the size that the pack names, which its bounds hold for.
+// unpack decompresses an object of this size into a buffer. A size beyond the limits fails first.
 func (p *pack) unpack(size int64) ([]byte, error) {
 	if size > min(p.room, p.most) {
 		return nil, errRoom
@@ -237,7 +234,7 @@ func (p *pack) unpack(size int64) ([]byte, error) {
 	return data, atEnd(p.zipped)
 }
 
-// pass unpacks so many bytes and drops them.
+// pass decompresses so many bytes and discards them.
 func (p *pack) pass(size int64) error {
 	if p.skip -= size; p.skip < 0 {
 		return errRoom
@@ -251,8 +248,7 @@ func (p *pack) pass(size int64) error {
 	return atEnd(p.zipped)
 }
 
-// atEnd reads the end of what was packed, with its checksum. zlib's checksum is read with the end, so it must be
-// reached.
+// atEnd reads the end of a compressed object. zlib verifies its checksum there.
 func atEnd(r io.Reader) error {
 	var more [1]byte
 	n, err := io.ReadFull(r, more[:])
@@ -265,7 +261,7 @@ func atEnd(r io.Reader) error {
 	return err
 }
 
-// counter counts what is read. bufio reads ahead, so places in the pack are counted behind it.
+// counter counts the bytes that were read. It wraps the buffered reader, so its count is the offset in the pack.
 type counter struct {
 	from  *bufio.Reader
 	count int64
@@ -278,7 +274,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadByte implements io.ByteReader, so that unpacking takes no byte of what comes behind.
+// ReadByte implements io.ByteReader, so that zlib reads no byte beyond its stream.
 func (c *counter) ReadByte() (byte, error) {
 	b, err := c.from.ReadByte()
 	if err == nil {
@@ -287,9 +283,8 @@ func (c *counter) ReadByte() (byte, error) {
 	return b, err
 }
 
-// patch makes an object of up to most bytes out of another one and what is different. The two sizes at its beginning
-// are checked: the base's, and that of what is made. It can't write beyond the size that it names, nor read beyond the
-// base.
+// patch applies a delta to its base and returns an object of up to most bytes. It validates the two sizes in the
+// delta's header: the base's and the result's. Reads stay within the base and writes within the declared size.
 func patch(base, difference []byte, most int64) ([]byte, error) {
 	from, n := binary.Uvarint(difference)
 	if n <= 0 || from != uint64(len(base)) {
@@ -318,8 +313,8 @@ func patch(base, difference []byte, most int64) ([]byte, error) {
 	return made, nil
 }
 
-// nextPiece is what the first instruction of a difference adds: bytes of its own, or a part of the base. The
-// instructions are “copy from base” and “add new data” of gitformat-pack; a copied length of 0 means 65,536.
+// nextPiece decodes the first instruction of a delta: new bytes, or a range of the base. The instructions are “copy
+// from base” and “add new data” of gitformat-pack; a copied length of 0 means 65,536.
 func nextPiece(base, difference []byte) (piece, rest []byte, ok bool) {
 	first, rest := difference[0], difference[1:]
 	if first&0x80 == 0 {
@@ -329,7 +324,7 @@ func nextPiece(base, difference []byte) (piece, rest []byte, ok bool) {
 		}
 		return rest[:n], rest[n:], true
 	}
-	var numbers [7]int // four bytes of where, three of how much, the lowest first
+	var numbers [7]int // four bytes of offset and three of length, little-endian
 	for i := range numbers {
 		if first>>i&1 == 0 {
 			continue

@@ -12,26 +12,26 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// mode is what an entry of a folder is. Modes are octal numbers in text: 100644 and 100755 are files, 120000 a link,
-// 160000 another repository.
+// mode is the type of a folder's entry: an octal number in text. 100644 and 100755 are files, 120000 is a symbolic
+// link, 160000 another repository (submodule).
 type mode string
 
-// folderMode is the mode of a folder. Those of files begin with 100; links and other repositories have their own.
+// folderMode is the mode of a folder. Modes of files begin with 100; links and submodules have their own.
 const folderMode mode = "40000"
 
-// isFile reports whether the entry is a plain file, executable or not. Links (120000) and repositories inside (160000)
-// have nothing to be read.
+// isFile reports whether the entry is a plain file, executable or not. Links (120000) and submodules (160000) have
+// no content to read.
 func (m mode) isFile() bool { return len(m) == 6 && strings.HasPrefix(string(m), "100") }
 
-// entry is what is in a folder.
+// entry is an entry of a folder.
 type entry struct {
 	mode   mode
 	name   string
-	object string // its name in bytes
+	object string // its hash in bytes
 }
 
-// readFolder yields a folder's entries. An entry is a mode, a space, a name, a zero byte, and the object's name in
-// bytes. An error ends it.
+// readFolder decodes a folder's entries. An entry is a mode, a space, a name, a zero byte, and the object's hash in
+// bytes. An error ends the sequence.
 func readFolder(data []byte, f format) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		for len(data) > 0 {
@@ -49,19 +49,19 @@ func readFolder(data []byte, f format) iter.Seq2[entry, error] {
 	}
 }
 
-// tree is all folders of a commit, as far as they are known.
+// tree holds the known folders of a commit.
 //
-// objects holds commits and folders by their names, as they came.
+// objects indexes commits and folders by hash.
 type tree struct {
 	format  format
 	commit  string
 	objects map[string]*object // commits and folders
 }
 
-// errUnknown is a folder that is not known (yet).
+// errUnknown is returned for a folder that was not received (yet).
 var errUnknown = errors.New("a folder was not sent")
 
-// folder yields the entries of a folder until ctx ends. An error ends it.
+// folder yields the entries of a folder until ctx is cancelled. An error ends the sequence.
 func (t *tree) folder(ctx context.Context, name string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		o := t.objects[name]
@@ -84,8 +84,8 @@ func (t *tree) folder(ctx context.Context, name string) iter.Seq2[entry, error] 
 	}
 }
 
-// top finds the folder at the end of a path. The first line of a commit names its folder. It fails with errUnknown
-// while a folder on the way is missing, and with errNoFolder when there is none of a name.
+// top returns the hash of the folder at a path. The first line of a commit has the hash of its root folder. It
+// returns errUnknown while a folder on the path was not received, and errNoFolder when a name does not exist.
 func (t *tree) top(ctx context.Context, path []string) (string, error) {
 	commit := t.objects[t.commit]
 	if commit == nil {
@@ -115,8 +115,8 @@ func (t *tree) top(ctx context.Context, path []string) (string, error) {
 	return at, nil
 }
 
-// isWhole reports whether all folders below a path are known. Each folder is looked at once, however often it is used.
-// It walks with a queue, not by recursion, and ends at the first folder that is missing.
+// isWhole reports whether all folders below a path were received. It walks with a queue instead of recursion, visits
+// each folder once, and stops at the first missing one.
 func (t *tree) isWhole(ctx context.Context, path []string) (bool, error) {
 	top, err := t.top(ctx, path)
 	if errors.Is(err, errUnknown) {
@@ -143,9 +143,9 @@ func (t *tree) isWhole(ctx context.Context, path []string) (bool, error) {
 	return true, nil
 }
 
-// trees asks for the folders of a commit. A server that can leave files away is asked to; of another one no more is
-// read than all folders, which Git sends first. From a server that sends files too, reading stops when all folders are
-// there: it looks after 1, 2, 4, 8 … skipped files, so that looking costs little.
+// trees fetches the folders of a commit. A server with the capability “filter” omits files. Other servers send all
+// folders first and then files, so reading stops when all folders were received. This is checked after 1, 2, 4, 8 …
+// skipped files, so that the checks stay cheap.
 func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree, error) {
 	w := want{
 		names: []string{commit}, sent: maxSent, room: treeRoom, most: maxTree, skip: skipRoom,
@@ -174,7 +174,7 @@ func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree
 		if err == nil && o.kind == skipped {
 			passed++
 		}
-		// A number x is a power of two, or 0, if x&(x-1) is 0: so it looks less and less often.
+		// x is a power of two, or 0, if x&(x-1) is 0: the checks become rarer.
 		if ended := err != nil; ended || o.kind == skipped && passed&(passed-1) == 0 {
 			whole, err := t.isWhole(ctx, r.folder)
 			switch {
@@ -187,7 +187,7 @@ func (r *repository) trees(ctx context.Context, s *server, commit string) (*tree
 	}
 }
 
-// State implements sources.Stated: it is the commit.
+// State implements sources.Stated. The state is the commit's hash.
 func (r *repository) State(ctx context.Context) (string, error) {
 	s, commit, err := r.find(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (r *repository) State(ctx context.Context) (string, error) {
 	return hex.EncodeToString([]byte(commit)), nil
 }
 
-// List implements sources.Place. The pack's objects are dropped with the list; only the server is kept for Fetch.
+// List implements sources.Place. The pack's objects are released with the list; only the server is cached for Fetch.
 func (r *repository) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		s, commit, err := r.server, r.commit, error(nil)
@@ -229,20 +229,20 @@ func (r *repository) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 
 // walk is one walk through all folders.
 //
-// It yields files in the order of the folders' entries. Items are counted, so that no commit has more than
-// sources.MaxItems. entries counts what is read of all folders, a folder as often as it is used.
+// It yields files in the order of the folders' entries. items limits the files to sources.MaxItems. entries counts
+// the entries that were read, for each use of a folder.
 type walk struct {
 	*tree
 	yield   func(sources.Item, error) bool
 	link    func(way string) string
-	above   string // the way to where it began, with a slash at its end
+	above   string // path of the walk's root, with a trailing slash
 	entries int
 	items   int
 }
 
-// enter yields the files of a folder and of those in it until ctx ends. Hidden ones are left out, as of a folder that
-// is watched, and so are links and other repositories. more is false when nothing more is wanted. The depth and the
-// number of entries are bounded: a forged pack may have a folder in itself, and any pack may use one many times.
+// enter yields the files of a folder and its subfolders until ctx is cancelled. Hidden entries, links and submodules
+// are omitted, as for a watched folder. more is false when the walk ends early. Depth and number of entries are
+// limited, since a forged pack may contain a folder in itself, and any pack may use one many times.
 func (w *walk) enter(ctx context.Context, name, way string, depth int) (more bool, err error) {
 	if depth > maxDepth {
 		return false, errEndless
@@ -274,7 +274,7 @@ func (w *walk) enter(ctx context.Context, name, way string, depth int) (more boo
 	return true, nil
 }
 
-// item describes a file.
+// item converts a file's entry into an item.
 func (w *walk) item(way string, e entry) sources.Item {
 	return sources.Item{
 		Key: sources.KeyOf(w.above + way), Version: hex.EncodeToString([]byte(e.object)),

@@ -10,29 +10,28 @@ import (
 	"strings"
 )
 
-// Lines of Git's protocol begin with their length in four hexadecimal digits. The first lengths are marks. They are
-// pkt-lines (gitprotocol-common, “pkt-line Format”).
+// Lines of Git's protocol begin with their length in four hexadecimal digits; the first lengths are markers. They
+// are pkt-lines (gitprotocol-common, “pkt-line Format”).
 const (
 	flushMark = "0000" // ends a message
-	delimMark = "0001" // parts the sections of one
-	endMark   = "0002" // ends a reply
+	delimMark = "0001" // separates the sections of a message
+	endMark   = "0002" // ends a response
 )
 
-// errWire is something that is no line of the protocol.
+// errWire is returned for data that is not a valid line of the protocol.
 var errWire = errors.New("this is not Git's protocol")
 
-// refusal is what a server says instead of an answer. Its text is shown to nobody. It is logged with its text. It may
-// hold anything, as somebody else's program wrote it.
+// refusal is a server's error message in place of a response. Its text is untrusted: it is logged but never shown.
 type refusal struct{ text string }
 
 // Error implements error.
 func (r *refusal) Error() string { return "the server refuses: " + strconv.Quote(r.text) }
 
-// lines reads lines.
+// lines decodes pkt-lines.
 type lines struct{ in *bufio.Reader }
 
-// next reads a line, or one of the marks: then the line is nil. The length counts its own four digits. A line that
-// begins with ERR is the server's refusal of the whole request.
+// next decodes a line or a marker; line is nil for a marker. The length includes its own four digits. A line that
+// begins with ERR rejects the whole request and is returned as a refusal.
 func (l lines) next() (line []byte, mark string, err error) {
 	var head [4]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {
@@ -55,7 +54,7 @@ func (l lines) next() (line []byte, mark string, err error) {
 	return line, "", nil
 }
 
-// brokenOff is the error for an end in the middle of something.
+// brokenOff converts io.EOF into io.ErrUnexpectedEOF, for a stream that ends early.
 func brokenOff(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -63,14 +62,14 @@ func brokenOff(err error) error {
 	return err
 }
 
-// text reads a line of text; ok is false at a mark.
+// text decodes a line of text; ok is false at a marker.
 func (l lines) text() (text string, ok bool, err error) {
 	line, mark, err := l.next()
 	return strings.TrimSuffix(string(line), "\n"), mark == "", err
 }
 
-// command is a message that asks for something. What it can do and its arguments are lines. Five bytes are the length
-// and the line feed.
+// command encodes a command with its capabilities and arguments as lines. Five bytes of each are the length and the
+// newline.
 func command(name string, abilities, arguments []string) []byte {
 	var b bytes.Buffer
 	put := func(line string) { _, _ = fmt.Fprintf(&b, "%04x%s\n", len(line)+5, line) }
@@ -86,8 +85,8 @@ func command(name string, abilities, arguments []string) []byte {
 	return b.Bytes()
 }
 
-// band reads what is sent in the first of the bands that a pack comes in. The second tells of progress, the third of
-// what went wrong. They are side-band-64k of gitprotocol-pack.
+// band reads the first band of a multiplexed stream, which has the pack. The second band has progress messages, the
+// third an error message. They are side-band-64k of gitprotocol-pack.
 type band struct {
 	lines lines
 	left  []byte

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	maxTitle = 300 // characters of a subject or of an author
+	maxTitle = 300 // characters of a subject or an author
 	maxName  = 120 // characters of a name, without date and extension
 )
 
-// words decodes encoded words of heads. The charset reader knows those of browsers, as mails use many.
+// words decodes encoded words of headers, in all charsets that browsers support.
 var words = &mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
-// item describes a mail. Mails never change, so their version is always the same. A mail without a readable date has
-// that of its arrival.
+// item converts a mail into an item. Mails never change, so the version is constant. A mail without a valid date has
+// the date of its arrival.
 //
-// The name is the date with the subject, so that mails sort by time, and .eml, by which the library knows the format.
-// A mail without a subject is called by its number.
+// The name is the date and the subject, so that mails sort by time. The extension .eml identifies the format. A mail
+// without a subject is named by its UID.
 func (a about) item(validity uint32) sources.Item {
 	item := sources.Item{
 		Key: keyOf(validity, a.uid), Version: version, Size: a.size, Meta: map[string]any{},
@@ -54,12 +54,12 @@ func (a about) item(validity uint32) sources.Item {
 	return item
 }
 
-// readHead reads what of a mail's head is shown. What is no mail's head leaves it empty. Encoded words (RFC 2047) are
-// decoded in any charset that the library knows.
+// readHead parses the subject, the author and the date of a mail's header. An invalid header returns empty values.
+// Encoded words (RFC 2047) are decoded in any charset of the library.
 //
-// A head of a mail is written by anybody, so each value may be missing, too long or of a form of its own.
+// A header is untrusted, so each value may be missing, too long or malformed.
 func readHead(head string) (subject, author string, sent time.Time) {
-	// a head that was cut off, or whose end is missing, is read as far as it goes
+	// A truncated header, or one without its end, is parsed as far as possible.
 	m, err := mail.ReadMessage(bytes.NewReader([]byte(strings.TrimRight(head, "\r\n") + "\r\n\r\n")))
 	if err != nil {
 		return "", "", time.Time{}
@@ -79,17 +79,17 @@ func readHead(head string) (subject, author string, sent time.Time) {
 	return subject, author, sent
 }
 
-// decoded is a head's text as people read it.
+// decoded decodes the encoded words of a header's value.
 func decoded(raw string) string {
 	if text, err := words.DecodeHeader(raw); err == nil {
 		raw = text
-	} else if !strings.HasPrefix(raw, "=?") { // what can't be decoded stays as it is
+	} else if !strings.HasPrefix(raw, "=?") { // keep a value that can't be decoded
 		raw = strings.ToValidUTF8(raw, "\ufffd")
 	}
 	return plain(raw)
 }
 
-// plain is a text in one line without what is not seen.
+// plain normalises a text to one line without control characters, of at most maxTitle characters.
 func plain(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -97,7 +97,7 @@ func plain(text string) string {
 	return firstOf(text, maxTitle)
 }
 
-// firstOf is the begin of a text.
+// firstOf truncates a text to a number of characters.
 func firstOf(text string, characters int) string {
 	if runes := []rune(text); len(runes) > characters {
 		return string(runes[:characters])
@@ -105,8 +105,8 @@ func firstOf(text string, characters int) string {
 	return text
 }
 
-// fileName is a text as the name of a file that every system takes. Signs that some system forbids, and those that are
-// not seen, become hyphens.
+// fileName converts a text into a file name that is valid on every system. Characters that some system forbids and
+// invisible ones become hyphens.
 func fileName(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || unicode.Is(unicode.Cf, r) {

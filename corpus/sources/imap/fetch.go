@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// maxValue is how many bytes of a value, such as a mail's head, are kept. More of a value is read and dropped.
+// maxValue is the maximum number of bytes kept of a value, such as a mail's header. The rest is discarded.
 const maxValue = 64 << 10
 
-// token is a piece of a list: a parenthesis, an atom, or a string. Of a literal the bytes are still to be read. Lists,
+// token is a token of a list: a parenthesis, an atom, or a string. The bytes of a literal are not read yet. Lists,
 // atoms, quoted strings and literals are those of RFC 3501 §4.
 //
-// text is empty for parentheses and for a literal; kind is the sign that the piece begins with, and “a” for an atom.
+// text is empty for parentheses and literals. kind is the token's first character, and “a” for an atom.
 type token struct {
 	kind byte // '(', ')', 'a', '"', '{', or '\n' at the end of the line
 	text string
-	size int64 // of a literal
+	size int64 // bytes of a literal
 }
 
-// next reads the next token. Spaces part tokens and are left out. CR is left out too, as LF ends the line.
+// next returns the next token. Spaces separate tokens and are skipped. CR is skipped too, as LF ends the line.
 func (w *wire) next() (token, error) {
 	for {
 		c, err := w.r.ReadByte()
@@ -41,8 +41,7 @@ func (w *wire) next() (token, error) {
 	}
 }
 
-// atomToken reads an atom; what is in brackets belongs to it: BODY[HEADER.FIELDS (DATE)]. It puts the sign that ended
-// it back.
+// atomToken parses an atom, including brackets: BODY[HEADER.FIELDS (DATE)]. It unreads the character after the atom.
 func (w *wire) atomToken(c byte) (token, error) {
 	var b strings.Builder
 	for inside := false; ; {
@@ -61,7 +60,7 @@ func (w *wire) atomToken(c byte) (token, error) {
 	}
 }
 
-// quotedToken reads a quoted string, in which a backslash protects the next sign.
+// quotedToken parses a quoted string, in which a backslash escapes the next character.
 func (w *wire) quotedToken() (token, error) {
 	var b strings.Builder
 	for b.Len() <= maxValue {
@@ -82,7 +81,7 @@ func (w *wire) quotedToken() (token, error) {
 	return token{}, errForm
 }
 
-// literalToken reads the head of a literal: its length in bytes, which the string follows.
+// literalToken parses the header of a literal: its length in bytes. The bytes follow in the stream.
 func (w *wire) literalToken() (token, error) {
 	line, err := w.line()
 	if err != nil {
@@ -95,7 +94,7 @@ func (w *wire) literalToken() (token, error) {
 	return token{kind: '{', size: size}, nil
 }
 
-// skip reads to the end of a response, whatever is in it.
+// skip discards the rest of a response.
 func (w *wire) skip() error {
 	for {
 		t, err := w.next()
@@ -110,14 +109,13 @@ func (w *wire) skip() error {
 	}
 }
 
-// discard drops so many bytes. They count against the answer's limit.
+// discard discards so many bytes. They count against the response's limit.
 func (w *wire) discard(n int64) error {
 	_, err := io.CopyN(io.Discard, w.r, n)
 	return cutOff(err)
 }
 
-// short reads a string to its end and returns its begin. Longer values are cut at maxValue, and what is behind is
-// dropped.
+// short reads a string to its end and returns at most its first maxValue bytes.
 func (w *wire) short(t token) (string, error) {
 	if t.kind != '{' {
 		return t.text, nil
@@ -129,8 +127,8 @@ func (w *wire) short(t token) (string, error) {
 	return string(begin), w.discard(t.size - int64(len(begin)))
 }
 
-// attribute reads the name and the value of what is told of a mail next. ok is false when its list ends. A value that
-// is a list is skipped. Names that were not asked for may come, too: servers send flags of their own accord.
+// attribute parses the next name and value of a mail's list. ok is false at the end of the list. A value that is a
+// list is skipped. Servers also send attributes that were not requested, such as flags.
 func (w *wire) attribute() (name string, value token, ok bool, err error) {
 	t, err := w.next()
 	switch {
@@ -153,8 +151,7 @@ func (w *wire) attribute() (name string, value token, ok bool, err error) {
 	return strings.ToUpper(t.text), value, err == nil, err
 }
 
-// skipList reads to the end of a list that was begun. It counts parentheses instead of calling itself, so depth costs
-// nothing.
+// skipList discards the rest of a list. It counts parentheses instead of recursing, so nesting needs no stack.
 func (w *wire) skipList() error {
 	for depth := 1; depth > 0; {
 		t, err := w.next()
@@ -178,7 +175,7 @@ func (w *wire) skipList() error {
 	return nil
 }
 
-// begin reads the begin of a mail's list.
+// begin parses the opening parenthesis of a mail's list.
 func (w *wire) begin() error {
 	t, err := w.next()
 	if err == nil && t.kind != '(' {
@@ -187,28 +184,28 @@ func (w *wire) begin() error {
 	return err
 }
 
-// about is what a server tells of a mail in a list.
+// about has the attributes of a mail in a FETCH response.
 //
-// head are the lines SUBJECT, FROM and DATE as the mail has them; came is when the server got it.
+// head has the header lines SUBJECT, FROM and DATE; came is when the mail arrived at the server.
 type about struct {
 	uid  uint32
-	size int64 // -1: not told
+	size int64
 	came time.Time
 	head string
 }
 
-// headers asks for what a list needs of mails whose numbers fall. If the server stopped before the last of them, the
-// rest is asked for again; one that does not get any further is given up.
+// headers fetches the attributes of mails for a list. If the server stopped before the last mail, a further request
+// fetches the rest. It fails with errForm for a server that makes no progress.
 //
-// uids have to fall, since a server that stops has looked at the highest ones. Mails that were deleted meanwhile are
-// missing from the result.
+// uids are in descending order, since a server with a message limit processes the highest ones. Mails that were
+// deleted meanwhile are missing from the result.
 func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	all := map[uint32]about{}
 	for len(uids) > 0 {
 		if err := w.someHeaders(uids, all); err != nil || w.lowest == 0 {
 			return all, err
 		}
-		// The server stopped at lowest: what has lower numbers is asked for again.
+		// The server stopped at lowest: fetch the lower numbers.
 		rest := slices.IndexFunc(uids, func(uid uint32) bool { return uid < w.lowest })
 		switch rest {
 		case -1:
@@ -221,11 +218,11 @@ func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	return all, nil
 }
 
-// someHeaders asks for some mails at once and adds what is told to all. BODY.PEEK does not mark a mail as read (RFC
-// 3501 §6.4.5). Three fields of the head are asked for, so a list of thousands of mails stays small.
+// someHeaders fetches the attributes of a batch of mails into all. BODY.PEEK does not mark a mail as read (RFC 3501
+// §6.4.5). It requests three header fields only, so a list of thousands of mails stays small.
 //
-// Servers also tell, of their own accord, of mails whose flags changed; what has neither a size nor a head is of that
-// kind and is left out.
+// Servers also send unsolicited updates of flags. A response with neither a size nor a header is such an update and
+// is ignored.
 func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 	set := make([]string, len(uids))
 	asked := map[uint32]bool{}
@@ -239,15 +236,15 @@ func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
 			return nil
 		}
 		a, err := w.about()
-		if err == nil && asked[a.uid] && (a.head != "" || a.size >= 0) { // else one whose flags changed meanwhile
+		if err == nil && asked[a.uid] && (a.head != "" || a.size >= 0) { // ignore updates of flags
 			all[a.uid] = a
 		}
 		return err
 	})
 }
 
-// about reads what is told of one mail. A size that can't be read stays unknown; a UID that can't be is an error, since
-// nothing else names the mail.
+// about parses the attributes of one mail. An invalid size stays unknown. An invalid UID is an error, since it alone
+// identifies the mail.
 func (w *wire) about() (about, error) {
 	a := about{size: -1}
 	if err := w.begin(); err != nil {
@@ -278,7 +275,7 @@ func (w *wire) about() (about, error) {
 			}
 		case name == "INTERNALDATE":
 			a.came, _ = time.Parse("_2-Jan-2006 15:04:05 -0700", text)
-		// The name repeats what was asked for, in a writing of the server's own.
+		// The name repeats the requested attribute, in the server's own format.
 		case strings.HasPrefix(name, "BODY[") && value.kind != 'a':
 			a.head = text
 		}

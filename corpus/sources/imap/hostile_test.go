@@ -25,7 +25,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// near is a connection to this machine, as it looks.
+// near is a connection that appears to be to this machine.
 type near struct{ net.Conn }
 
 // RemoteAddr implements net.Conn.
@@ -33,10 +33,10 @@ func (near) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 
 
 const (
 	cut     = "cut"  // closes the connection
-	silence = "hang" // says nothing more
+	silence = "hang" // blocks
 )
 
-// answers opens a folder on a server that answers each command as said; others are done. T stands for a command's tag.
+// answers opens a folder on a server with fixed responses by command; others succeed. T stands for a command's tag.
 func answers(t *testing.T, said map[string]string) sources.Place {
 	t.Helper()
 	n := placestest.Net(t)
@@ -220,7 +220,7 @@ func TestAKeptConnectionThatEnds(t *testing.T) {
 				t.Errorf("mail %s = %q, %v", uid, text, err)
 			}
 		}
-	}) // which waits until nothing is left: the connection that is kept ends by itself
+	}) // synctest waits until the cached connection has closed itself
 }
 
 func TestSettingsThatCantBeRight(t *testing.T) {
@@ -279,8 +279,8 @@ func TestThePasswordIsNotSentInTheOpen(t *testing.T) {
 
 const password = `pa"ss\wörd`
 
-// mailbox starts a real server with a user who has a mailbox, and returns a way to it under the name example.com, at
-// whatever port. implicit: all is said in secret from the begin.
+// mailbox starts a real server with a user's mailbox, and returns a Net that reaches it as example.com, at any port.
+// implicit means TLS from the start.
 func mailbox(t *testing.T, implicit bool) (*imapmemserver.User, sources.Net) {
 	t.Helper()
 	web := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
@@ -316,7 +316,7 @@ func mailbox(t *testing.T, implicit bool) (*imapmemserver.User, sources.Net) {
 	return user, n
 }
 
-// far is a connection to another machine, as it looks.
+// far is a connection that appears to be to another machine.
 type far struct{ net.Conn }
 
 // RemoteAddr implements net.Conn.
@@ -346,7 +346,7 @@ func create(t *testing.T, u *imapmemserver.User, folder string) {
 	}
 }
 
-// remove removes a mail for good.
+// remove deletes a mail permanently.
 func remove(t *testing.T, u *imapmemserver.User, folder string, uid imap.UID) {
 	t.Helper()
 	s := imapmemserver.NewUserSession(u)
@@ -379,7 +379,7 @@ func TestMailsOfARealServer(t *testing.T) {
 		add(t, user, folder, large)
 		add(t, user, folder, "No head at all")
 		add(t, user, folder, letter+"Marked as deleted.\n", imap.FlagDeleted)
-		for i := range 2*atOnce + 3 { // more than are asked for at once
+		for i := range 2*atOnce + 3 { // more than one batch
 			add(t, user, folder, fmt.Sprintf("Subject: =?x?b?!?= %d\nFrom: bob at home\n\nText", i))
 		}
 		p := placestest.Open(t, Kind(), settings(way.port, folder), n)
@@ -429,7 +429,7 @@ func TestMailsThatAreGone(t *testing.T) {
 	if err != nil || len(items) != 3 {
 		t.Fatalf("items = %v, %v, want three", items, err)
 	}
-	if _, _, err := placestest.Read(t, p, items["1:1"], ""); err != nil { // its connection is kept
+	if _, _, err := placestest.Read(t, p, items["1:1"], ""); err != nil { // its connection is cached
 		t.Fatal(err)
 	}
 	remove(t, user, "INBOX", 2)
@@ -472,7 +472,7 @@ func TestWhatARealServerRefuses(t *testing.T) {
 		_, err := placestest.List(t, p)
 		placestest.WantCode(t, name, err, test.code)
 	}
-	n.HTTP = &http.Client{Transport: &http.Transport{}} // which trusts nobody here
+	n.HTTP = &http.Client{Transport: &http.Transport{}} // without trusted certificates
 	p := placestest.Open(t, Kind(), settings("", ""), n)
 	placestest.WantCode(t, "a certificate of nobody", p.Check(t.Context()), chat.CodeUnavailable)
 	inside := settings("", "")

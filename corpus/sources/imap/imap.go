@@ -1,11 +1,12 @@
-// Package imap is the kind of place that is a folder of mails on a server that speaks IMAP. It changes nothing there:
-// the folder is opened for reading alone, and no mail is marked as read.
+// Package imap implements the kind of place that is a mail folder on an IMAP server. It changes nothing there: the
+// folder is opened read-only, and no mail is marked as read.
 //
-// It speaks IMAP4rev1 (RFC 3501), which servers of IMAP4rev2 (RFC 9051) speak as well, and only the commands that
-// reading needs: CAPABILITY, STARTTLS, LOGIN or AUTHENTICATE PLAIN, EXAMINE, UID SEARCH, UID FETCH with BODY.PEEK,
-// LOGOUT. wire.go sends and reads, fetch.go takes answers apart, stop.go continues where a server stopped, mail.go
-// reads mails, describe.go names them. A mail is an item: its key is the folder's UIDVALIDITY and the mail's UID (RFC
-// 3501 §2.3.1.1), which together never name another mail.
+// It uses IMAP4rev1 (RFC 3501), which IMAP4rev2 servers (RFC 9051) also support, with the commands for reading:
+// CAPABILITY, STARTTLS, LOGIN or AUTHENTICATE PLAIN, EXAMINE, UID SEARCH, UID FETCH with BODY.PEEK, LOGOUT.
+//
+// wire.go implements the connection, fetch.go parses responses, stop.go continues after a server's message limit,
+// mail.go streams mails, describe.go names them. A mail is an item. Its key is the folder's UIDVALIDITY and the
+// mail's UID (RFC 3501 §2.3.1.1), which together are never reused.
 package imap
 
 import (
@@ -34,23 +35,23 @@ import (
 //
 // Port 993 is IMAP over TLS (RFC 8314 §3.2).
 //
-// All but the port are choices. A connection is kept for 20 seconds, since mails are fetched one after the other and
-// each log-in costs several round trips.
+// All values but the port are estimates. A connection is cached for 20 seconds, since mails are fetched one after
+// the other and each login costs several round trips.
 const (
 	maxMail  = 512 << 20        // bytes of a mail
 	maxNames = 1000             // bytes of a setting
-	atOnce   = 200              // mails that are asked for in one command of a list
-	idle     = 20 * time.Second // that a connection waits for the next mail that is fetched
-	goodbye  = time.Second      // that a server may take to hear the last word
+	atOnce   = 200              // mails in a batch of a list
+	idle     = 20 * time.Second // time for which a connection is cached for the next Fetch
+	goodbye  = time.Second      // timeout for sending LOGOUT
 
-	securePort = "993"   // where all is said in secret from the begin
+	securePort = "993"   // TLS from the start
 	version    = "fixed" // mails do not change
 )
 
-// Kind is a folder of mails.
+// Kind returns the kind of place for a mail folder.
 //
-// Without a port, 993 is taken, where TLS begins at once. At any other port the server has to offer STARTTLS, unless
-// it is on this machine.
+// The default port is 993, with TLS from the start. At any other port the server must support STARTTLS, unless it is
+// on this machine.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "imap",
@@ -73,27 +74,27 @@ func Kind() sources.Kind {
 	}
 }
 
-// box is a folder of mails. kept is the connection of the last Fetch; only one goroutine uses a place.
+// box is a mail folder. kept is the cached connection of the last Fetch. A place is used by one goroutine.
 //
-// end is the timer that ends what is kept. The password is in memory for as long as the place is open.
+// end is the timer that closes the cached connection. The password is in memory while the place is open.
 type box struct {
 	net                    sources.Net
 	host, port             string
 	user, password, folder string
-	kept                   *session // the connection that fetched last
+	kept                   *session // the cached connection of the last Fetch
 	end                    *time.Timer
 }
 
-// session is a connection with its folder open. validity is the folder's UIDVALIDITY.
+// session is a connection with an open folder. validity is the folder's UIDVALIDITY.
 //
-// Numbers of mails hold only together with validity: a server that makes a folder anew may give them again.
+// UIDs are only valid together with validity: a server that recreates a folder may reuse them.
 type session struct {
 	*wire
 	validity uint32
 }
 
-// open checks what an owner entered, and connects to nothing. A bare IPv6 address has colons of its own, so it needs
-// brackets. Control characters are refused everywhere, as they could end a command and begin another.
+// open validates the settings without a connection. An IPv6 address with a port needs brackets. Control characters
+// are rejected in all fields, as they could inject a command.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	server := s["server"]
 	host, port, err := net.SplitHostPort(server)
@@ -138,8 +139,8 @@ var (
 	}
 )
 
-// explain makes a sentence of what went wrong. The codes are response codes of RFC 5530. What else a server says is not
-// shown.
+// explain converts an error into a user-facing one. The codes are response codes of RFC 5530. The server's own
+// message is untrusted and not shown.
 func explain(ctx context.Context, err error) error {
 	var no *refusal
 	switch {
@@ -161,8 +162,8 @@ func explain(ctx context.Context, err error) error {
 	return request.Explain(ctx, err)
 }
 
-// connect opens the folder. The connection ends with ctx until release is called. AfterFunc closes the connection when
-// ctx ends, which wakes any read on it.
+// connect opens a connection and the folder. context.AfterFunc closes the connection when ctx is cancelled, which
+// unblocks reads, until release is called.
 func (b *box) connect(ctx context.Context) (s *session, release func() bool, err error) {
 	dialing, cancel := context.WithTimeout(ctx, sources.CallTime)
 	defer cancel()
@@ -180,8 +181,8 @@ func (b *box) connect(ctx context.Context) (s *session, release func() bool, err
 	return s, release, nil
 }
 
-// enter greets the server and opens the folder. The order is the protocol's: greeting, capabilities, TLS, login,
-// folder. Capabilities are asked again after TLS, as those before could have been forged (RFC 3501 §6.2.1).
+// enter logs in and opens the folder. The order is the protocol's: greeting, capabilities, TLS, login, folder.
+// Capabilities are requested again after TLS, as earlier ones could have been forged (RFC 3501 §6.2.1).
 func (b *box) enter(ctx context.Context, s *session) error {
 	if b.port == securePort {
 		if err := s.secure(ctx, b.tls()); err != nil {
@@ -226,8 +227,8 @@ func (b *box) enter(ctx context.Context, s *session) error {
 	return err
 }
 
-// upgrade begins TLS on a connection without. Only what stays on this machine may go without it. A server may forbid
-// passwords without TLS (LOGINDISABLED).
+// upgrade starts TLS with STARTTLS. A connection without TLS is allowed on the loopback interface only, unless the
+// server forbids passwords without TLS (LOGINDISABLED).
 func (b *box) upgrade(ctx context.Context, s *session) error {
 	at, ok := s.conn.RemoteAddr().(*net.TCPAddr)
 	switch {
@@ -245,7 +246,8 @@ func (b *box) upgrade(ctx context.Context, s *session) error {
 	return s.able()
 }
 
-// tls trusts whom the net trusts for HTTP. Tests give their own certificate that way.
+// tls returns a configuration with the root certificates of the Net's HTTP transport. Tests set their own
+// certificate there.
 func (b *box) tls() *tls.Config {
 	config := &tls.Config{ServerName: b.host, MinVersion: tls.VersionTLS12}
 	if way, ok := b.net.HTTP.Transport.(*http.Transport); ok && way.TLSClientConfig != nil {
@@ -254,7 +256,7 @@ func (b *box) tls() *tls.Config {
 	return config
 }
 
-// Check implements sources.Place. It goes as far as opening the folder, so a wrong folder is told as well as a wrong
+// Check implements sources.Place. It logs in and opens the folder, so a wrong folder fails as well as a wrong
 // password.
 func (b *box) Check(ctx context.Context) error {
 	s, release, err := b.connect(ctx)
@@ -266,15 +268,15 @@ func (b *box) Check(ctx context.Context) error {
 	return nil
 }
 
-// leave ends a connection after a whole answer. It waits for no answer.
+// leave logs out after a complete response and closes the connection. It does not wait for the server's response.
 func (w *wire) leave() {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(goodbye))
 	_, _ = io.WriteString(w.conn, "f0 LOGOUT\r\n")
-	_ = w.conn.Close() // nothing was written to it that matters
+	_ = w.conn.Close() // all data was read
 }
 
-// List implements sources.Place. The newest mails come first. UIDs grow with time, so the highest are the newest. They
-// are asked for in portions, as a line of a command has a bound.
+// List implements sources.Place. UIDs grow with time, so the highest are listed first as the newest. They are
+// requested in batches, since servers limit the length of a command line.
 func (b *box) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		s, release, err := b.connect(ctx)
@@ -302,7 +304,7 @@ func (b *box) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 			}
 			for _, uid := range some {
 				a, ok := told[uid]
-				if !ok { // it may have gone this moment: Fetch will tell
+				if !ok { // it may be deleted: Fetch returns the error
 					a = about{uid: uid, size: -1}
 				}
 				if !yield(a.item(s.validity), nil) {
@@ -314,6 +316,6 @@ func (b *box) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// keyOf names a mail for as long as its folder lives. When the folder gets another UIDVALIDITY its mails get other
-// keys, and are read anew.
+// keyOf returns the key of a mail, which is valid while its folder exists. A new UIDVALIDITY changes the keys, so
+// the mails are fetched again.
 func keyOf(validity, uid uint32) string { return fmt.Sprintf("%d:%d", validity, uid) }

@@ -14,14 +14,13 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// errLarge is a mail that is not read. It is told of the item, and the others go on.
+// errLarge is the error of a mail that exceeds maxMail. Other mails are still fetched.
 var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place."}
 
-// Fetch implements sources.Place. A connection is kept for the next mail, for a little while. A kept connection that
-// the
-// server has closed meanwhile is replaced once.
+// Fetch implements sources.Place. The connection is cached for the next mail. If the server has closed a cached
+// connection, one retry uses a new connection.
 //
-// Of a folder that was made anew, the mail is gone: its number may name another one now. The body has to be closed
+// If the folder was recreated, the mail is gone, since its UID may identify another one. The body has to be closed
 // before the next Fetch.
 func (b *box) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
@@ -35,22 +34,20 @@ func (b *box) Fetch(ctx context.Context, item sources.Item, known string) (sourc
 	if item.Size > maxMail {
 		return sources.Content{}, errLarge
 	}
-	// A connection that was kept may have been closed by the server: then a new one is tried, once.
 	s, release := b.take(ctx)
 	content, err := b.fetch(ctx, s, release, of, uint32(uid))
-	if s != nil && err != nil && ctx.Err() == nil && !isAnswer(err) { // the server had ended what was kept
+	if s != nil && err != nil && ctx.Err() == nil && !isAnswer(err) { // retry once: the cached one may be closed
 		content, err = b.fetch(ctx, nil, nil, of, uint32(uid))
 	}
 	return content, err
 }
 
-// isAnswer reports whether a failure tells something of a mail.
+// isAnswer reports whether an error is the result for this mail, not a failure of the connection.
 func isAnswer(err error) bool {
 	return errors.Is(err, sources.ErrGone) || chat.CodeOf(err) == chat.CodeTooLarge
 }
 
-// take takes the connection that was kept, if there is one. If the timer has fired already, the connection is on its
-// way out.
+// take removes and returns the cached connection. If its timer has fired already, the connection is being closed.
 func (b *box) take(ctx context.Context) (*session, func() bool) {
 	s := b.kept
 	b.kept = nil
@@ -60,13 +57,13 @@ func (b *box) take(ctx context.Context) (*session, func() bool) {
 	return s, context.AfterFunc(ctx, func() { _ = s.conn.Close() })
 }
 
-// keep keeps a connection for the next mail. The timer's function ends it after `idle`.
+// keep caches a connection for the next mail. A timer closes it after `idle`.
 func (b *box) keep(s *session) {
 	b.kept, b.end = s, time.AfterFunc(idle, s.leave)
 }
 
-// fetch fetches a mail by the connection that it gets, or by a new one. On success the body owns the connection until
-// it is closed; on failure it is closed, since what comes next on it is not known.
+// fetch fetches a mail with the given connection, or with a new one. On success the body owns the connection until
+// it is closed. On failure the connection is closed, as its state is unknown.
 func (b *box) fetch(
 	ctx context.Context, s *session, release func() bool, of string, uid uint32,
 ) (c sources.Content, err error) {
@@ -75,7 +72,7 @@ func (b *box) fetch(
 			return c, err
 		}
 	}
-	if strconv.FormatUint(uint64(s.validity), 10) != of { // the folder was made anew: its numbers name others
+	if strconv.FormatUint(uint64(s.validity), 10) != of { // the folder was recreated: its UIDs identify other mails
 		release()
 		b.keep(s)
 		return c, sources.ErrGone
@@ -96,7 +93,7 @@ func (b *box) fetch(
 	return sources.Content{Body: m}, nil
 }
 
-// mail asks for a mail and reads up to its begin. An answer without the mail means that it is gone.
+// mail requests a mail and returns its stream. A response without the mail returns sources.ErrGone.
 func (w *wire) mail(uid uint32) (*body, error) {
 	tag, err := w.send("UID FETCH " + strconv.FormatUint(uint64(uid), 10) + " (UID BODY.PEEK[])")
 	if err != nil {
@@ -119,8 +116,8 @@ func (w *wire) mail(uid uint32) (*body, error) {
 	}
 }
 
-// mailBegin reads up to the begin of a mail in what is told of it. It is nil where none is told. The literal's length
-// becomes the limit of the answer.
+// mailBegin parses a mail's attributes up to its content. It returns nil if the response has no content. The
+// response's limit is raised by the literal's length.
 func (w *wire) mailBegin(tag string) (*body, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
@@ -136,7 +133,7 @@ func (w *wire) mailBegin(tag string) (*body, error) {
 			if value.size > maxMail {
 				return nil, errLarge
 			}
-			// The mail itself may be larger than an answer otherwise may.
+			// The mail itself may exceed the limit of a response.
 			w.left = value.size + maxReply
 			return &body{tag: tag, from: w.r, left: value.size}, nil
 		case name == "BODY[]" && value.kind == '"':
@@ -148,9 +145,9 @@ func (w *wire) mailBegin(tag string) (*body, error) {
 	}
 }
 
-// body is a mail as it is read.
+// body is the stream of a mail.
 //
-// Whoever has it owns the connection. It streams: a mail is never in memory as a whole.
+// It owns the connection. A mail is never buffered as a whole.
 type body struct {
 	ctx     context.Context
 	box     *box
@@ -159,10 +156,10 @@ type body struct {
 	tag     string
 	from    io.Reader
 	left    int64
-	whole   bool // and the answer is read to its end
+	whole   bool // the response was read to its end
 }
 
-// Read implements io.Reader. The end is told when the server has said that it is one.
+// Read implements io.Reader. It returns io.EOF only after the server's tagged response.
 func (m *body) Read(p []byte) (int, error) {
 	switch {
 	case m.whole:
@@ -185,7 +182,7 @@ func (m *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads to the end of the answer. What else the server says meanwhile, such as new flags, is skipped.
+// finish reads to the end of the response. Unsolicited responses, such as new flags, are skipped.
 func (m *body) finish() error {
 	if err := m.session.skip(); err != nil {
 		return err
@@ -201,15 +198,15 @@ func (m *body) finish() error {
 	}
 }
 
-// Close implements io.Closer. Only a mail that was read to its end leaves the connection at the beginning of the next
-// answer.
+// Close implements io.Closer. The connection is cached only if the mail was read to its end, so the next response
+// starts at a defined position.
 func (m *body) Close() error {
 	if m.session == nil {
 		return nil
 	}
 	s := m.session
 	m.session = nil
-	// release is false when ctx has ended the connection already.
+	// release is false when ctx has closed the connection already.
 	if m.release() && m.whole {
 		m.box.keep(s)
 		return nil
@@ -217,8 +214,8 @@ func (m *body) Close() error {
 	return s.conn.Close()
 }
 
-// encodedFolder is a folder's name in the protocol's own UTF-7. It is modified UTF-7 (RFC 3501 §5.1.3): base64 of
-// UTF-16 with a comma in the place of the slash.
+// encodedFolder encodes a folder's name in modified UTF-7 (RFC 3501 §5.1.3): base64 of UTF-16 with a comma in place
+// of the slash.
 func encodedFolder(name string) string {
 	coding := base64.NewEncoding("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,").
 		WithPadding(base64.NoPadding)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxStops is how often a server may stop before it has looked at all mails. With 1,000 mails each time it reaches five
-// million.
+// maxStops is the maximum number of responses with a message limit to one search. With 1,000 mails each, that covers
+// five million.
 const maxStops = 5000
 
-// noteStop notes where a server stopped, as RFC 9738 lets it, if that is what the text of an answer says: a command was
-// done for some mails alone, those with the highest numbers. Some servers look at no more than 1,000 at once, and say
-// so only here.
+// noteStop parses the response code MESSAGELIMIT (RFC 9738) and stores its lowest UID. It means that a command
+// processed only the mails with the highest UIDs. Some servers process at most 1,000 at once and report that only
+// here.
 func (w *wire) noteStop(text string) error {
 	if codeIn(text) != "MESSAGELIMIT" {
 		return nil

@@ -17,33 +17,33 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// maxReply is how many bytes a server may say in answer to one command, beside the mail that was asked for.
+// maxReply is the maximum number of bytes of a response to one command, in addition to a requested mail.
 const maxReply = 16 << 20
 
-// wire speaks IMAP on one connection: a command at a time, each with its answer. Nothing is read by recursion, and each
-// answer is limited. left is set anew for each command, so a server can't send without end.
+// wire is an IMAP connection that sends one command at a time and reads its response. Nothing is parsed recursively.
+// left is reset for each command, so each response has a limit.
 //
-// It is used by one goroutine. After an error the connection is of no use, as nobody knows what of an answer is still
-// to come.
+// It is used by one goroutine. The connection is unusable after an error, as the position in the response is
+// unknown.
 type wire struct {
 	conn net.Conn
 	r    *bufio.Reader
-	left int64 // bytes that the answer may still have
+	left int64 // remaining bytes of the response
 	tags int
-	// lowest is the last mail that the server looked at in the last command; 0: it looked at all.
+	// lowest is the last UID that the last command processed; 0: it processed all.
 	lowest uint32
-	can    map[string]bool // those of matters that the server says it can do
+	can    map[string]bool // the server's capabilities among matters
 }
 
-// newWire speaks on a connection that was just made; the server's greeting is the first thing to be read.
+// newWire wraps a new connection; the server's greeting is the first response.
 func newWire(conn net.Conn) *wire {
 	w := &wire{conn: conn, left: maxReply}
 	w.r = bufio.NewReader(reader{w})
 	return w
 }
 
-// reader reads what a server says, within time and limit. A deadline is set for each read, so a server may be slow and
-// not silent.
+// reader reads from the connection within the response's limit. Each read has its own deadline, so a server may be
+// slow but not silent.
 type reader struct{ wire *wire }
 
 // Read implements io.Reader.
@@ -68,11 +68,11 @@ var (
 	errBye  = errors.New("the server says goodbye")
 )
 
-// secure begins TLS with a server of that name. Bytes that are buffered were sent before the handshake by whoever was
-// in between (CVE-2011-0411 is the same flaw in mail servers).
+// secure starts TLS with the server. Buffered bytes were sent before the handshake, possibly by an attacker
+// (CVE-2011-0411 is the same flaw in mail servers).
 func (w *wire) secure(ctx context.Context, config *tls.Config) error {
 	if w.r.Buffered() > 0 {
-		return errForm // it would be taken for what was sent in secret
+		return errForm // they would be accepted as encrypted data
 	}
 	ctx, cancel := context.WithTimeout(ctx, sources.CallTime)
 	defer cancel()
@@ -84,25 +84,25 @@ func (w *wire) secure(ctx context.Context, config *tls.Config) error {
 	return nil
 }
 
-// refusal is what a server answers to a command that it does not do.
+// refusal is a server's negative response to a command.
 //
-// Only the code is kept and not the server's words, which nobody here chose.
-type refusal struct{ code string } // in capitals; empty: none
+// It has only the response code, as the server's message is untrusted.
+type refusal struct{ code string } // upper case; empty: none
 
 // Error implements error.
 func (r *refusal) Error() string { return "the server refuses a command: " + strconv.Quote(r.code) }
 
-// response is one thing that a server says. Of a FETCH the list that comes next is still to be read. Untagged ones have
-// the tag “*”, requests to go on “+”.
+// response is one response of the server. The list of a FETCH is not read yet. Untagged responses have the tag “*”,
+// continuation requests “+”.
 //
-// A literal in it, such as a mail, is read by whoever asked for it.
+// The caller reads a literal in it, such as a mail.
 type response struct {
-	tag, word string // word in capitals
+	tag, word string // word in upper case
 	text      string // the rest
 }
 
-// send sends a command and returns the tag of its answer, which is limited anew. Tags count up and begin with a letter,
-// so an answer to an earlier command is never taken for this one's.
+// send sends a command and returns its tag. It resets the response's limit. Tags are unique, so a response to an
+// earlier command never matches.
 func (w *wire) send(command string) (string, error) {
 	w.tags, w.lowest = w.tags+1, 0
 	tag := "f" + strconv.Itoa(w.tags)
@@ -110,7 +110,7 @@ func (w *wire) send(command string) (string, error) {
 	return tag, w.write(tag + " " + command)
 }
 
-// write sends a line within sources.CallTime, so that a server which does not read can't hold the look up.
+// write sends a line with a deadline of sources.CallTime, so that a server which does not read can't block the look.
 func (w *wire) write(line string) error {
 	if err := w.conn.SetWriteDeadline(time.Now().Add(sources.CallTime)); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (w *wire) write(line string) error {
 	return err
 }
 
-// run sends a command and reads its answer to the end. each gets what the server says besides, and may be nil. What
-// each does not read of a FETCH it must skip.
+// run sends a command and reads its responses to the end. each handles untagged responses and may be nil. It must
+// read or skip the list of a FETCH.
 func (w *wire) run(command string, each func(response) error) error {
 	tag, err := w.send(command)
 	if err != nil {
@@ -143,8 +143,8 @@ func (w *wire) run(command string, each func(response) error) error {
 	}
 }
 
-// answer reads what comes next in answer to a command, or its end. NO and BAD are refusals of this command, BYE ends
-// the connection.
+// answer reads the next response to a command; ended is true for its tagged response. NO and BAD reject the command,
+// BYE closes the connection.
 func (w *wire) answer(tag string) (r response, ended bool, err error) {
 	r, err = w.response()
 	if err == nil && (r.tag == tag && r.word == "OK" || r.tag == "*" && r.word == "NO") {
@@ -159,14 +159,14 @@ func (w *wire) answer(tag string) (r response, ended bool, err error) {
 		return r, true, &refusal{codeIn(r.text)}
 	case r.tag == "*" && r.word == "BYE":
 		return r, false, errBye
-	// An answer to a command that was not sent: this is not the protocol.
+	// A response with an unknown tag violates the protocol.
 	case r.tag != "*" && r.tag != "+":
 		return r, false, errForm
 	}
 	return r, false, nil
 }
 
-// codeIn is the code at the begin of an answer's text: [CODE …].
+// codeIn parses the response code at the start of a response's text: [CODE …].
 func codeIn(text string) string {
 	inside, ok := strings.CutPrefix(text, "[")
 	code, _, closed := strings.Cut(inside, "]")
@@ -177,8 +177,8 @@ func codeIn(text string) string {
 	return strings.ToUpper(code)
 }
 
-// response reads what the server says next. A number before the word, as in “* 12 FETCH”, is left out: UIDs are in the
-// list.
+// response parses the start of the next response. A number before the word, as in “* 12 FETCH”, is dropped: the list
+// has the UID.
 func (w *wire) response() (response, error) {
 	tag, more, err := w.upToSpace()
 	if err != nil {
@@ -209,8 +209,8 @@ func (w *wire) response() (response, error) {
 	return r, err
 }
 
-// upToSpace reads a short word. more is false when the line ends with it. 100 bytes are more than any word of the
-// protocol.
+// upToSpace parses a word of less than 100 bytes, more than any word of the protocol has. more is false at the end
+// of the line.
 func (w *wire) upToSpace() (word string, more bool, err error) {
 	var b strings.Builder
 	for b.Len() < 100 {
@@ -237,7 +237,7 @@ func (w *wire) line() (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// cutOff makes an error of an end that is none.
+// cutOff converts io.EOF into io.ErrUnexpectedEOF, for a stream that ends early.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -245,10 +245,10 @@ func cutOff(err error) error {
 	return err
 }
 
-// matters are the capabilities that make a difference here. Names are compared without case, as RFC 3501 has them.
+// matters are the capabilities that this package uses. Names are case-insensitive (RFC 3501).
 var matters = []string{"AUTH=PLAIN", "LOGINDISABLED", "STARTTLS"}
 
-// able asks what the server can do. A server may name millions of capabilities, so others than matters are not kept.
+// able requests the server's capabilities. Only those in matters are stored, as a server may list millions.
 func (w *wire) able() error {
 	w.can = map[string]bool{}
 	return w.run("CAPABILITY", func(r response) error {
@@ -263,8 +263,8 @@ func (w *wire) able() error {
 	})
 }
 
-// login tells the server who asks. PLAIN (RFC 4616) takes passwords with any character; LOGIN is for servers without
-// it.
+// login authenticates. PLAIN (RFC 4616) supports passwords with any character; LOGIN is the fallback for servers
+// without it.
 func (w *wire) login(user, password string) error {
 	if !w.can["AUTH=PLAIN"] {
 		return w.run(fmt.Sprintf("LOGIN %s %s", quoted(user), quoted(password)), nil)
@@ -277,14 +277,12 @@ func (w *wire) login(user, password string) error {
 	})
 }
 
-// quoted is a text without ends of lines as a string of a command. Settings have no line breaks, which open has
-// checked.
+// quoted encodes a text as a quoted string. Settings have no line breaks, which open has validated.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// examine opens a folder for reading alone, and returns for which of its lives the numbers of its mails hold. EXAMINE
-// is SELECT without the right to change anything (RFC 3501 §6.3.2).
+// examine opens a folder read-only and returns its UIDVALIDITY. EXAMINE is a read-only SELECT (RFC 3501 §6.3.2).
 func (w *wire) examine(folder string) (validity uint32, err error) {
 	err = w.run("EXAMINE "+quoted(encodedFolder(folder)), func(r response) error {
 		if r.word == "FETCH" {
@@ -308,8 +306,8 @@ func (w *wire) examine(folder string) (validity uint32, err error) {
 	return validity, err
 }
 
-// search returns the numbers of all mails that are not marked as deleted; of more than are followed, the newest. A
-// server with MESSAGELIMIT looks at the highest numbers first, so it is asked again for those below.
+// search returns the UIDs of all mails that are not marked as deleted. It stops after more than sources.MaxItems. A
+// server with MESSAGELIMIT processes the highest UIDs first, so further searches request the lower ones.
 func (w *wire) search() (uids []uint32, err error) {
 	command, last := "UID SEARCH NOT DELETED", uint32(math.MaxUint32)
 	for range maxStops {

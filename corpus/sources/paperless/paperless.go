@@ -1,7 +1,7 @@
-// Package paperless is the kind of place that is a paperless-ngx server.
+// Package paperless implements the kind of place that is a paperless-ngx server.
 //
-// read.go reads the pages of its REST API, walk.go makes a whole list of pages that may shift while they are read. The
-// original of a document is fetched, not the archived PDF, as it is the one with the words that somebody added.
+// read.go reads the pages of its REST API. walk.go makes a complete list from pages that may shift during the walk.
+// It fetches a document's original instead of the archived PDF, as the original has the text that was uploaded.
 package paperless
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// maxFile is how many bytes a document may have.
+// maxFile is the maximum size of a document in bytes.
 const maxFile = 2 << 30
 
-// Kind is the documents of a server that one user may see.
+// Kind returns the kind of place for the documents that a user of a paperless-ngx server may read.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "paperless",
@@ -40,14 +40,13 @@ func Kind() sources.Kind {
 	}
 }
 
-// server is one server, as the owner of a token sees it.
+// server is a paperless-ngx server, with the access of a token's owner.
 type server struct {
 	root   *url.URL // its path ends in a slash
 	client *request.Client
 }
 
-// open checks what an owner entered, and reaches nothing. An address that ends in /api is understood as well. Tokens
-// are plain ASCII.
+// open validates the settings without a request. It accepts an address that ends in /api. Tokens are plain ASCII.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -67,13 +66,13 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return &server{root, request.NewWithToken(n, root, "Token "+s["token"])}, nil
 }
 
-// Check implements sources.Place. One document is asked for with all fields, so a right that is missing shows.
+// Check implements sources.Place. It requests one document with all fields, so a missing permission fails.
 func (s *server) Check(ctx context.Context) error {
 	_, err := ask[document](ctx, s, documents, 1, 1, allFields)
 	return err
 }
 
-// List implements sources.Place. Documents come by their ids, the oldest first.
+// List implements sources.Place. Documents are listed in the order of their IDs, the oldest first.
 func (s *server) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		w := walk{server: s, yield: yield, yielded: map[int64]bool{}}
@@ -83,15 +82,15 @@ func (s *server) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// Fetch implements sources.Place. The type of the reply is looked at, since proxies that want a log-in send a page with
-// 200.
+// Fetch implements sources.Place. It checks the Content-Type, since a proxy that requires a login returns an HTML
+// page with status 200.
 func (s *server) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return sources.Content{}, sources.ErrSame
 	}
 	at := s.root.JoinPath("api/documents", item.Key, "download/")
 	at.RawQuery = "original=true"
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return sources.Content{}, err
 	}
@@ -115,13 +114,14 @@ func (s *server) Fetch(ctx context.Context, item sources.Item, known string) (so
 	return sources.Content{}, failed(resp.Status)
 }
 
-// isLogin reports whether a page was sent that is not a document: a proxy that wants a log-in sends one.
+// isLogin reports whether the response is an HTML page instead of the document, as from a proxy that requires a
+// login.
 func isLogin(resp *request.Response, name string) bool {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return kind == "text/html" && !strings.HasPrefix(strings.ToLower(path.Ext(name)), ".htm")
 }
 
-// failed is the error for a status of paperless.
+// failed converts an HTTP status of paperless into a user-facing error.
 func failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:

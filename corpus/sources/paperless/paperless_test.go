@@ -20,12 +20,12 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// fake answers as the published API says. Before each page of the documents it calls turn.
+// fake is a server of the published API. It calls turn before each page of the documents.
 type fake struct {
-	docs  []map[string]any // by id
+	docs  []map[string]any // by ID
 	names map[string][]any // of each other list
 	turn  func(w http.ResponseWriter, page int) (answered bool)
-	host  string // in the address of the next page
+	host  string // in the URL of the next page
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// list answers with a page of a list.
+// list writes a page of a list.
 func (f *fake) list(w http.ResponseWriter, r *http.Request, all []any) {
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, _ := strconv.Atoi(r.URL.Query().Get("page_size"))
@@ -86,7 +86,7 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request, all []any) {
 	_, _ = w.Write(raw)
 }
 
-// many is a server with n documents, whose own addresses are those behind a proxy.
+// many returns a server with n documents, whose own URLs are those behind a proxy.
 func many(n int) *fake {
 	f := &fake{names: map[string][]any{}, host: "127.0.0.1:1"}
 	for id := range n {
@@ -227,7 +227,7 @@ func TestNamesWithoutEnd(t *testing.T) {
 		f.names["tags"] = append(f.names["tags"], map[string]any{"id": id})
 	}
 	p := follow(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/tags/") { // all at once, whatever was asked for
+		if strings.HasSuffix(r.URL.Path, "/tags/") { // all at once, whatever the requested page size
 			query := r.URL.Query()
 			query.Set("page_size", strconv.Itoa(len(f.names["tags"])))
 			r.URL.RawQuery = query.Encode()
@@ -326,7 +326,7 @@ func TestTheTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// ways is a transport.
+// ways is a function as an HTTP transport.
 type ways func(*http.Request) (*http.Response, error)
 
 func (w ways) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }

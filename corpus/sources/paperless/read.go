@@ -13,25 +13,25 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// Limits of a list. maxPages is a little more than MaxItems needs, for documents that are added meanwhile.
+// Limits of a list. maxPages is somewhat more than MaxItems needs, for documents that are added during the walk.
 const (
 	maxPage  = 32 << 20 // bytes of one page
 	pageSize = 100
 	maxPages = sources.MaxItems/pageSize + 100
 )
 
-// documents is the list of all documents.
+// documents is the API's list of all documents.
 const documents = "documents"
 
-// page is one page of a list. Its shape is that of Django REST framework's pagination.
+// page is one page of a list, in the format of Django REST framework's pagination.
 type page[T any] struct {
 	Count   *int   // of all pages
-	Next    string // address of the next page; empty: this is the last
+	Next    string // URL of the next page; empty: this is the last
 	Results []T
-	All     []int64 // ids on all pages; newer servers leave it out
+	All     []int64 // IDs on all pages; newer servers omit it
 }
 
-// read decodes a page as it comes. It fails for more entries than a list may have.
+// read decodes a page as a stream. It fails for more entries than a list may have.
 func (p *page[T]) read(s *request.Stream) error {
 	return s.Object(func(name string) error {
 		switch name {
@@ -48,7 +48,7 @@ func (p *page[T]) read(s *request.Stream) error {
 	})
 }
 
-// readAll reads an array of at most sources.MaxItems values.
+// readAll decodes an array of at most sources.MaxItems values.
 func readAll[V any](s *request.Stream, into *[]V) error {
 	return s.Array(func() error {
 		if len(*into) == sources.MaxItems {
@@ -59,14 +59,14 @@ func readAll[V any](s *request.Stream, into *[]V) error {
 	})
 }
 
-// document is what the list says of a document.
+// document is a document in the API's list.
 type document struct {
 	ID            int64   `json:"id"`
 	Title         string  `json:"title"`
 	Correspondent int64   `json:"correspondent"`
 	DocumentType  int64   `json:"document_type"`
 	Tags          []int64 `json:"tags"`
-	Created       string  `json:"created"` // a date; of older servers with its time
+	Created       string  `json:"created"` // a date; older servers append the time
 	Modified      string  `json:"modified"`
 	Original      string  `json:"original_file_name"`
 	Checksum      string  `json:"checksum"`
@@ -76,7 +76,7 @@ type document struct {
 	} `json:"versions"`
 }
 
-// allFields are those of a document; without them, its whole text would come as well.
+// allFields are the requested fields of a document. Without them, the response has the full text as well.
 const allFields = "id,title,correspondent,document_type,tags,created,modified,original_file_name,checksum,versions"
 
 var (
@@ -91,12 +91,11 @@ var (
 	}
 )
 
-// ask reads one page of a list: all that is said of each, or some fields. Ordering by id puts new documents on the
-// last page. A page that is not there any more means that documents were removed. T is what one entry is read as.
-// number counts from 1.
+// ask reads one page of a list. number starts at 1. T is the type of an entry. Ordering by ID puts new documents on
+// the last page. A missing page means that documents were removed and returns errChanged.
 //
-// fields names what is wanted of each entry, so that a list of ids is small; without it all is sent. A status that
-// says nothing about a list is errNoPaperless: the address is then of something else.
+// fields limits the fields of each entry, so that a list of IDs is small; empty requests all. A status without a
+// meaning for a list returns errNoPaperless, as the address is then of another server.
 func ask[T any](ctx context.Context, s *server, list string, number, size int, fields string) (page[T], error) {
 	var p page[T]
 	at := s.root.JoinPath("api", list, "/")
@@ -105,7 +104,7 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 		query.Set("fields", fields)
 	}
 	at.RawQuery = query.Encode()
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return p, err
 	}
@@ -116,7 +115,7 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 	}
 	switch status := resp.Status; {
 	case status == http.StatusOK:
-	case status == http.StatusNotFound && number > 1: // it was there when the page before was read
+	case status == http.StatusNotFound && number > 1: // it existed when the previous page was read
 		_ = resp.Body.Close()
 		return p, errChanged
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
@@ -136,11 +135,10 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 	return p, nil
 }
 
-// pages reads all pages of a list. Only the number of the next page is taken from what the server says. A server's
-// address of the next page could lead anywhere, so only its number is believed, and it must be the next. It ends with
-// the first error. More pages than there can be are an error as well.
+// pages reads all pages of a list. The server's next URL is untrusted: only its page number is used, and it must be
+// the next one. The first error ends the sequence.
 //
-// Each page costs a request. A server that always names a next page is left with errEndless after maxPages.
+// Each page costs a request. A server that always returns a next page fails with errEndless after maxPages.
 func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T], error] {
 	fields := ""
 	if list == documents {
@@ -161,16 +159,16 @@ func pages[T any](ctx context.Context, s *server, list string) iter.Seq2[page[T]
 	}
 }
 
-// named is what a list of tags, correspondents or document types says of one. Newer servers name tags below another
-// tag as its children. It may be used for all three, since they have the same fields.
+// named is an entry in the list of tags, correspondents or document types, which have the same fields. Newer servers
+// nest tags as children.
 type named struct {
 	ID       int64   `json:"id"`
 	Name     string  `json:"name"`
 	Children []named `json:"children"`
 }
 
-// names reads the names in a list, by their ids. A list that may not be read has none. They may be nested to any
-// depth; a queue goes through them. Whoever has an account without the right to see tags still gets documents.
+// names reads the names of a list, by ID. It is empty without permission for the list, so a user without access to
+// tags still gets documents. A queue handles nested tags of any depth.
 func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
 	found, kept := map[int64]string{}, sources.Kept(0)
 	for p, err := range pages[named](ctx, s, list) {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxWalks = 3   // through all pages, when documents are removed meanwhile
+	maxWalks = 3   // attempts when documents are removed during a walk
 	maxTags  = 100 // of a document
 	maxTitle = 200 // characters of a title or another name
 )
@@ -26,14 +26,13 @@ type walk struct {
 	correspondents, types, marks map[int64]string
 }
 
-// run walks until all documents have been seen. When one is removed, those behind it move up, maybe from a page that
-// is still to be read to one that was read: then it walks again. Names of tags and correspondents are read first:
-// documents name them by number. After maxWalks it gives up, and the look is tried again later. A document that was
-// yielded is not yielded again.
+// run walks through the pages until all documents were seen. It first reads the names of tags and correspondents,
+// which documents reference by ID. A walk is repeated when documents were removed meanwhile. After maxWalks attempts
+// it fails, and the look is retried later. Each document is yielded once.
 //
-// paperless-ngx pages a list by number and keeps no state between two pages, so a removal on a page that was read
-// moves a document from the next page onto it, unseen. An item that is not listed is removed from the library, so a
-// walk that may have missed one must not count as whole.
+// paperless-ngx paginates by offset without a snapshot. A removal on an earlier page moves an unread document onto
+// that page, so the walk misses it. Unlisted items are removed from the library, so such a walk must not count as
+// complete.
 func (w *walk) run(ctx context.Context) (err error) {
 	if w.correspondents, err = names(ctx, w.server, "correspondents"); err != nil {
 		return err
@@ -52,9 +51,9 @@ func (w *walk) run(ctx context.Context) (err error) {
 	return err
 }
 
-// once walks through all pages. It fails with errChanged when documents may have been passed over. Three signs say
-// that documents may have been missed: the count fell, fewer came than were counted, or the list of all ids has one
-// that was not seen. Pages are in the order of ids, so what is added meanwhile is behind the others.
+// once walks through all pages and returns errChanged when it may have missed documents. That is so if the count
+// fell, fewer documents were read than counted, or an ID of the full list was not seen. Pages are ordered by ID, so
+// documents that are added meanwhile come last.
 func (w *walk) once(ctx context.Context) (err error) {
 	seen, count, all := map[int64]bool{}, 0, []int64(nil)
 	for p, err := range pages[document](ctx, w.server, documents) {
@@ -83,7 +82,7 @@ func (w *walk) once(ctx context.Context) (err error) {
 			return errEndless
 		}
 	}
-	// Fewer came than the server counts: one moved to a page that was read.
+	// Fewer were read than counted: one moved to an earlier page.
 	if len(seen) < count {
 		return errChanged
 	}
@@ -100,8 +99,8 @@ func (w *walk) once(ctx context.Context) (err error) {
 	return nil
 }
 
-// ids are those of all documents as they are at one moment: as many as were seen may be others, when one was removed
-// and another one added meanwhile. There are none of a server that parts even them into pages.
+// ids returns the IDs of all documents as a snapshot. It detects a removal and an addition that keep the count
+// equal. It returns nil for a server that paginates even this list.
 func (w *walk) ids(ctx context.Context) (all []int64, err error) {
 	p, err := ask[document](ctx, w.server, documents, 1, sources.MaxItems, "id")
 	if err != nil || p.Next != "" {
@@ -113,12 +112,11 @@ func (w *walk) ids(ctx context.Context) (all []int64, err error) {
 	return all, nil
 }
 
-// item describes a document. A tag's new name changes the meta, so it is part of the version. The version has the
-// server's time of change, and a hash of the file and of what is in the meta.
+// item converts a document into an item. The version has the server's modification time, and a hash of the file's
+// checksum and the meta, which has the names of tags.
 //
-// The name has the title with the original file's ending, so that the library knows the format; a slash in a title
-// would be a folder and becomes a hyphen. Author, type, date and tags become the document's meta, by which it can be
-// found.
+// The name is the title with the original file's extension, which identifies the format. A slash in a title becomes
+// a hyphen, as it would separate folders. Author, type, date and tags are the document's meta and searchable.
 func (w *walk) item(d document) sources.Item {
 	key := strconv.FormatInt(d.ID, 10)
 	item := sources.Item{
@@ -156,7 +154,7 @@ func (w *walk) item(d document) sources.Item {
 		item.Meta["tags"] = tags
 	}
 	if d.Modified != "" {
-		// another file, and new names of its tags, do not change the time
+		// a new file, or new names of tags, do not change the modification time
 		item.Version = d.Modified + " " + sources.StateOf(d.Checksum, d.Versions, item.Name, item.Meta)
 	}
 	return item

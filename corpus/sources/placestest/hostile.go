@@ -18,36 +18,36 @@ import (
 
 const mib = 1 << 20
 
-// Hostile is a listing of one kind of place that is made to cost its reader memory or time. It is repetitive, so a
-// server sends a few hundred kilobytes of it.
+// Hostile is a listing of one kind of place that tries to exhaust its client's memory or time. It is repetitive and
+// compressed, so a server sends a few hundred kilobytes of it.
 type Hostile struct {
 	Kind  string // of a place
 	Shape string
 	form  *form
 	head  string
-	unit  string // repeated; each verb in it counts up
+	unit  string // repeated; each verb in it is replaced by a counter
 	tail  string
-	size  int  // bytes of the units; 0: without end
-	wide  bool // in UTF-16
-	// Entries is how many units there are in the place of a size.
+	size  int  // bytes of the units; 0: endless
+	wide  bool // encoded in UTF-16
+	// Entries is the number of units in place of a size.
 	Entries int
 }
 
-// form is how a kind lists what it has.
+// form is the format of a kind's listing.
 type form struct {
 	kind, variant string
 	head, tail    string // around the entries
-	calm          string // between them: a listing that is as it should be
-	size          int    // bytes of a hostile listing, below what the kind reads at most
+	calm          string // between them: a valid listing
+	size          int    // bytes of a hostile listing, below the kind's limit
 	entry, child  string // names of elements, or in JSON whole texts
 	key           string // an entry's content, with a number
-	real          string // an entry as servers send them
-	most          int    // of those, that have to be read
+	real          string // an entry as servers send it
+	most          int    // number of real entries that must be readable
 	shapes        func(*form) []Hostile
 	settings      func(address string) sources.Settings
 }
 
-// forms are those of all kinds that list by HTTP.
+// forms are the formats of all kinds that list by HTTP.
 var forms = []*form{{
 	kind: "webdav", size: 126 * mib, shapes: xmlShapes, entry: "response", child: "<propstat/>",
 	head: `<multistatus xmlns="DAV:"><response><href>/list/</href><propstat><prop><resourcetype><collection/>` +
@@ -118,12 +118,12 @@ var forms = []*form{{
 	settings: func(address string) sources.Settings { return sources.Settings{"url": address, "token": "secret"} },
 }}
 
-// at are the settings of a kind that needs an address alone.
+// at returns the settings of a kind that only needs an address.
 func at(name string) func(string) sources.Settings {
 	return func(address string) sources.Settings { return sources.Settings{name: address + "/list"} }
 }
 
-// HostileListings returns every shape of every kind, a little below what the kind reads at most, or at a share of it.
+// HostileListings returns every shape of every kind, a little below the kind's limit, or at a fraction of it.
 func HostileListings(share int) []Hostile {
 	var all []Hostile
 	for _, f := range forms {
@@ -138,14 +138,14 @@ func HostileListings(share int) []Hostile {
 	return all
 }
 
-// LargeListings returns one listing for each kind with as many entries, as servers send them, as have to be read.
+// LargeListings returns one valid listing for each kind, with the number of entries that must be readable.
 func LargeListings() []Hostile {
 	var all []Hostile
 	for _, f := range forms {
 		h := Hostile{
 			Kind: f.kind, Shape: f.kind + f.variant, form: f, head: f.head, unit: f.real, tail: f.tail, Entries: f.most,
 		}
-		if last, comma := strings.CutSuffix(h.unit, ","); comma { // JSON has none behind the last
+		if last, comma := strings.CutSuffix(h.unit, ","); comma { // JSON has no comma after the last entry
 			h.Entries, h.tail = h.Entries-1, strings.NewReplacer("%08d", "ZZZZZZZZ", "%d", "0").Replace(last)+h.tail
 		}
 		all = append(all, h)
@@ -153,13 +153,13 @@ func LargeListings() []Hostile {
 	return all
 }
 
-// Half is the listing at half its size. It is false for one that is small or without end.
+// Half returns the listing at half its size. ok is false for one that is small or endless.
 func (h Hostile) Half() (Hostile, bool) {
 	h.size /= 2
 	return h, h.size > 64<<10
 }
 
-// xmlShapes are what can be done with elements.
+// xmlShapes returns the attacks with XML elements.
 func xmlShapes(f *form) []Hostile {
 	begin, end := f.head+"<"+f.entry+">", "</"+f.entry+">"+f.tail
 	whole := "<" + f.entry + ">" + f.key + "</" + f.entry + ">"
@@ -188,7 +188,7 @@ func xmlShapes(f *form) []Hostile {
 	}
 }
 
-// jsonShapes are what can be done with JSON.
+// jsonShapes returns the attacks with JSON.
 func jsonShapes(f *form) []Hostile {
 	before, after, _ := strings.Cut(f.entry, "%s")
 	open, closed, _ := strings.Cut(f.child, "%s")
@@ -207,10 +207,10 @@ func jsonShapes(f *form) []Hostile {
 	}
 }
 
-// Settings are those of a place at a server of this listing.
+// Settings returns the settings of a place at a server of this listing.
 func (h Hostile) Settings(address string) sources.Settings { return h.form.settings(address) }
 
-// Handler serves the listing, after so many requests that are answered as they should be.
+// Handler serves the listing, after so many valid responses.
 func (h Hostile) Handler(calm int64) http.Handler {
 	var asked atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -224,14 +224,14 @@ func (h Hostile) Handler(calm int64) http.Handler {
 		if h.Kind == "webdav" {
 			w.WriteHeader(http.StatusMultiStatus)
 		}
-		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that is there
-		if body.write(packed, r.Host) == nil {              // else the reader had enough
+		packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a valid level
+		if body.write(packed, r.Host) == nil {              // else the client closed the connection
 			_ = packed.Close()
 		}
 	})
 }
 
-// Serve starts a server of the listing; Close ends it.
+// Serve starts a server of the listing. The caller closes it.
 func (h Hostile) Serve(calm int64) *httptest.Server { return httptest.NewServer(h.Handler(calm)) }
 
 // write writes the listing until its end or a write error.
@@ -262,7 +262,7 @@ func (h Hostile) write(w io.Writer, host string) error {
 	return err
 }
 
-// isOver reports whether so many units and bytes are all.
+// isOver reports whether the listing ends after so many units and bytes.
 func (h Hostile) isOver(units, bytes int) bool {
 	if h.Entries > 0 {
 		return units >= h.Entries

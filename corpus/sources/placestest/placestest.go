@@ -1,6 +1,6 @@
-// Package placestest serves hostile and other servers to tests of places, and a way to them alone.
+// Package placestest provides test servers for places, including hostile ones, and a restricted Net.
 //
-// Its Net forbids everything but the addresses that a test opened, so a kind that reaches elsewhere fails here.
+// Its Net rejects all addresses but those that a test allowed, so a kind that connects elsewhere fails.
 package placestest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// Net reaches these addresses of loopback and nothing else, as a server's own net refuses what is inside. Whoever asks
-// for another gets chat.CodeForbidden, at the moment of the connection: a redirect can't lead around it.
+// Net returns a sources.Net that reaches only these loopback addresses, like a server's Net that rejects internal
+// addresses. Other addresses return chat.CodeForbidden at connection time, so redirects can't bypass it.
 func Net(t testing.TB, allowed ...net.Addr) sources.Net {
 	t.Helper()
 	var open []netip.AddrPort
@@ -37,7 +37,7 @@ func Net(t testing.TB, allowed ...net.Addr) sources.Net {
 	return sources.Net{HTTP: &http.Client{Transport: transport}, Dial: dialer.DialContext}
 }
 
-// Serve starts a server and returns its address and a way to it.
+// Serve starts a server and returns its URL and a Net that reaches it.
 func Serve(t testing.TB, h http.Handler) (string, sources.Net) {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -45,7 +45,7 @@ func Serve(t testing.TB, h http.Handler) (string, sources.Net) {
 	return server.URL, Net(t, server.Listener.Addr())
 }
 
-// At is where a server with this address listens.
+// At parses the listener address of a server's URL.
 func At(t testing.TB, address string) net.Addr {
 	t.Helper()
 	at, err := net.ResolveTCPAddr("tcp", strings.TrimPrefix(address, "http://"))
@@ -55,8 +55,8 @@ func At(t testing.TB, address string) net.Addr {
 	return at
 }
 
-// List returns all that a place lists, by key, and the error that ended it. A key that comes twice fails the test, and
-// so does one that the store could not keep: what was listed before an error is returned with it.
+// List returns the items of a place by key, and the error that ended the list. A duplicate or invalid key fails the
+// test. Items before an error are returned with it.
 func List(t testing.TB, p sources.Place) (map[string]sources.Item, error) {
 	t.Helper()
 	items := map[string]sources.Item{}
@@ -72,8 +72,8 @@ func List(t testing.TB, p sources.Place) (map[string]sources.Item, error) {
 	return items, nil
 }
 
-// Read fetches an item and returns its text. known is the version that was settled before, as a look has it; an error
-// of the fetch, such as sources.ErrSame, is returned and does not fail the test.
+// Read fetches an item and returns its text. known is the stored version, as in a look. An error of Fetch, such as
+// sources.ErrSame, is returned without failing the test.
 func Read(t testing.TB, p sources.Place, item sources.Item, known string) (string, sources.Content, error) {
 	t.Helper()
 	content, err := p.Fetch(t.Context(), item, known)
@@ -87,7 +87,7 @@ func Read(t testing.TB, p sources.Place, item sources.Item, known string) (strin
 	return string(text), content, err
 }
 
-// Open opens a place of a kind and checks its fields.
+// Open opens a place and fails the test on invalid settings.
 func Open(t testing.TB, k sources.Kind, s sources.Settings, n sources.Net) sources.Place {
 	t.Helper()
 	p, err := k.Open(s, n)
@@ -97,7 +97,7 @@ func Open(t testing.TB, k sources.Kind, s sources.Settings, n sources.Net) sourc
 	return p
 }
 
-// WantCode fails the test unless err has the code and a sentence.
+// WantCode fails the test unless err has the code.
 func WantCode(t testing.TB, what string, err error, code chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != code {

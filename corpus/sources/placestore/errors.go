@@ -6,17 +6,17 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// NoSuch says that a user has no such place. Another user's place looks the same.
+// NoSuch returns the error for a place that does not exist or belongs to another user.
 func NoSuch() error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such place. It may have been removed."}
 }
 
-// NameTaken says that a user has a place of that name.
+// NameTaken returns the error for a place whose name the user already has.
 func NameTaken() error {
 	return &chat.Error{Code: chat.CodeConflict, Message: "You have a place of this name. Choose another name."}
 }
 
-// TooMany says that a user has as many places as one may have.
+// TooMany returns the error for a user with MaxPlaces places.
 func TooMany() error {
 	return &chat.Error{
 		Code:    chat.CodeTooMany,
@@ -24,7 +24,7 @@ func TooMany() error {
 	}
 }
 
-// Changed says that somebody else changed a place meanwhile.
+// Changed returns the error for an update of an outdated revision.
 func Changed() error {
 	return &chat.Error{
 		Code: chat.CodeConflict, Message: "The place was changed meanwhile. Look at it again, then try again.",

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Memory is measured without the race detector, which slows the collector of the heap.
+// Memory is measured without the race detector, which slows garbage collection.
 
 package registry_test
 
@@ -26,12 +26,13 @@ import (
 	"github.com/footnote/footnote/corpus/sources/registry"
 )
 
-// mostMemory is how many bytes of the heap one listing may take, dead objects included. The process may take 300 MiB.
+// mostMemory is the maximum heap growth of one list in bytes, including dead objects. The process may take 300 MiB.
 const mostMemory = 200 << 20
 
-// TestListingsAreReadWithinMemory has every kind read every hostile listing, and again at half its size until it is
-// taken: what is just below a limit costs most. A sixteenth of the bytes that a kind reads is above most other limits;
-// make hostile tries all of them. Each ends by itself, with a sentence or with at most as many items as are followed.
+// TestListingsAreReadWithinMemory lists every hostile listing of every kind, and again at half its size until it is
+// accepted: sizes just below a limit cost most. It uses a sixteenth of each kind's byte limit, which exceeds most
+// other limits; make hostile tests the full limits. Each list ends by itself, with a user-facing error or at most
+// sources.MaxItems items.
 func TestListingsAreReadWithinMemory(t *testing.T) {
 	for _, h := range placestest.HostileListings(16) {
 		t.Run(h.Shape, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestListingsAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// TestLargeListingsAreRead has every kind read as many entries as real servers list at once.
+// TestLargeListingsAreRead lists as many entries of every kind as real servers return at once.
 func TestLargeListingsAreRead(t *testing.T) {
 	for _, h := range placestest.LargeListings() {
 		t.Run(h.Shape, func(t *testing.T) {
@@ -58,9 +59,9 @@ func TestLargeListingsAreRead(t *testing.T) {
 	}
 }
 
-// TestPagesAreReadWithinMemory reads pages that are small on the wire.
+// TestPagesAreReadWithinMemory fetches pages that are small when compressed.
 func TestPagesAreReadWithinMemory(t *testing.T) {
-	const most = 16 << 20 // bytes that a page may have, less a few
+	const most = 16 << 20 // a little below the limit of a page in bytes
 	for name, page := range map[string]struct {
 		kind, body string
 		refused    bool
@@ -104,9 +105,9 @@ func TestPagesAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// TestMailServersAreReadWithinMemory has a mail server answer one command with all that is read of an answer.
+// TestMailServersAreReadWithinMemory tests a mail server whose response to one command is just below the limit.
 func TestMailServersAreReadWithinMemory(t *testing.T) {
-	const most, memory = 15 << 20, 160 << 20 // bytes of the answer, below what is read of one, and of the heap
+	const most, memory = 15 << 20, 160 << 20 // bytes of the response, below its limit, and of the heap
 	var names strings.Builder
 	for n := 0; names.Len() < most; n++ {
 		fmt.Fprintf(&names, " %x", n)
@@ -146,9 +147,9 @@ func TestMailServersAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// TestGitServersAreReadWithinMemory has a Git server say of itself, and of its branches, as much as is read.
+// TestGitServersAreReadWithinMemory tests a Git server whose capabilities or branches are just below the limit.
 func TestGitServersAreReadWithinMemory(t *testing.T) {
-	const most, memory = 15 << 20, 160 << 20 // bytes of the answer, below what is read of one, and of the heap
+	const most, memory = 15 << 20, 160 << 20 // bytes of the response, below its limit, and of the heap
 	const itself = "000eversion 2\n0000"
 	var branches strings.Builder
 	for n := 0; branches.Len() < most; n++ {
@@ -165,7 +166,7 @@ func TestGitServersAreReadWithinMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodGet {
-					_, _ = io.WriteString(w, said.itself) // the reader may have had enough
+					_, _ = io.WriteString(w, said.itself) // the client may have closed the connection
 				} else {
 					_, _ = io.WriteString(w, said.branches)
 				}
@@ -184,7 +185,7 @@ func TestGitServersAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// serveMail answers one connection as a mail server with one mail does, and one command with what was given.
+// serveMail serves one connection as a mail server with one mail, with a custom response to one command.
 func serveMail(listener net.Listener, command, answer string) {
 	conn, err := listener.Accept()
 	if err != nil {
@@ -196,7 +197,7 @@ func serveMail(listener net.Listener, command, answer string) {
 		"UID SEARCH": "* SEARCH 1\r\n", "": "* OK hello",
 	}
 	said[command] = answer
-	_, _ = io.WriteString(conn, said[""]+"\r\n") // the reader may have had enough, here and below
+	_, _ = io.WriteString(conn, said[""]+"\r\n") // the client may have closed the connection, here and below
 	for in := bufio.NewScanner(conn); in.Scan(); {
 		tag, line, _ := strings.Cut(in.Text(), " ")
 		for known, text := range said {
@@ -210,7 +211,7 @@ func serveMail(listener net.Listener, command, answer string) {
 	}
 }
 
-// listWithin lists a place, and fails the test unless that ends with a sentence within mostMemory.
+// listWithin lists a place, and fails the test unless that ends with a user-facing error within mostMemory.
 func listWithin(t *testing.T, h placestest.Hostile) (items int, err error) {
 	t.Helper()
 	address, n := placestest.Serve(t, h.Handler(0))
@@ -247,9 +248,9 @@ func openKind(t *testing.T, name string, s sources.Settings, n sources.Net) sour
 	return nil
 }
 
-// peakMemory returns how many bytes the heap grew at most while do ran, dead objects included.
+// peakMemory returns the peak heap growth in bytes while do runs, including dead objects.
 func peakMemory(do func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(100)) // as in the program; GOGC may say otherwise
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // the default, independent of GOGC
 	runtime.GC()
 	now := func() uint64 {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

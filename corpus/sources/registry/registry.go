@@ -1,7 +1,7 @@
-// Package registry names every kind of place that is followed.
+// Package registry lists the kinds of places.
 //
-// To add a kind of place, write its package under corpus/sources and add it here. GET /places/kinds and the form on the
-// page then have it. Its names need a line in each file of the catalogue of package locale.
+// To add a kind of place, write its package under corpus/sources and add it here. GET /places/kinds and the form on
+// the page then include it. Its names need a line in each file of the catalogue of package locale.
 package registry
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/footnote/footnote/corpus/sources/zotero"
 )
 
-// Kinds are all kinds, in the order in which the page offers them. A kind that is left out stays in the store and is
-// told as unknown.
+// Kinds returns all kinds, in the order of the page. Places of a kind that is removed stay in the store and are
+// reported as unknown.
 func Kinds() []sources.Kind {
 	return []sources.Kind{
 		webpage.Kind(), sitemap.Kind(), feed.Kind(), webdav.Kind(), bucket.Kind(), git.Kind(), paperless.Kind(),

@@ -14,9 +14,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// explain turns what went wrong with a request into a sentence. The end of the caller's own context, which is nil when
-// it ends with the request's, stays what it is. The order matters: the caller's own end first, then our time-out, then
-// errors that have a sentence already, and the rest by kind.
+// explain converts a request's error into a user-facing one. caller is nil when it ends with the request. Errors are
+// checked in this order: the caller's cancelled context, the request's timeout, errors with a user-facing message,
+// and the rest by type.
 func explain(reading, caller context.Context, err error) error {
 	var told *chat.Error
 	var timeout net.Error
@@ -25,7 +25,7 @@ func explain(reading, caller context.Context, err error) error {
 	var corrupt flate.CorruptInputError
 	cause := context.Cause(reading)
 	var sent *url.Error
-	if errors.As(err, &sent) { // it names the address, which may have a token in it, and errors are logged
+	if errors.As(err, &sent) { // its URL may contain a token, and errors are logged
 		err = sent.Err
 	}
 	switch {
@@ -59,8 +59,8 @@ func explain(reading, caller context.Context, err error) error {
 	}
 }
 
-// Failed is the error for a status that means that the server can't serve, now or to this user. Statuses that a kind
-// understands better are dealt with there.
+// Failed returns the error for a status of a server that is unavailable, or that rejects this user. Kinds handle
+// statuses with a specific meaning themselves.
 func Failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
@@ -83,6 +83,6 @@ func Failed(status int) error {
 	}
 }
 
-// Explain makes a sentence of what went wrong with a server that is spoken to without HTTP. The end of ctx stays what
-// it is.
+// Explain converts an error of a protocol other than HTTP into a user-facing one. The error of a cancelled ctx is
+// returned unchanged.
 func Explain(ctx context.Context, err error) error { return explain(ctx, ctx, err) }

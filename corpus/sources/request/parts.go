@@ -9,26 +9,25 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// MaxPart is how many bytes one part of a listing may have, such as an entry with all that is said of it. A parser that
-// holds one part at a time needs some 40 times that at worst.
+// MaxPart is the maximum size in bytes of one part of a list, such as an entry with all its attributes. A parser
+// that buffers one part at a time needs some 40 times that in the worst case.
 const MaxPart = 1 << 20
 
-// maxParts is how many parts a stream may have. Parsers take a constant time for each part, however small.
+// maxParts is the maximum number of parts of a stream. Parsers take a constant time for each part, however small.
 const maxParts = 10 * sources.MaxItems
 
-// Parts bounds the parts of a stream: reading fails with sources.ErrTooLarge once more bytes came since Next than a
-// part
-// may have, or in the part after the millionth. It is used by one goroutine.
+// Parts limits the parts of a stream. Reads return sources.ErrTooLarge when more bytes than the size of a part were
+// read since Next, or after the millionth part. It is used by one goroutine.
 type Parts struct {
 	from       io.Reader
 	size, left int
 	count      int
 }
 
-// NewParts bounds what is read from r to parts of so many bytes. The first part begins at once.
+// NewParts limits a stream to parts of so many bytes. The first part starts at once.
 func NewParts(r io.Reader, size int) *Parts { return &Parts{from: r, size: size, left: size} }
 
-// Next begins another part. Bytes that a parser has read ahead count to the part before.
+// Next starts another part. Bytes that a parser has buffered count to the previous part.
 func (p *Parts) Next() {
 	if p.count++; p.count < maxParts {
 		p.left = p.size
@@ -47,18 +46,18 @@ func (p *Parts) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Stream decodes JSON as it comes. Each element of an array and each member of an object is a part.
+// Stream decodes JSON as a stream. Each element of an array and each member of an object is a part.
 type Stream struct {
 	parts *Parts
 	in    *json.Decoder
 	begun bool
 }
 
-// errShape is JSON of another shape than was expected.
+// errShape is returned for JSON of an unexpected structure.
 var errShape = errors.New("the JSON has another shape")
 
-// ReadStream has read decode the whole body, and closes it. JSON that breaks off may be whole another time; JSON of
-// another shape, and what is none, fail with wrong. Other errors of read are returned as they are.
+// ReadStream decodes the whole body with read and closes it. JSON that breaks off is a temporary error. Invalid
+// JSON, or JSON of another structure, returns wrong. Other errors of read are returned unchanged.
 func (r *Response) ReadStream(read func(*Stream) error, wrong error) error {
 	defer r.Body.Close()
 	parts := NewParts(r.Body, MaxPart)
@@ -90,17 +89,17 @@ func (r *Response) ReadStream(read func(*Stream) error, wrong error) error {
 	return err
 }
 
-// Array reads an array and calls each where an element begins; each reads it. null is an empty array.
+// Array decodes an array and calls each at the start of every element; each decodes it. null is an empty array.
 func (s *Stream) Array(each func() error) error { return s.all('[', each) }
 
-// Object reads an object and calls each with the name of a member; each reads its value.
+// Object decodes an object and calls each with the name of every member; each decodes its value.
 func (s *Stream) Object(each func(name string) error) error {
 	return s.all('{', func() error {
 		name, err := s.in.Token()
 		if err != nil {
 			return err
 		}
-		text, _ := name.(string) // the decoder takes nothing else there
+		text, _ := name.(string) // the decoder accepts no other type
 		return each(text)
 	})
 }
@@ -125,5 +124,5 @@ func (s *Stream) all(begin json.Delim, each func() error) error {
 	return err
 }
 
-// Value decodes the value that comes next.
+// Value decodes the next value.
 func (s *Stream) Value(into any) error { return s.in.Decode(into) }

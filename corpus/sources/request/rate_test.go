@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// paced sends a number of bytes every second.
+// paced is a stream with a number of bytes each second.
 type paced struct{ bytes, left int }
 
 // Read implements io.Reader.
@@ -25,7 +25,7 @@ func (p *paced) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// TestSlowReplyEnds reads replies below and above the least rate.
+// TestSlowReplyEnds reads responses below and above the minimum rate.
 func TestSlowReplyEnds(t *testing.T) {
 	for bytes, want := range map[int]error{leastRate - 1: errSilent, leastRate: nil} {
 		synctest.Test(t, func(t *testing.T) {

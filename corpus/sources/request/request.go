@@ -1,10 +1,10 @@
-// Package request sends HTTP requests for kinds of places. Whatever a server does, a request ends: replies are limited
-// in time and, unpacked as well, in bytes; a server that asks to wait is waited for a little. What goes wrong is a
-// sentence without anything that the server said.
+// Package request is the HTTP client for kinds of places. Every request ends: responses have a timeout and a limit
+// in bytes, also after decompression. Retry-After is respected up to a limit. Errors have a user-facing message
+// without text from the server.
 //
-// request.go has the client, its redirects and its limits, parts.go bounds what a parser holds of a list, failure.go
-// has the sentences. Credentials go to one origin only;
-// redirects change neither method nor origin unnoticed; the body is unpacked here, so the limit counts what comes out.
+// request.go has the client, its redirects and its limits, parts.go limits a parser's memory, failure.go has the
+// errors. Credentials are sent to one origin only. A redirect never changes the method. Bodies are decompressed
+// here, so that the limit applies to the decompressed bytes.
 package request
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// Limits of a request. graceTime and slowest together bound a reply: two minutes, and one second for each 64 KiB that
-// it may have. They are choices.
+// Limits of a request. graceTime and slowest together give a response's timeout: two minutes, plus one second for
+// each 64 KiB of its limit. The values are estimates.
 const (
 	MaxURL       = 2000 // bytes of an address
 	maxRedirects = 5
-	tries        = 3               // of a request that is told to wait
-	longestWait  = 2 * time.Minute // that is waited for between two
-	graceTime    = 2 * time.Minute // that any reply may take
-	slowest      = 64 << 10        // bytes per second that a reply may take beyond that
-	leastRate    = 1 << 10         // bytes per second, over each CallTime that is waited for a reply
+	tries        = 3               // attempts of a rate-limited request
+	longestWait  = 2 * time.Minute // maximum delay before a retry
+	graceTime    = 2 * time.Minute // base timeout of a response
+	slowest      = 64 << 10        // bytes per second beyond it
+	leastRate    = 1 << 10         // minimum bytes per second in each interval of CallTime
 	agent        = "Footnote (reads what a person asked it to follow)"
 )
 
-// Client sends requests, one at a time. It keeps no cookies.
+// Client sends one request at a time. It has no cookies.
 type Client struct {
 	http          *http.Client
 	authorization string
-	host          string // that alone gets it
+	host          string // the only origin that gets it
 }
 
-// New returns a client. It connects to nothing. The rules of a redirect: at most maxRedirects, the same method, no
-// Referer, and no credentials for another origin. Each new address is checked like the first.
+// New returns a client, without connecting. It follows at most maxRedirects redirects, with the same method, without
+// a Referer, and without credentials for another origin. Each redirect's address is validated.
 func New(n sources.Net) *Client {
 	copied := *n.HTTP
 	c := &Client{http: &copied}
@@ -55,7 +55,7 @@ func New(n sources.Net) *Client {
 				Code: chat.CodeInvalid, Message: "This address leads from one address to the next without end.",
 			}
 		}
-		if next.Method != before[0].Method { // a redirect makes another one a GET
+		if next.Method != before[0].Method { // the redirect changed the method to GET
 			return http.ErrUseLastResponse
 		}
 		next.Header.Del("Referer")
@@ -68,20 +68,20 @@ func New(n sources.Net) *Client {
 	return c
 }
 
-// NewWithPassword is New for a server that wants a user name and a password. No other one gets them.
+// NewWithPassword is like New with Basic authentication, whose credentials are sent to this server only.
 func NewWithPassword(n sources.Net, server *url.URL, username, password string) *Client {
 	return NewWithToken(n, server, "Basic "+base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
 }
 
-// NewWithToken is New for a server that wants this Authorization header, such as "Bearer 123". No other one gets it.
+// NewWithToken is like New with an Authorization header, such as "Bearer 123", which is sent to this server only.
 func NewWithToken(n sources.Net, server *url.URL, authorization string) *Client {
 	c := New(n)
 	c.authorization, c.host = authorization, server.Scheme+"://"+server.Host
 	return c
 }
 
-// Address reads an address of a page. It fails with chat.CodeInvalid for what is none. The fragment is dropped, as it
-// never reaches a server.
+// Address parses a web address. It returns chat.CodeInvalid for an invalid one. The fragment is dropped, as it is
+// never sent to a server.
 func Address(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
@@ -101,8 +101,8 @@ func Address(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// Response is a reply whose Body is unpacked and limited: reading it fails with chat.CodeTooLarge beyond the limit, and
-// with chat.CodeTimeout when nothing comes any more. It must be closed. URL is where it is from, after all redirects.
+// Response is a response with a decompressed and limited Body. Reads return chat.CodeTooLarge beyond the limit, and
+// chat.CodeTimeout after a timeout. It must be closed. URL is its address after all redirects.
 type Response struct {
 	Status int
 	Header http.Header
@@ -110,9 +110,9 @@ type Response struct {
 	Body   io.ReadCloser
 }
 
-// Do sends a request, whose body must be nil or one that can be sent again (GetBody), and returns what is answered,
-// whatever its status, except when the server asks to wait for longer than a little. A body has at most limit bytes.
-// Only 429 and 503 with Retry-After are waited for (RFC 9110 §10.2.3, RFC 6585 §4).
+// Do sends a request and returns its response with any status. The request's body must be nil or repeatable
+// (GetBody). The response's body has at most limit bytes. Status 429, and 503 with Retry-After, are retried after a
+// delay (RFC 9110 §10.2.3, RFC 6585 §4). A delay beyond longestWait, or the last attempt, returns Failed.
 func (c *Client) Do(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
 	for try := 1; ; try++ {
 		resp, err := c.send(ctx, req, limit)
@@ -135,8 +135,8 @@ func (c *Client) Do(ctx context.Context, req *http.Request, limit int64) (*Respo
 	}
 }
 
-// retryAfter reads how long a server asks to wait: seconds or a moment. One that says nothing gets a few seconds. A
-// time in the past is no wait.
+// retryAfter parses a Retry-After header: seconds or a date. Without one the delay is five seconds. A date in the
+// past means no delay.
 func retryAfter(header string, now time.Time) (wait time.Duration, asked bool) {
 	if seconds, err := strconv.ParseInt(header, 10, 32); err == nil && seconds >= 0 {
 		return time.Duration(seconds) * time.Second, true
@@ -147,24 +147,24 @@ func retryAfter(header string, now time.Time) (wait time.Duration, asked bool) {
 	return 5 * time.Second, false
 }
 
-// errSilent ends a request whose server says nothing (more).
+// errSilent is returned after a timeout.
 var errSilent = &chat.Error{
 	Code: chat.CodeTimeout, Message: "The server takes too long to answer. It is asked again later.",
 }
 
-// send sends the request once, within the limits of Guard, and hands out the reply whatever its status.
+// send sends the request once, within the limits of Guard, and returns the response with any status.
 func (c *Client) send(ctx context.Context, req *http.Request, limit int64) (*Response, error) {
 	send := func(ctx context.Context) (*http.Response, error) { return c.sendOnce(ctx, req) }
-	resp, err := Guard(ctx, limit, send) //nolint:bodyclose // the Response's own
+	resp, err := Guard(ctx, limit, send) //nolint:bodyclose // closed by the Response
 	if err != nil {
 		return nil, err
 	}
 	return &Response{resp.StatusCode, resp.Header, resp.Request.URL, resp.Body}, nil
 }
 
-// Guard sends a request by do, and returns a reply whose body is unpacked and limited as that of a Response. do gets a
-// context that ends when the server is silent for too long. Two timers end it: one for silence, which each read resets,
-// and one for all of it. A reply that says gzip is unpacked whatever the request asked for.
+// Guard calls do to send a request and returns its response with a decompressed and limited body, as in Response.
+// Two timers cancel do's context: an idle timeout, which each read resets, and a total timeout. A gzip response is
+// decompressed whatever the request accepts.
 func Guard(
 	ctx context.Context, limit int64, do func(context.Context) (*http.Response, error),
 ) (*http.Response, error) {
@@ -190,7 +190,8 @@ func Guard(
 	return resp, nil
 }
 
-// Setting Accept-Encoding by hand keeps net/http from unpacking by itself, which would hide how much comes.
+// sendOnce sends a request with an explicit Accept-Encoding. That disables decompression in net/http, which would
+// hide the compressed size.
 func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Response, error) {
 	req = req.Clone(ctx)
 	if req.GetBody != nil {
@@ -210,8 +211,8 @@ func (c *Client) sendOnce(ctx context.Context, req *http.Request) (*http.Respons
 	return c.http.Do(req)
 }
 
-// unpacker begins to unpack when it is read. gzip.NewReader reads the head at once, which a server that is silent would
-// hold up; so it waits for the first read.
+// unpacker decompresses lazily. gzip.NewReader reads the header at once, which would block on a silent server, so it
+// is created at the first read.
 type unpacker struct {
 	sent   io.Reader
 	zipped *gzip.Reader
@@ -229,11 +230,11 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	return u.zipped.Read(p)
 }
 
-// Unpack reads what is packed with gzip, however it came.
+// Unpack decompresses a gzip stream.
 func Unpack(r io.Reader) io.Reader { return &unpacker{sent: r} }
 
-// body is a reply's body within its limits. One byte more than the limit is asked for, to tell a body that ends there
-// from one that goes on.
+// body is a response's body with its limits. Reads request one byte beyond the limit, to distinguish a body that
+// ends there from a larger one.
 type body struct {
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
@@ -241,7 +242,7 @@ type body struct {
 	from        io.Reader
 	left        int64
 	got         int           // bytes since waited was 0
-	waited      time.Duration // in Read, of up to CallTime
+	waited      time.Duration // time in Read, of up to CallTime
 	idle, total *time.Timer
 }
 
@@ -282,7 +283,7 @@ func (b *body) Close() error {
 	return b.sent.Close()
 }
 
-// stop ends both timers and the request's context. It may be called again.
+// stop stops both timers and cancels the request's context. It is idempotent.
 func (b *body) stop() {
 	b.idle.Stop()
 	b.total.Stop()

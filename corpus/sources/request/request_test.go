@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// pipes is a listener in memory, where time is the bubble's.
+// pipes is an in-memory listener, for use in a synctest bubble.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -34,7 +34,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.IPAddr{} }
 
-// ask has a server in a bubble answer one request, and returns what came of it and how long it took.
+// ask sends one request to a server in a synctest bubble, and returns its result and duration.
 func ask(t *testing.T, limit int64, h http.HandlerFunc) (text string, took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ func ask(t *testing.T, limit int64, h http.HandlerFunc) (text string, took time.
 	return text, took, err
 }
 
-// rest lets time pass until the request is over.
+// rest waits, and reports whether the request was not cancelled meanwhile.
 func rest(r *http.Request, d time.Duration) bool {
 	select {
 	case <-r.Context().Done():

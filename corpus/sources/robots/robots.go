@@ -1,7 +1,7 @@
-// Package robots asks the servers of pages which of them programs may read, by RFC 9309.
+// Package robots checks robots.txt (RFC 9309), which restricts the pages that programs may read.
 //
-// robots.go asks and remembers, rules.go reads the file. Only pages that no person named are checked: those of sitemaps
-// and feeds.
+// robots.go fetches and caches the files, rules.go parses them. Only pages that no person entered are checked: those
+// of sitemaps and feeds.
 package robots
 
 import (
@@ -15,29 +15,28 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// Limits of a file of rules. RFC 9309 §2.5 asks for at least 500 KiB to be parsed.
+// Limits of robots.txt. RFC 9309 §2.5 requires a parser to support at least 500 KiB.
 const (
-	maxRead  = 512 << 10 // bytes that are read; what comes behind them is not there
+	maxRead  = 512 << 10 // bytes that are parsed; the rest is ignored
 	maxSent  = 64 << 20  // bytes of a file
-	maxHosts = 100       // whose rules are kept at once
-	maxKept  = 8 << 20   // bytes of files whose rules are kept at once
+	maxHosts = 100       // hosts in the cache
+	maxKept  = 8 << 20   // bytes of files in the cache
 )
 
-// Asker asks for the rules of servers, and keeps them for as long as it is used: not for long. It belongs to one look,
-// so rules are at most as old as that.
+// Asker fetches and caches the rules of servers. It belongs to one look, which limits the age of cached rules.
 type Asker struct {
 	client *request.Client
 	known  map[string]answer
-	kept   int // bytes of the files that known was read from
+	kept   int // bytes of the files in the cache
 }
 
-// answer is what became of asking a server.
+// answer is the cached result for a server.
 type answer struct {
 	rules Rules
 	err   error
 }
 
-// New returns an asker that sends its requests by a client.
+// New returns an Asker that uses a client.
 func New(client *request.Client) *Asker { return &Asker{client: client, known: map[string]answer{}} }
 
 var (
@@ -51,7 +50,7 @@ var (
 	}
 )
 
-// Check fails for a page that its server does not want to be read, and where the server can't say. A robots.txt holds
+// Check returns an error for a page that robots.txt forbids, and if robots.txt is unavailable. A robots.txt is valid
 // for scheme, host and port together (RFC 9309 §2.3).
 func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	host := page.Scheme + "://" + page.Host
@@ -77,20 +76,19 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 	return nil
 }
 
-// ask reads the rules of a server and returns their size in bytes. A server without rules allows all; one that
-// fails forbids all for now. By RFC 9309 §2.3.1: a client error (4xx) means no rules, a server error (5xx) or an
-// unreachable server means that nothing may be read.
+// ask fetches and parses the rules of a server and returns their size in bytes. By RFC 9309 §2.3.1, a client error
+// (4xx) means that all is allowed. A server error (5xx) or an unreachable server means that nothing is allowed.
 func (a *Asker) ask(ctx context.Context, address string) (rules Rules, size int, err error) {
-	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return nil, 0, err
 	}
 	resp, err := a.client.Do(ctx, req, maxSent)
 	switch code := chat.CodeOf(err); {
 	case err == nil:
-	case code == chat.CodeInvalid: // redirects without end
+	case code == chat.CodeInvalid: // endless redirects
 		return nil, 0, nil
-	case code == chat.CodeForbidden: // no server that may be reached
+	case code == chat.CodeForbidden: // an address that may not be reached
 		return nil, 0, err
 	default:
 		return nil, 0, unreachable(err)
@@ -109,7 +107,7 @@ func (a *Asker) ask(ctx context.Context, address string) (rules Rules, size int,
 	return Parse(raw), len(raw), nil
 }
 
-// unreachable is errUnreachable with its cause.
+// unreachable returns errUnreachable with its cause.
 func unreachable(err error) error {
 	told := *errUnreachable
 	told.Err = errors.Join(errUnreachable, err)

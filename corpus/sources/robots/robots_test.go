@@ -29,7 +29,7 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"User-agent: *\nDisallow: /", []string{"/robots.txt"}, []string{"", "/", "/a", "/?q"}},
 		{"user-AGENT : * \r\n DISALLOW : /in # not this\r\n", []string{"/", "/i"}, []string{"/in", "/in/a", "/inside"}},
 		{"\xef\xbb\xbfUser-agent: *\rDisallow: /a", []string{"/b"}, []string{"/a"}},
-		// those for this program count alone, wherever they are
+		// only the groups for this program apply, wherever they are
 		{
 			"User-agent: *\nDisallow: /\n\nUser-agent: FOOTNOTE/2.0\nDisallow: /own\n" +
 				"User-agent: other\nDisallow: /x\nUser-agent: footnote\nDisallow: /more",
@@ -39,7 +39,7 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"User-agent: a\nUser-agent: footnote\nSitemap: /s\nDisallow: /x", []string{"/"}, []string{"/x"}},
 		{"User-agent: footnote\nDisallow:\n\nUser-agent: *\nDisallow: /", []string{"/"}, nil},
 		{"Disallow: /\nUser-agent: *\nAllow: /", []string{"/"}, nil},
-		// the longest decides; of two the one that allows
+		// the longest match applies; of equally long ones the one that allows
 		{"User-agent: *\nAllow: /p\nDisallow: /", []string{"/p", "/page"}, []string{"/", "/a"}},
 		{"User-agent: *\nDisallow: /folder\nAllow: /folder", []string{"/folder/a"}, nil},
 		{"User-agent: *\nAllow: /folder\nDisallow: /folder", []string{"/folder/a"}, nil},
@@ -49,7 +49,7 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"User-agent: *\nDisallow: /a*b*c", []string{"/acb", "/abb"}, []string{"/abc", "/a1b2c3"}},
 		{"User-agent: *\nDisallow: *private", []string{"/"}, []string{"/private", "/in/private/x"}},
 		{"User-agent: *\nDisallow: /fish*$", []string{"/"}, []string{"/fish", "/fish/a"}},
-		// however they are written
+		// in any encoding
 		{"User-agent: *\nDisallow: /foo/bar/ツ", nil, []string{"/foo/bar/%E3%83%84", "/foo/bar/%e3%83%84"}},
 		{"User-agent: *\nDisallow: /foo/bar/%62%61%7A", nil, []string{"/foo/bar/baz"}},
 		{"User-agent: *\nDisallow: /a%2Fb", []string{"/a/b"}, []string{"/a%2fb"}},
@@ -125,7 +125,7 @@ func TestWhatAServersAnswerMeans(t *testing.T) {
 	}
 }
 
-// Who gives up asks again.
+// A cancelled call is not cached.
 func TestAnEndedCallSaysNothingOfTheServer(t *testing.T) {
 	t.Parallel()
 	address, n := placestest.Serve(t, http.NotFoundHandler())
@@ -176,7 +176,7 @@ func TestAnAskerForgetsRulesThatTakeMuch(t *testing.T) {
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /closed\n"+strings.Repeat("#", maxRead))
 	}))
 	n.HTTP.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return n.Dial(ctx, "tcp", strings.TrimPrefix(address, "http://")) // whatever the host
+		return n.Dial(ctx, "tcp", strings.TrimPrefix(address, "http://")) // for any host
 	}
 	asker := New(request.New(n))
 	for host := range 2 * maxKept / maxRead {

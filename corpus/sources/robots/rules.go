@@ -7,33 +7,32 @@ import (
 	"strings"
 )
 
-// product is what rules for this program alone call it. The User-Agent of its requests begins so. It is matched without
-// case (RFC 9309 §2.2.1).
+// product is this program's product token in robots.txt, a prefix of its User-Agent. It is case-insensitive (RFC
+// 9309 §2.2.1).
 const product = "footnote"
 
-// maxParts is how many parts of rules count; a rule has one more than stars. A rule for which none are left is left
-// out.
+// maxParts is the maximum number of parts of all rules; a rule has one more than stars. Rules beyond it are ignored.
 const maxParts = 30_000
 
-// Rules say which paths may be read: the longest that fits decides, of two the one that allows. Without one that fits
-// all is allowed. It is RFC 9309 §2.2.2; “*” and “$” are those of §2.2.3.
+// Rules decide which paths may be read. The longest matching rule applies, and of equally long ones the one that
+// allows. Without a match the path is allowed (RFC 9309 §2.2.2). “*” and “$” are those of §2.2.3.
 type Rules []rule
 
 // rule allows or forbids paths.
 type rule struct {
 	allow  bool
-	length int      // bytes, as it is written
+	length int      // bytes of the pattern as written
 	parts  []string // between its stars
-	whole  bool     // the path ends with the last part
+	whole  bool     // the path must end with the last part
 }
 
-// Parse reads a file of rules: those for this program or, when there are none, those for all. Several user-agent lines
-// in a row begin one group, and groups for the same program count together.
+// Parse parses robots.txt. It returns the rules for this program or, as a fallback, those for all programs.
+// Consecutive user-agent lines start one group, and groups for the same program are merged.
 func Parse(raw []byte) Rules {
 	var own, all Rules
 	ownParts, allParts := 0, 0
-	ownGroup := false                            // there is a group for this program
-	isOwn, isAll, inRules := false, false, false // of the group
+	ownGroup := false                            // a group for this program exists
+	isOwn, isAll, inRules := false, false, false // of the current group
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	for line := range strings.FieldsFuncSeq(string(raw), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line, _, _ = strings.Cut(line, "#")
@@ -65,7 +64,7 @@ func Parse(raw []byte) Rules {
 	return all
 }
 
-// token is the name of a program at the beginning of a value.
+// token returns the product token at the start of a value.
 func token(value string) string {
 	end := strings.IndexFunc(value, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
@@ -76,8 +75,8 @@ func token(value string) string {
 	return value[:end]
 }
 
-// ruleOf reads a rule's pattern: a dollar at the end and stars anywhere are signs, all else stands for itself. Its
-// length is that of the pattern as it is written, by which the longest is found (RFC 9309 §2.2.2).
+// ruleOf parses a rule's pattern. A dollar at the end and stars are special, all else is literal. Its length is that
+// of the pattern as written, to find the longest match (RFC 9309 §2.2.2).
 func ruleOf(pattern string, allow bool) rule {
 	r := rule{allow: allow, length: len(pattern)}
 	pattern, r.whole = strings.CutSuffix(pattern, "$")
@@ -88,8 +87,7 @@ func ruleOf(pattern string, allow bool) rule {
 	return r
 }
 
-// Allow reports whether a page may be read. robots.txt itself may always be read. Rules are compared with the path and
-// the query.
+// Allow reports whether a page may be read. robots.txt itself is always allowed. Rules match path and query.
 func (rs Rules) Allow(page *url.URL) bool {
 	path := page.EscapedPath()
 	if path == "" {
@@ -112,8 +110,8 @@ func (rs Rules) Allow(page *url.URL) bool {
 	return allow
 }
 
-// fits reports whether a path begins with the rule. Parts between stars are looked for from the left, each at its first
-// place, which finds a match if there is one.
+// fits reports whether a rule matches a prefix of the path. Parts between stars are matched from the left, each at
+// its first occurrence, which is sufficient.
 func (r rule) fits(path string) bool {
 	rest, found := strings.CutPrefix(path, r.parts[0])
 	if !found {
@@ -136,9 +134,8 @@ func (r rule) fits(path string) bool {
 	return strings.Contains(rest, r.parts[last])
 }
 
-// compared writes a path in the one way in which paths are compared: what needs no escape has none, and what is no
-// ASCII has one. Percent-encodings are compared as RFC 9309 §2.2.2 asks: unreserved characters decoded, all others
-// encoded.
+// compared normalises a path for matching. By RFC 9309 §2.2.2, percent-encoded unreserved characters are decoded,
+// and all other encoded and non-ASCII characters are encoded.
 func compared(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

@@ -16,10 +16,10 @@ import (
 	"github.com/footnote/footnote/corpus/sources/webpage"
 )
 
-// read reads a file from address, packed or not, and calls do for each page or further file that it names. Addresses of
-// other sites, pages that do not begin with a prefix and what is no address are left out. It fails for what is no
-// sitemap, and ends with the first error of do. The limit is read one byte beyond, to tell a file of that size from a
-// larger one. Each element right below the root is a part, so memory does not depend on their number.
+// read parses a sitemap file, compressed or not, and calls do for each page or further file. It skips invalid
+// addresses, those of other sites, and pages without the prefix. It returns an error for other content, and the
+// first error of do. The limit allows one byte more, to detect a larger file. Each element directly below the root
+// is a part, so memory does not depend on their number.
 func read(r io.Reader, address *url.URL, prefix string, do func(u *url.URL, isFile bool) error) error {
 	start := bufio.NewReader(r)
 	from := io.Reader(start)
@@ -65,7 +65,7 @@ func read(r io.Reader, address *url.URL, prefix string, do func(u *url.URL, isFi
 			if err := d.DecodeElement(&text, &element); err != nil {
 				return err
 			}
-			depth-- // it was read to its end
+			depth-- // DecodeElement read its end tag
 			u, err := request.Address(text)
 			isFile := root == "sitemapindex"
 			if err != nil || webpage.SiteOf(u) != webpage.SiteOf(address) ||
@@ -79,6 +79,6 @@ func read(r io.Reader, address *url.URL, prefix string, do func(u *url.URL, isFi
 	}
 }
 
-// ownSpace reports whether a namespace is that of sitemaps: pictures and films have a loc in others. The sitemap
-// protocol's own, with http or https, and files that name none.
+// ownSpace reports whether a namespace is that of sitemaps, with http or https, or empty. Images and videos have a
+// loc element in other namespaces.
 func ownSpace(space string) bool { return space == "" || strings.Contains(space, "schemas/sitemap/") }

@@ -1,7 +1,7 @@
-// Package sitemap is the kind of place that is a site with a list of its pages.
+// Package sitemap implements the kind of place that is a site with a list of its pages.
 //
-// It reads the XML form of sitemaps.org and lists of such files, packed or not. Dates and priorities in them are not
-// believed: pages are asked whether they changed, by ETag, date and hash (package webpage).
+// It parses the XML format of sitemaps.org and indexes of such files, compressed or not. Their dates and priorities
+// are not trusted: changes of pages are detected by ETag, date and hash (package webpage).
 package sitemap
 
 import (
@@ -20,14 +20,15 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Limits of a site's list. 50 MiB is the protocol's own bound of a file, unpacked.
+// Limits of a site's list. 50 MiB is the protocol's limit of an uncompressed file.
 const (
-	maxBytes = 50 << 20 // of one file, as sent and as unpacked
-	maxFiles = 500      // that a list names
-	maxDepth = 3        // of lists in lists
+	maxBytes = 50 << 20 // bytes of one file, compressed and uncompressed
+	maxFiles = 500      // in an index
+	maxDepth = 3        // nesting of indexes
 )
 
-// Kind is a site by its sitemap. Its settings are the sitemap's address and a prefix of the pages that are wanted.
+// Kind returns the kind of place for a site with a sitemap. Its settings are the sitemap's address and a prefix of
+// pages.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:   "sitemap",
@@ -45,15 +46,14 @@ func Kind() sources.Kind {
 	}
 }
 
-// errEndless is a list of sitemaps that leads on and on, by its number of files or by lists in lists. The user reads
-// it, so it says what to do. An endless list would also make the look endless, so both bounds are held while it goes
-// on.
+// errEndless is returned for an index with too many or too deeply nested files. Both limits are checked during the
+// walk, as an endless index would make the look endless.
 var errEndless = &chat.Error{
 	Code:    chat.CodeInvalid,
 	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",
 }
 
-// site is one sitemap. All its pages are of one site, so the reader takes a server that fails for a place that fails.
+// site is one sitemap. All its pages are of one site, so the reader treats a server's failure as the place's.
 type site struct {
 	address *url.URL
 	prefix  string
@@ -61,8 +61,7 @@ type site struct {
 	reader  webpage.Reader
 }
 
-// open checks what an owner entered, and reaches nothing. A prefix must be of the same site: the list can't name
-// others.
+// open validates the settings without a request. The prefix must be of the same site, as the list excludes others.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
@@ -86,8 +85,8 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	}}, nil
 }
 
-// Check implements sources.Place. The first page that the list names is enough: no page is fetched. It fails for what
-// is no sitemap, and for one that can't be reached.
+// Check implements sources.Place. The first listed page suffices; no page is fetched. It fails for a sitemap that is
+// invalid, empty or unreachable.
 func (s *site) Check(ctx context.Context) error {
 	for _, err := range s.List(ctx) {
 		return err
@@ -97,10 +96,9 @@ func (s *site) Check(ctx context.Context) error {
 	}
 }
 
-// List implements sources.Place. What a sitemap says of changes is not believed: pages are asked for what is new. Files
-// are read one after another, breadth first, each once. A file that can't be read ends the list with its error, so
-// nothing is removed for its sake. Each page is an item. A list of more than maxFiles files, or that is more than
-// maxDepth deep, ends with errEndless.
+// List implements sources.Place. Each page is an item without a version, as dates in a sitemap are not trusted.
+// Files are read breadth-first, each once. A file that can't be read ends the list with its error, so nothing is
+// removed. An index of more than maxFiles files, or nested deeper than maxDepth, ends with errEndless.
 func (s *site) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		type file struct {
@@ -114,7 +112,7 @@ func (s *site) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 			err := s.readFile(ctx, files[i].address, func(u *url.URL, isFile bool) error {
 				key := u.String()
 				switch {
-				// A file that was named before is not read again, so lists that name each other end.
+				// Known files are not read again, so cyclic indexes end.
 				case isFile && known[key], seen[key], !isFile && len(key) > sources.MaxKey:
 					return nil
 				case isFile:
@@ -145,16 +143,16 @@ func (s *site) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// errEnough stops the reading of a file.
+// errEnough stops the parsing of a file early.
 var errEnough = errors.New("nothing more is wanted")
 
-// readFile reads one file of the list, as read does. The address after redirects is the one that counts for “the same
-// site”. A file that is larger than maxBytes is an error.
+// readFile fetches one file and parses it with read. The address after redirects defines the site. A file larger
+// than maxBytes is an error.
 //
-// Packed files are unpacked while they are read, and the bound holds for both forms: a small file may unpack to a very
+// Files are decompressed as a stream, and the limit applies to both sizes, as a small file may decompress to a very
 // large one.
 func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL, bool) error) error {
-	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return err
 	}
@@ -169,7 +167,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL,
 			Code: chat.CodeInvalid, Message: "There is no sitemap at this address. Check it.",
 			Err: fmt.Errorf("%s: %d", address, resp.Status),
 		}
-	case resp.Status == http.StatusUnauthorized: // there is no password that could be another
+	case resp.Status == http.StatusUnauthorized: // a sitemap has no password to correct
 		return request.Failed(http.StatusForbidden)
 	case resp.Status != http.StatusOK:
 		return request.Failed(resp.Status)
@@ -182,7 +180,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL,
 	return &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
 }
 
-// Fetch implements sources.Place. Pages that robots.txt forbids are refused, as nobody named them.
+// Fetch implements sources.Place. Pages that robots.txt forbids are rejected, as no person entered them.
 func (s *site) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	return s.reader.Fetch(ctx, item, known)
 }

@@ -20,7 +20,7 @@ import (
 const space = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
 	`xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"`
 
-// serve serves texts at their paths; HOST in one stands for the server's own address.
+// serve serves texts by path; HOST in a text is replaced by the server's URL.
 func serve(t *testing.T, files map[string]string) (string, sources.Net) {
 	t.Helper()
 	return placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +153,7 @@ func FuzzSitemap(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_ = read(bytes.NewReader(raw), address, "", func(u *url.URL, _ bool) error { // what is damaged may fail
+		_ = read(bytes.NewReader(raw), address, "", func(u *url.URL, _ bool) error { // an invalid file may fail
 			if _, err := request.Address(u.String()); err != nil || webpage.SiteOf(u) != "example.org" {
 				t.Errorf("address %q is listed: %v", u, err)
 			}
@@ -162,7 +162,7 @@ func FuzzSitemap(f *testing.F) {
 	})
 }
 
-// A page that the site does not want to be read by programs is refused, and the others go on.
+// A page that robots.txt forbids is refused, and the others are fetched.
 func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/sitemap.xml": set("HOST/open", "HOST/closed", "HOST/closed/but"), "/open": "<p>words", "/closed": "<p>closed",
@@ -184,7 +184,7 @@ func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
 	}
 }
 
-// Without an answer about them no page is read, and none is called refused: they wait.
+// With robots.txt unavailable, pages are neither fetched nor refused, but retried later.
 func TestPagesWaitForAServerThatCantSay(t *testing.T) {
 	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

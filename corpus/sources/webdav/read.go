@@ -14,20 +14,20 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// entry is what a server says of a folder or a file. Its path is below the address that was asked for.
+// entry is a folder or a file in a PROPFIND response. Its path is below the requested address.
 type entry struct {
 	at     *url.URL
 	folder bool
-	status int // that the server answers in the place of properties, 400 and above; 0: none
+	status int // the entry's own error status, 400 and above; 0: none
 	etag   string
-	size   int64  // -1: not said
-	id     string // Nextcloud's; digits
+	size   int64
+	id     string // Nextcloud's file ID; digits
 }
 
-// response is an entry as it is sent.
+// response is an encoded entry.
 type response struct {
 	Href   string `xml:"DAV: href"`
-	Status string `xml:"DAV: status"` // in the place of properties
+	Status string `xml:"DAV: status"` // in place of properties
 	Stats  []struct {
 		Status string `xml:"DAV: status"`
 		Prop   struct {
@@ -41,11 +41,11 @@ type response struct {
 	} `xml:"DAV: propstat"`
 }
 
-// read reads the answer to a PROPFIND at an address, and calls do for each entry as it comes. Entries at other servers
-// are left out. An answer that breaks off is an error: what is not in it might be there. Each response is decoded and
-// bounded by itself, so memory does not depend on their number.
+// read parses the response to a PROPFIND and calls do for each entry. Entries on other servers are skipped. A
+// response that breaks off is an error, since entries may be missing. Each entry is decoded and limited separately,
+// so memory does not depend on their number.
 //
-// WebDAV's answer (207 Multi-Status) has a response for each entry, the folder itself among them.
+// A WebDAV response (207 Multi-Status) has one element for each entry, including the folder itself.
 func read(r io.Reader, address *url.URL, do func(entry) error) error {
 	parts := request.NewParts(r, request.MaxPart)
 	d := xml.NewDecoder(parts)
@@ -89,18 +89,17 @@ func read(r io.Reader, address *url.URL, do func(entry) error) error {
 	return sources.ErrTooLarge
 }
 
-// entry is what is understood of a response. Properties that a server does not have come in a propstat of their own
-// with 404, which is passed over. Only addresses at the same host count. An entry without a usable address is passed
-// over: ok is false.
+// entry converts a response into an entry. ok is false without a valid address on the same host. Unknown properties
+// are in a separate propstat with status 404, which is skipped.
 //
-// Sizes and tags are only hints: a tag that is too long is left out, and a size that is no number is unknown, −1. A
-// number of a file, as ownCloud and Nextcloud give one, stays when the file is moved.
+// Sizes and ETags are hints: an ETag that is too long is dropped, and an invalid size is −1, unknown. The file ID of
+// ownCloud and Nextcloud stays the same when a file is moved.
 func (r response) entry(address *url.URL) (entry, bool) {
 	at, err := address.Parse(strings.TrimSpace(r.Href))
 	if err != nil || r.Href == "" || at.Host != address.Host || at.User != nil {
 		return entry{}, false
 	}
-	// Only the path is believed of what the server says.
+	// Only the path of the server's address is used.
 	at = &url.URL{Scheme: address.Scheme, Host: address.Host, Path: at.Path, RawPath: at.RawPath}
 	e := entry{at: at, size: -1, status: refusal(r.Status)}
 	for _, stat := range r.Stats {
@@ -122,7 +121,7 @@ func (r response) entry(address *url.URL) (entry, bool) {
 	return e, true
 }
 
-// refusal is the status of a status line that refuses something; 0: it does not. 2xx is no refusal.
+// refusal returns the status in a status line if it is an error (400 to 599), else 0.
 func refusal(line string) int {
 	fields := strings.Fields(line) // HTTP/1.1 403 Forbidden
 	if len(fields) < 2 {

@@ -15,19 +15,19 @@ import (
 
 // Limits of a walk.
 //
-// Without maxDepth a server that shows a folder in itself would be walked for ever.
+// maxDepth ends the walk of a server whose folder contains itself.
 const (
 	maxDepth   = 50
 	maxFolders = 50_000
-	// maxEntries is how many entries an answer may have: with as many, the walk ends in any case.
+	// maxEntries is the maximum number of entries of a response. With as many the walk ends in any case.
 	maxEntries = sources.MaxItems + maxFolders + 10
 	maxUnseen  = 5 // folders that can't be read
 )
 
-// List implements sources.Place. A folder inside that may not be read does not hide the others; the walk then ends with
-// its error, so that nothing in it is taken for removed. It goes breadth first and frees each way when it was listed.
+// List implements sources.Place. It walks breadth-first and releases each way after listing it. A subfolder that may
+// not be read does not hide the others. The list then ends with its error, so that nothing in it is removed.
 //
-// Items come folder by folder, the files of each before those of folders in it.
+// Items are in the order of folders, each folder's files before those of its subfolders.
 func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		w := walk{folder: f, yield: yield, seen: map[string]bool{"": true}, queue: []string{""}}
@@ -47,25 +47,25 @@ func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-// walk is one walk through all folders. Ways are below the root, with slashes and without one at the ends; the root's
-// own is empty. It is used by one goroutine.
+// walk is one walk through all folders. Ways are relative to the root, with slashes between names; the root's way is
+// empty. It is used by one goroutine.
 //
-// seen keeps a server that shows a folder below itself from being walked for ever, together with maxDepth. closed is
-// the failure of a folder that is returned when all others were listed.
+// seen and maxDepth end the walk of a server whose folder contains itself. closed is the error of an unreadable
+// folder, returned after all others were listed.
 type walk struct {
 	*folder
 	yield  func(sources.Item, error) bool
 	seen   map[string]bool // ways
 	queue  []string        // ways of folders
-	closed error           // of a folder that can't be read
-	unseen int             // such folders, but for those that may not be read
+	closed error           // error of an unreadable folder
+	unseen int             // such folders, except forbidden ones
 	items  int
 	kept   sources.Kept
 }
 
-// list yields a folder's files and queues its folders. more is false when nothing more is wanted. A folder that was
-// listed a moment ago and is not there is either removed or hidden: its parent is asked once more to tell. The first
-// kind is dropped, the second makes the list one that lacks a part.
+// list yields a folder's files and queues its subfolders. more is false when the walk ends early. A queued folder
+// that returns 404 was either removed or is hidden, so its parent is listed again. A removed one is dropped, a
+// hidden one makes the list incomplete.
 func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	at, err := addressOf(w.root, way)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 		rest, itself := cutFolder(inFolder(e.at).EscapedPath(), at.EscapedPath())
 		itself = itself && rest == ""
 		if inside = inside || below || itself; itself && e.status > 0 {
-			refused = request.Failed(e.status) // it has more than the server tells
+			refused = request.Failed(e.status) // the folder's own entry has an error status
 			return errEnough
 		}
 		if !below {
@@ -88,7 +88,7 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	})
 	switch code := chat.CodeOf(err); {
 	case err == nil && !inside:
-		return false, errStrange // a folder's entries begin with itself
+		return false, errStrange // a folder's response must include itself
 	case err == nil:
 		return true, nil
 	case errors.Is(err, errEnough):
@@ -109,13 +109,13 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	}
 }
 
-// see yields a file or queues a folder, if it is new. What has a status of its own in the list may be anything, so it
-// counts as a part that can't be seen. It fails with errEnough when nothing more is wanted.
+// see yields a file or queues a folder, each once. An entry with its own error status makes the list incomplete,
+// since its type is unknown. It returns errEnough when the walk ends early.
 func (w *walk) see(way string, e entry) error {
 	switch {
 	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
 		return nil
-	case e.status > 0: // whatever it is, and whatever is in it
+	case e.status > 0: // file or folder is unknown
 		w.closed = isPart(request.Failed(e.status))
 		return nil
 	}
@@ -136,7 +136,7 @@ func (w *walk) see(way string, e entry) error {
 	return nil
 }
 
-// leaveOut goes on without a folder, unless there are many of them: then the server is out of order.
+// leaveOut skips an unreadable folder. More than maxUnseen of them end the walk, as the server is then out of order.
 func (w *walk) leaveOut(err error) (more bool, _ error) {
 	if w.unseen++; w.unseen > maxUnseen {
 		return false, err
@@ -145,13 +145,13 @@ func (w *walk) leaveOut(err error) (more bool, _ error) {
 	return true, nil
 }
 
-// isPart says of an error that all else was listed. The code and sentence stay, so that the owner learns what it was.
+// isPart wraps an error with sources.ErrPart, with its code and message for the owner.
 func isPart(err error) error {
 	return &chat.Error{Code: chat.CodeOf(err), Message: chat.MessageOf(err), Err: errors.Join(sources.ErrPart, err)}
 }
 
-// isGone reports whether a folder that is not there is not listed any more either: it was removed meanwhile. If the
-// parent is gone as well, its own parent is asked. It ends at the root, which must answer.
+// isGone reports whether a missing folder is no longer listed by its parent, so that it was removed. If the parent
+// is missing too, the check continues with its own parent, up to the root.
 func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 	parent, name := "", way
 	if i := strings.LastIndexByte(way, '/'); i >= 0 {
@@ -182,14 +182,14 @@ func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 	return gone, nil
 }
 
-// errHidden is a folder that its parent lists and that is not there by itself. It may hold files, so nothing in it may
-// be taken for removed.
+// errHidden is returned for a folder that its parent lists but that returns 404. It may have files, so nothing in it
+// may be removed.
 var errHidden = &chat.Error{
 	Code:    chat.CodeUnavailable,
 	Message: "A folder that the server lists is not there when it is asked for. It is asked again later.",
 }
 
-// item describes a file.
+// item converts a file's entry into an item.
 func (w *walk) item(way string, e entry) sources.Item {
 	key := sources.KeyOf(way)
 	if key != way {
@@ -199,8 +199,8 @@ func (w *walk) item(way string, e entry) sources.Item {
 		Size: e.size}
 }
 
-// nameIn is the name of what lies at an address, as it is in a way, if it lies right in a folder. What lies deeper, as
-// from servers that ignore Depth, does not count.
+// nameIn returns the escaped name of an entry directly in a folder. Deeper entries, as from servers that ignore
+// Depth, are excluded.
 func nameIn(folder, at *url.URL) (string, bool) {
 	inside, below := cutFolder(at.EscapedPath(), folder.EscapedPath())
 	inside = strings.TrimSuffix(inside, "/")
@@ -214,8 +214,8 @@ func nameIn(folder, at *url.URL) (string, bool) {
 	return sources.EscapeName(name), true
 }
 
-// cutFolder cuts a folder's path, however both are escaped, off one below it. Each name is compared unescaped, as
-// servers escape their answers otherwise than the address that was asked.
+// cutFolder removes a folder's path from the path of an entry below it. Names are compared unescaped, since servers
+// may escape them differently from the request.
 func cutFolder(at, folder string) (string, bool) {
 	for folder != "" {
 		one, rest, more := strings.Cut(folder, "/")
@@ -230,7 +230,7 @@ func cutFolder(at, folder string) (string, bool) {
 	return at, true
 }
 
-// addressOf is where a way leads to. A way that leads upwards is refused.
+// addressOf returns the URL of a way below root. A way with “.” or “..” is rejected.
 func addressOf(root *url.URL, way string) (*url.URL, error) {
 	names := strings.Split(way, "/")
 	for i, name := range names {

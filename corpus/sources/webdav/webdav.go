@@ -1,8 +1,8 @@
-// Package webdav is the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
+// Package webdav implements the kind of place that is a folder on a WebDAV server, such as Nextcloud's.
 //
-// webdav.go asks and fetches (PROPFIND and GET of RFC 4918), read.go takes a multistatus apart, walk.go goes through
-// the folders, version.go makes versions for servers without ETags in their lists. Ways (package sources) are the keys,
-// so they stay the same however a server escapes its paths.
+// webdav.go sends requests (PROPFIND and GET of RFC 4918), read.go parses a multistatus, walk.go walks the folders,
+// version.go makes versions for servers without ETags in their lists. Keys are ways (package sources), so they are
+// independent of a server's escaping.
 package webdav
 
 import (
@@ -24,11 +24,11 @@ import (
 
 // Limits of a folder.
 const (
-	maxListing = 128 << 20 // bytes of what a server says of one folder
+	maxListing = 128 << 20 // bytes of a PROPFIND response
 	maxFile    = 2 << 30   // bytes of a file
 )
 
-// Kind is a folder.
+// Kind returns the kind of place for a WebDAV folder.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "webdav",
@@ -48,14 +48,14 @@ func Kind() sources.Kind {
 	}
 }
 
-// folder is one folder with those in it. A path that is too long for a key is known only as long as this look lives.
+// folder is a folder with its subfolders. Paths that are too long for a key are cached in it for this look only.
 type folder struct {
 	root   *url.URL // its path ends in a slash
 	client *request.Client
-	long   map[string]string // paths that are too long for keys, by key, as they were listed last
+	long   map[string]string // cache of paths that are too long for keys, by key, from the last list
 }
 
-// open checks what an owner entered, and reaches nothing. A name without a password is allowed, as some servers want
+// open validates the settings without a request. A user name without a password is valid, as some servers require
 // only that.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	root, err := request.Address(s["url"])
@@ -80,7 +80,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return f, nil
 }
 
-// inFolder is a folder's address with the slash at its end.
+// inFolder returns a folder's URL with a trailing slash.
 func inFolder(u *url.URL) *url.URL {
 	if strings.HasSuffix(u.EscapedPath(), "/") {
 		return u
@@ -88,8 +88,8 @@ func inFolder(u *url.URL) *url.URL {
 	return u.JoinPath("/")
 }
 
-// Check implements sources.Place. Depth 0 asks for the folder alone (RFC 4918 §10.2). It fails with errNoFolder for an
-// address that is a file, or no WebDAV.
+// Check implements sources.Place. Depth 0 requests the folder alone (RFC 4918 §10.2). It returns errNoFolder for an
+// address that is a file, or not WebDAV.
 func (f *folder) Check(ctx context.Context) error {
 	folder := false
 	err := f.ask(ctx, f.root, "0", func(e entry) error {
@@ -118,15 +118,16 @@ var (
 	}
 )
 
-// properties is the body of a PROPFIND: the four are all that is used; oc:fileid is Nextcloud's and ownCloud's own.
+// properties is the body of a PROPFIND with the four properties in use; oc:fileid is specific to Nextcloud and
+// ownCloud.
 const properties = `<?xml version="1.0" encoding="utf-8"?>
 <d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:resourcetype/><d:getetag/>` +
 	`<d:getcontentlength/><oc:fileid/></d:prop></d:propfind>`
 
-// ask requests the properties of a folder and, with depth 1, of its entries, and calls do for each. It ends with
-// the first error of do. 501 is a server without PROPFIND, so it is no WebDAV at all.
+// ask requests the properties of a folder and, with depth 1, of its entries, and calls do for each. It returns the
+// first error of do. Status 501 means that the server does not support PROPFIND, and so not WebDAV.
 func (f *folder) ask(ctx context.Context, at *url.URL, depth string, do func(entry) error) error {
-	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // Do takes it
+	req, err := http.NewRequest("PROPFIND", at.String(), strings.NewReader(properties)) //nolint:noctx // set by Do
 	if err != nil {
 		return err
 	}
@@ -157,14 +158,14 @@ func (f *folder) ask(ctx context.Context, at *url.URL, depth string, do func(ent
 	return &chat.Error{Code: errStrange.Code, Message: errStrange.Message, Err: err}
 }
 
-// errEnough stops the reading of an answer.
+// errEnough stops the parsing of a response early.
 var errEnough = errors.New("nothing more is wanted")
 
-// errNotThere is a folder that is not there.
+// errNotThere is returned for a folder that does not exist.
 var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)
 
-// Fetch implements sources.Place. If the list gave no version, the request is conditional with the known one. A file
-// that may not be read now is tried again at the next look.
+// Fetch implements sources.Place. If the list has no version, the request is conditional on the known one. A file
+// that may not be read is retried at the next look.
 func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return sources.Content{}, sources.ErrSame
@@ -185,7 +186,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 			Err:     err,
 		}
 	}
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return sources.Content{}, err
 	}
@@ -223,8 +224,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	}
 }
 
-// linkOf is where people open a file: its page in Nextcloud, if that is what the server is, else the file itself.
-// Nextcloud opens a file at /f/ and its id.
+// linkOf returns the web link of a file: its page in Nextcloud (/f/ and its ID), else the file itself.
 func (f *folder) linkOf(e entry, at *url.URL) string {
 	if before, _, nextcloud := strings.Cut(f.root.Path, "/remote.php/"); nextcloud && e.id != "" {
 		return (&url.URL{Scheme: f.root.Scheme, Host: f.root.Host, Path: path.Join("/", before, "f", e.id)}).String()

@@ -79,7 +79,7 @@ func TestARealServersFilesWithOddNames(t *testing.T) {
 
 const begin = `<?xml version="1.0"?><d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns">`
 
-// said is what a server says of one entry.
+// said encodes one entry of a PROPFIND response.
 func said(href, kind, props string) string {
 	return "<d:response><d:href>" + href + "</d:href><d:propstat><d:prop><d:resourcetype>" +
 		kind + "</d:resourcetype>" +
@@ -88,12 +88,12 @@ func said(href, kind, props string) string {
 
 const collection = "<d:collection/>"
 
-// refused is what a server says of one entry that it tells nothing of.
+// refused encodes an entry with an error status instead of properties.
 func refused(href string, status int) string {
 	return fmt.Sprintf("<d:response><d:href>%s</d:href><d:status>HTTP/1.1 %d x</d:status></d:response>", href, status)
 }
 
-// answers opens a folder on a server whose answers to PROPFIND are made by a function.
+// answers opens a folder on a server with a function for PROPFIND responses.
 func answers(t *testing.T, path string, answer func(path string) (int, string)) sources.Place {
 	t.Helper()
 	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -266,7 +266,7 @@ func FuzzPropfind(f *testing.F) {
 			return
 		}
 		at = inFolder(&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path, RawPath: at.RawPath})
-		_ = read(strings.NewReader(raw), at, func(e entry) error { // what is damaged may fail
+		_ = read(strings.NewReader(raw), at, func(e entry) error { // an invalid response may fail
 			name, ok := nameIn(at, e.at)
 			if !ok {
 				return nil
@@ -318,10 +318,10 @@ func TestDatesAreReliedOnWhenTheyCanBe(t *testing.T) {
 	}
 }
 
-// A folder that is not there is gone if it is not listed any more; else the list has a hole.
+// A missing folder counts as removed if its parent no longer lists it; otherwise the list is incomplete.
 func TestAFolderThatIsListedIsNotGone(t *testing.T) {
 	for name, test := range map[string]struct {
-		listed int // times that the folder is listed
+		listed int // number of lists with the folder
 		hole   bool
 	}{"removed meanwhile": {1, false}, "always listed": {100, true}} {
 		times := 0
@@ -342,7 +342,7 @@ func TestAFolderThatIsListedIsNotGone(t *testing.T) {
 	}
 }
 
-// Some folders that can't be read leave holes; many are a server that is out of order.
+// Some unreadable folders make the list incomplete; many mean that the server is out of order.
 func TestManyFoldersThatFailAreAServerThatDoes(t *testing.T) {
 	for folders, part := range map[int]bool{maxUnseen: true, maxUnseen + 1: false} {
 		p := answers(t, "/dav", func(path string) (int, string) {

@@ -16,27 +16,27 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// page is what HTML says beside its text, which the library reads. A canonical link is RFC 6596's.
+// page is the metadata of an HTML page. The text is parsed by the library. A canonical link is defined in RFC 6596.
 //
-// Its fields are as the page has them, so they may be anything; canonicalOf decides what is believed.
+// Its fields are untrusted; canonicalOf validates them.
 type page struct {
 	base      string // the first <base href>
 	canonical string // the first <link rel=canonical>
-	hash      string // of the words; empty when there are none, or not all were read
+	hash      string // of the words; empty if there are none, or not all were parsed
 }
 
-// lookAt reads HTML from its beginning to its end, once. Pages carry times, tokens and advertisements in their markup
-// that are others each time, so the hash is one of what people see. Words are hashed with one space between them, so a
-// change of the layout alone is none.
+// lookAt parses the metadata of an HTML page in one pass. Markup has times, tokens and advertisements that change
+// with each request, so the hash is of the visible words. They are hashed with one space between them, so a change
+// of the layout alone is no change.
 //
-// It does not parse the page into a tree, so a page that is nested deeply costs no more than its length. A page with a
-// tag or a text of more than request.MaxPart is not looked at to its end, and has no hash.
+// It builds no tree, so deep nesting costs no more than its length. Parsing stops at a tag or a text larger than
+// request.MaxPart, and the page has no hash.
 func lookAt(text []byte) page {
 	var p page
 	sum, words := sha256.New(), 0
 	z := html.NewTokenizer(bytes.NewReader(text))
 	z.SetMaxBuf(request.MaxPart)
-	hidden := false // inside of scripts and styles, which hold text up to their end
+	hidden := false // inside scripts and styles, whose text ends at their end tag
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
@@ -64,7 +64,7 @@ func lookAt(text []byte) page {
 	}
 }
 
-// readLink reads the attributes of a link or base element. The first of each counts, as in browsers.
+// readLink parses the attributes of a link or base element. The first element of each kind applies, as in browsers.
 func (p *page) readLink(tag atom.Atom, z *html.Tokenizer) {
 	rel, href := "", ""
 	for more := true; more; {
@@ -85,9 +85,9 @@ func (p *page) readLink(tag atom.Atom, z *html.Tokenizer) {
 	}
 }
 
-// canonicalOf is the address that a page at u says is its own; empty if it says none, or one of another site, or that
-// of the site's first page, which careless sites say of all. Another site may not be named: a page could pass itself
-// off as anybody's.
+// canonicalOf returns the canonical address of a page at u. It is empty without one, and if it is on another site or
+// the site's home page, which some sites set for all pages. Other sites are rejected, as a page could claim to be
+// theirs.
 func (p page) canonicalOf(u *url.URL) string {
 	if p.canonical == "" {
 		return ""
@@ -107,7 +107,7 @@ func (p page) canonicalOf(u *url.URL) string {
 	return c.String()
 }
 
-// SiteOf is the part of a host's name that one owner has. It goes by the public suffix list (publicsuffix.org), so
+// SiteOf returns the registrable domain of a host. It uses the public suffix list (publicsuffix.org), so
 // a.example.co.uk and b.example.co.uk are one site.
 func SiteOf(u *url.URL) string {
 	if site, err := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(u.Hostname())); err == nil {

@@ -23,39 +23,38 @@ import (
 
 // Limits of a page.
 //
-// They are choices; the last has the same size as a page, so that no file is in memory that a page could not be.
+// The values are estimates. maxHash equals maxHTML, so no file buffers more memory than a page.
 const (
 	maxHTML = 16 << 20  // bytes of HTML or text, as sent and in UTF-8
-	maxFile = 512 << 20 // of other files
-	maxHash = 16 << 20  // of files whose server says nothing about versions, to be told apart by their bytes
+	maxFile = 512 << 20 // bytes of other files
+	maxHash = 16 << 20  // bytes of files that are buffered and hashed to detect changes
 )
 
-// Reader reads pages, for all kinds of places that have some. It is copied by value; its fields are shared. It is safe
-// for concurrent use as its fields are.
+// Reader fetches pages for several kinds of places. It is copied by value with shared fields, and as safe for
+// concurrent use as they are.
 type Reader struct {
 	Client *request.Client
-	// Alone is true when all pages are from one server: when it can't serve, the place can't.
+	// Alone is set if all pages are from one server: its failure is then the place's.
 	Alone bool
-	// Robots says which pages may be read that no person named; nil: all.
+	// Robots checks robots.txt for pages that no person entered; nil: no check.
 	Robots *robots.Asker
 }
 
-// Fetch reads the page at item.Key or, if that is no address, at item.Link; see sources.Place. With pages of many
-// servers, one that can't serve is a failure of its item.
+// Fetch fetches the page at item.Key or, if that is no address, at item.Link; see sources.Place. With pages of
+// several servers, a server's failure is one of its item.
 func (r Reader) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	content, err := r.fetch(ctx, item, known)
 	if code := chat.CodeOf(err); err != nil && !r.Alone && (code == chat.CodeUnavailable || code == chat.CodeTimeout) {
-		// the other servers go on
+		// continue with the other servers
 		return content, &chat.Error{Code: chat.CodeInvalid, Message: chat.MessageOf(err), Err: err}
 	}
 	return content, err
 }
 
-// fetch reads a page, with the conditions that its last version allows (ETag, Last-Modified). The rules are asked again
-// for the address that redirects led to.
+// fetch fetches a page with a conditional request for its known version (ETag, Last-Modified). robots.txt is checked
+// again for the address after redirects.
 //
-// A page that was not changed costs a request and no body: the server answers 304, or the hash of the words is the
-// same.
+// For an unchanged page the server answers 304 without a body, or the hash of the words is equal.
 func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	u, err := request.Address(item.Key)
 	if err != nil {
@@ -66,7 +65,7 @@ func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sou
 	if err := r.mayRead(ctx, u); err != nil {
 		return sources.Content{}, err
 	}
-	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return sources.Content{}, err
 	}
@@ -78,7 +77,7 @@ func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sou
 		return sources.Content{}, err
 	}
 	var content sources.Content
-	if resp.URL.String() != u.String() { // what it leads to was not asked about
+	if resp.URL.String() != u.String() { // the redirect's target was not checked
 		err = r.mayRead(ctx, resp.URL)
 	}
 	if err == nil {
@@ -91,20 +90,21 @@ func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sou
 	return content, nil
 }
 
-// mayRead fails for a page that is not to be read.
+// mayRead returns an error for a page that robots.txt forbids.
 func (r Reader) mayRead(ctx context.Context, page *url.URL) error {
-	// The owner of the place named the page.
+	// A person entered the page's address.
 	if r.Robots == nil {
 		return nil
 	}
 	return r.Robots.Check(ctx, page)
 }
 
-// read makes a document of a reply, whose body it closes unless it fails. Without a readable Content-Type the first 512
-// bytes decide, as browsers do (the sniffing of http.DetectContentType is that of mimesniff.spec.whatwg.org).
+// read converts a response into a document. It closes the body unless it returns an error. Without a valid
+// Content-Type the first 512 bytes decide, as in browsers (http.DetectContentType implements
+// mimesniff.spec.whatwg.org).
 //
-// Statuses are told apart by what they say: of the version (304), of the page (404, 410, 401, 403, 451), or of the
-// server (502, 503, 504), which is asked again later.
+// A status concerns the version (304), the page (404, 410, 401, 403, 451), or the server (502, 503, 504), which is
+// retried later.
 func read(resp *request.Response, before version) (sources.Content, error) {
 	switch status := resp.Status; {
 	case status == http.StatusOK:
@@ -119,7 +119,7 @@ func read(resp *request.Response, before version) (sources.Content, error) {
 			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the " +
 				"file.",
 		}
-	// These say something of the server, and nothing of the page.
+	// Errors of the server, not of the page.
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
 		return sources.Content{}, request.Failed(status)
 	default:
@@ -145,10 +145,10 @@ func read(resp *request.Response, before version) (sources.Content, error) {
 	return readFile(resp, kind, before)
 }
 
-// readText reads HTML or text. Pages are changed to UTF-8 here, so the library need not guess. The hash is of the words
-// for HTML and of the bytes for text.
+// readText decodes HTML or text and converts it to UTF-8, so the library need not guess the encoding. The hash is of
+// the words for HTML and of the bytes for text.
 //
-// A page of more than maxHTML is refused and not cut: half an article would be quoted as if it was whole.
+// A page of more than maxHTML is rejected instead of truncated, as half an article would be quoted as complete.
 func readText(resp *request.Response, kind, encoding string, before version) (sources.Content, error) {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
 	switch {
@@ -190,8 +190,8 @@ func readText(resp *request.Response, kind, encoding string, before version) (so
 	return c, nil
 }
 
-// readFile reads what is neither HTML nor text. Which formats can be read is known to the library alone. A file up to
-// maxHash is read whole before it is handed out, to tell whether it changed; of a larger one only the server can say.
+// readFile reads a file other than HTML or text. The library decides which formats it can parse. A file up to
+// maxHash is buffered to detect a change by its hash; for a larger one only the server's headers count.
 func readFile(resp *request.Response, kind string, before version) (sources.Content, error) {
 	extension := strings.ToLower(path.Ext(resp.URL.Path))
 	if extension == "" || len(extension) > 8 || kind == "application/pdf" {
@@ -224,7 +224,7 @@ func readFile(resp *request.Response, kind string, before version) (sources.Cont
 	}, nil
 }
 
-// bodyOf joins a reader with what must be closed behind it.
+// bodyOf combines a reader with the closer of its source.
 func bodyOf(r io.Reader, c io.Closer) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -232,8 +232,8 @@ func bodyOf(r io.Reader, c io.Closer) io.ReadCloser {
 	}{r, c}
 }
 
-// NameOf is the name of a page's document: its host and its path, in folders. What is asked for behind the path tells
-// pages of one path apart. Names are bounded piece by piece, so that a long query does not hide the path.
+// NameOf returns the path of a page's document: host and path as folders. The query distinguishes pages of one path.
+// Each part is truncated separately, so that a long query does not hide the path.
 func NameOf(u *url.URL, extension string) string {
 	parts := []string{u.Hostname()}
 	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
@@ -256,7 +256,7 @@ func NameOf(u *url.URL, extension string) string {
 	return clip(strings.Join(parts, "/"), 500) + extension
 }
 
-// clip cuts a text to at most n runes.
+// clip truncates a text to n runes.
 func clip(s string, n int) string {
 	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
 	return string(runes[:min(n, len(runes))])

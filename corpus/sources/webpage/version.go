@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// maxTag is how long a server's own words for a version may be, in bytes.
+// maxTag is the maximum length of an ETag in bytes.
 const maxTag = 200
 
-// version tells contents of a page apart: by what its server says, and by a hash of what is read in it. Its three parts
-// are joined by tabs, which none of them can hold.
+// version identifies the page content: its ETag and Last-Modified headers and a hash of its text. It is encoded with
+// tabs, which none of the three parts contains.
 //
-// All three may be empty. Two versions are compared by the hash alone; the others are only sent to the server.
+// All three may be empty. Versions are compared by the hash alone; the headers are only sent to the server.
 type version struct{ etag, modified, hash string }
 
-// String writes a version in one line. The tag stands last, as it is the only part of which a server chooses the form.
+// String encodes a version in one line. The ETag is last, as the server chooses its format.
 func (v version) String() string { return v.hash + "\t" + v.modified + "\t" + v.etag }
 
-// parseVersion reads what String wrote. Anything else, such as a version of an earlier form, is no version: then the
-// page is fetched and compared by nothing.
+// parseVersion decodes a version from String. Any other text, such as a version of an earlier format, returns the
+// zero version: the page is then fetched unconditionally.
 func parseVersion(s string) version {
 	parts := strings.SplitN(s, "\t", 3)
 	if len(parts) != 3 {
@@ -29,8 +29,8 @@ func parseVersion(s string) version {
 	return version{hash: parts[0], modified: parts[1], etag: parts[2]}
 }
 
-// versionOf is what a server says. A tag that is too long or would break the line, and a date that is none, are left
-// out.
+// versionOf returns the validators of a response. An ETag that is too long or has control characters, and an invalid
+// date, are dropped.
 func versionOf(header http.Header) version {
 	v := version{etag: header.Get("ETag"), modified: header.Get("Last-Modified")}
 	if len(v.etag) > maxTag || strings.ContainsFunc(v.etag, isControl) {
@@ -42,10 +42,10 @@ func versionOf(header http.Header) version {
 	return v
 }
 
-// isControl finds what would break the line that a version is written in.
+// isControl reports whether a character would break the line of an encoded version.
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// ask asks for a page only if it is another. Servers prefer the tag to the date (RFC 9110 §13.2.2).
+// ask makes a request conditional on the version. Servers prefer the ETag to the date (RFC 9110 §13.2.2).
 func (v version) ask(header http.Header) {
 	if v.etag != "" {
 		header.Set("If-None-Match", v.etag)
@@ -55,7 +55,7 @@ func (v version) ask(header http.Header) {
 	}
 }
 
-// hashOf is half of a SHA-256 in hexadecimal, enough to tell contents of one page apart.
+// hashOf returns half of a SHA-256 in hexadecimal, enough to distinguish contents of one page.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

@@ -1,7 +1,7 @@
-// Package webpage is the kind of place that is a list of web pages, and reads pages for other kinds.
+// Package webpage implements the kind of place that is a list of web pages, and fetches pages for other kinds.
 //
-// webpage.go is the kind, reader.go fetches a page and says what it is, page.go reads what HTML says of itself,
-// version.go tells versions apart. The reader is used by sitemap, feed and addpage, too.
+// webpage.go has the kind, reader.go fetches a page and detects its format, page.go parses HTML metadata, version.go
+// detects changes. sitemap, feed and addpage use the Reader, too.
 package webpage
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// maxPages is how many addresses a list has at most. It is what the help of the field says.
+// maxPages is the maximum number of addresses in a list. The field's help mentions it.
 const maxPages = 1000
 
-// Kind is a list of addresses.
+// Kind returns the kind of place for a list of web pages.
 //
-// Public has pages fetched from the public internet alone, whoever follows them.
+// Public restricts requests to the public internet for all users.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:   "webpages",
@@ -37,13 +37,13 @@ func Kind() sources.Kind {
 	}
 }
 
-// pages is a list of addresses. Addresses are in the order in which they were entered, each once.
+// pages is a list of addresses in the order in which they were entered, without duplicates.
 type pages struct {
 	addresses []string
 	reader    Reader
 }
 
-// Every line is checked, so one mistake is told before anything is kept.
+// open validates every line, so that an error is reported before the place is stored.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	p := &pages{reader: Reader{Client: request.New(n)}}
 	seen, hosts := map[string]bool{}, map[string]bool{}
@@ -82,8 +82,8 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return p, nil
 }
 
-// Check reads the first page: when there are more, that one can't be read is told beside it. A list must not fail as a
-// whole because of one page.
+// Check implements sources.Place. It fetches the first page. If there are more, its error is ignored and shown with
+// the item later, since one page must not make the whole list fail.
 func (p *pages) Check(ctx context.Context) error {
 	content, err := p.reader.Fetch(ctx, sources.Item{Key: p.addresses[0]}, "")
 	switch {
@@ -97,7 +97,7 @@ func (p *pages) Check(ctx context.Context) error {
 	return err
 }
 
-// List implements sources.Place. Names may be others once the pages were read.
+// List implements sources.Place. Names may change after a page was fetched.
 func (p *pages) List(context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		for _, address := range p.addresses {

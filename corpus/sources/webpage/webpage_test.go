@@ -192,7 +192,7 @@ func TestAddressesThatCantBeFollowed(t *testing.T) {
 	placestest.WantCode(t, "1,001 addresses", err, chat.CodeInvalid)
 }
 
-// What a person named is read as by a browser; of what was found, only what robots may read, wherever it leads.
+// robots.txt does not apply to pages that a person entered. It applies to all others, also after redirects.
 func TestRobotsDecideAboutWhatNobodyNamed(t *testing.T) {
 	asked := 0
 	address, n := site(t, map[string]http.HandlerFunc{

@@ -18,18 +18,18 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 )
 
-// They are choices; the first is what a file of a library may have at most.
+// Limits of a file; the values are estimates.
 const (
 	maxFile = 2 << 30 // bytes
 	maxWay  = 8 << 10 // bytes of the address of a file on this machine
 )
 
-// Fetch implements sources.Place. Zotero packs the snapshot of a page with its pictures into a ZIP, whatever its name
-// says. known is the version that was settled before. The content has to be closed by whoever gets it.
+// Fetch implements sources.Place. known is the stored version; an equal one returns sources.ErrSame without a
+// request. The caller closes the content.
 //
-// An item with the version that was settled is not asked for at all: sources.ErrSame. From zotero.org it is the file
-// itself; from the program on this machine it is an address of a file, which is read here. A page in the place of a
-// document is a server in trouble, and is tried again.
+// zotero.org returns the file itself; the program on this machine returns a file's address, which is opened here.
+// Zotero compresses the snapshot of a page with its pictures into a ZIP, whatever its name is. An HTML page in place
+// of a document is a temporary error of the server.
 func (l *library) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return sources.Content{}, sources.ErrSame
@@ -68,26 +68,25 @@ func (l *library) Fetch(ctx context.Context, item sources.Item, known string) (s
 	if !isPage {
 		return sources.Content{Body: resp.Body}, nil
 	}
-	// pages that were saved with their pictures are packed
+	// Pages that were saved with their pictures are ZIP files.
 	body := bufio.NewReader(resp.Body)
 	content := sources.Content{Body: struct {
 		io.Reader
 		io.Closer
 	}{body, resp.Body}}
-	// A ZIP begins with these four bytes, whatever the name says.
-	if begin, _ := body.Peek(4); string(begin) == "PK\x03\x04" { // a failure comes again when it is read
+	// A ZIP file begins with these four bytes.
+	if begin, _ := body.Peek(4); string(begin) == "PK\x03\x04" { // the next read returns an error again
 		content.Name = strings.TrimSuffix(item.Name, path.Ext(item.Name)) + ".zip"
 	}
 	return content, nil
 }
 
-// openLocal opens a file in the folder that Zotero has for an item: DIR/storage/KEY/NAME. Nothing else on this machine
-// is read, whatever answers at the address of Zotero. A forged answer at the local address could name any file, so
-// four things must hold: a plain file address, an absolute clean path, the item's own folder, and that folder's parent
-// called storage. A file that is not there is sources.ErrGone.
+// openLocal opens a file in Zotero's folder of an item: DIR/storage/KEY/NAME. A forged response at the local address
+// could name any file on this machine. So the address must be a plain file URL with an absolute clean path, in the
+// item's own folder, whose parent is called storage. A missing file returns sources.ErrGone.
 func openLocal(key, way string) (sources.Content, error) {
 	u, err := url.Parse(way)
-	if err != nil || u.Scheme != "file" { // Zotero does not have the file here
+	if err != nil || u.Scheme != "file" { // Zotero has no local copy of the file
 		return sources.Content{}, sources.ErrGone
 	}
 	name := u.Path
@@ -115,8 +114,8 @@ func openLocal(key, way string) (sources.Content, error) {
 	}
 }
 
-// openIn opens a plain file that is really in a folder: no link leads out of it. os.OpenRoot refuses links that lead
-// out of the folder. name must not be absolute. A folder or a device is an error.
+// openIn opens a regular file in a folder. os.OpenRoot rejects links that lead out of the folder. name must not be
+// absolute. A folder or a device is an error.
 func openIn(dir, name string) (*os.File, error) {
 	if about, err := os.Lstat(dir); err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-// Limits of a list. A hundred is the most that zotero.org gives at once.
+// Limits of a list. A hundred is zotero.org's maximum page size.
 const (
-	maxPage  = 128 << 20 // bytes; the program on this machine sends a whole list as one
+	maxPage  = 128 << 20 // bytes; the program on this machine sends a whole list as one page
 	pageSize = 100
 )
 
@@ -22,8 +22,8 @@ const (
 	parents     = "items/top?itemType=-attachment"
 )
 
-// entry is what is read of an item. Fields whose type varies, such as parentItem, are read as any. Only what becomes
-// an item, or the meta of one, is read.
+// entry has the decoded fields of an API item: those that become an item or its meta. Fields with varying types,
+// such as parentItem, are decoded as any.
 type entry struct {
 	Key     string `json:"key"`
 	Version int64  `json:"version"`
@@ -33,7 +33,7 @@ type entry struct {
 		} `json:"alternate"`
 	} `json:"links"`
 	Meta struct {
-		ParsedDate string `json:"parsedDate"` // as much as is known of 2026-01-02
+		ParsedDate string `json:"parsedDate"` // the known part of 2026-01-02
 	} `json:"meta"`
 	Data struct {
 		Title    string `json:"title"`
@@ -56,14 +56,14 @@ type entry struct {
 	} `json:"data"`
 }
 
-// page is one page of a list. total and state come from headers of the reply. total counts all entries of the list.
+// page is one page of a list. total and state are from the response's headers; total counts all entries of the list.
 type page struct {
 	reply *request.Response
 	total int    // on all pages
-	state string // of the library: another whenever anything in it has changed
+	state string // of the library: changes with each modification
 }
 
-// A user reads them, so each says what to do.
+// User-facing errors.
 var (
 	errNoZotero = &chat.Error{Code: chat.CodeInvalid, Message: "There is no Zotero at this address. Check it."}
 	errEndless  = &chat.Error{
@@ -78,10 +78,9 @@ var (
 	}
 )
 
-// ask asks for one page of a list, which the caller reads. A limit of 0 is for all, which only the program on this
-// machine sends. The state is the version of the whole library (Last-Modified-Version), by which a change between two
-// pages is noticed. It fails with errNoZotero for what is no such list, so an address of something else is told as
-// that.
+// ask requests one page of a list, which the caller reads. A limit of 0 requests all entries, which only the program
+// on this machine supports. The state is the version of the whole library (Last-Modified-Version), which detects a
+// change between two pages. It returns errNoZotero for a response that is no such list.
 func (l *library) ask(ctx context.Context, list string, start, limit int) (page, error) {
 	way, err := url.Parse(list)
 	if err != nil {
@@ -93,7 +92,7 @@ func (l *library) ask(ctx context.Context, list string, start, limit int) (page,
 	}
 	at = at.JoinPath(way.Path)
 	query := way.Query()
-	query.Set("sort", "dateAdded") // what is added while pages are read comes last
+	query.Set("sort", "dateAdded") // entries that are added during the walk are last
 	query.Set("direction", "asc")
 	if limit > 0 {
 		query.Set("start", strconv.Itoa(start))
@@ -116,8 +115,8 @@ func (l *library) ask(ctx context.Context, list string, start, limit int) (page,
 	return p, nil
 }
 
-// read reads the page's entries, and closes it. It ends with the first error of do. Keys become parts of addresses and
-// of ways to files, so their form is checked.
+// read decodes the page's entries as a stream and closes it. It returns the first error of do. Keys become parts of
+// URLs and file paths, so their format is validated.
 func (p page) read(do func(entry) error) error {
 	return p.reply.ReadStream(func(s *request.Stream) error {
 		return s.Array(func() error {

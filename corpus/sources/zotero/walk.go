@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxWalks = 3   // through all pages, when the library is changed meanwhile
+	maxWalks = 3   // attempts when the library is changed during a walk
 	maxTags  = 100 // of a document, and as many authors
 	maxText  = 300 // characters of a title, and of all authors
-	// maxEntries is how many entries a list may have, with those that are only linked to.
+	// maxEntries is the maximum number of entries of a list, including linked files.
 	maxEntries = 4 * sources.MaxItems
 )
 
-// errEnough stops the reading of a list.
+// errEnough stops the reading of a list early.
 var errEnough = errors.New("nothing more is wanted")
 
 // walk yields each file once. It belongs to one call of List; yielded has the keys of files.
@@ -30,16 +30,16 @@ type walk struct {
 	*library
 	yield   func(sources.Item, error) bool
 	yielded map[string]bool
-	state   string // of the library, when the walk began
+	state   string // of the library at the walk's start
 	begun   bool
 }
 
-// run walks until the library has not changed between the first page and the last: only then no item moved from a page
-// that was still to be read to one that was. What was yielded before stays yielded, so a second walk yields only what
-// is new. After maxWalks it gives up with errChanged.
+// run repeats the walk until the library does not change between the first page and the last, so that no item moved
+// to an earlier page. Each file is yielded once, so a second walk yields only further ones. After maxWalks attempts
+// it returns errChanged.
 //
-// Zotero's state is a number that grows with each change of the library, and each page says which one it is of. So two
-// pages with the same number are of the same moment.
+// Zotero's state is a number that grows with each change of the library, and each page has it. So two pages with the
+// same number are of the same snapshot.
 func (w *walk) run(ctx context.Context) (err error) {
 	for range maxWalks {
 		if err = w.once(ctx); !errors.Is(err, errChanged) {
@@ -49,11 +49,11 @@ func (w *walk) run(ctx context.Context) (err error) {
 	return err
 }
 
-// once walks through all pages of the parents, and then of the files. Parents come first, as files take title, authors
-// and date from them. All works are in memory meanwhile, by their keys.
+// once walks through the pages of the parents, and then of the files. Files take title, authors and date from their
+// parents, which are buffered in memory by key.
 //
-// Files that are only linked to are left out, since Zotero does not have them. A file whose parent is not known is
-// taken as a work of its own. More works or files than sources.MaxItems end the walk.
+// Linked files are skipped, since Zotero does not have them. A file without a known parent uses its own metadata.
+// More than sources.MaxItems parents return errMany; more files end the walk.
 func (w *walk) once(ctx context.Context) error {
 	w.begun = false
 	known, kept := map[string]about{}, sources.Kept(0)
@@ -69,11 +69,11 @@ func (w *walk) once(ctx context.Context) error {
 	}
 	return w.each(ctx, attachments, func(e entry) error {
 		if e.Data.LinkMode != "imported_file" && e.Data.LinkMode != "imported_url" || w.yielded[e.Key] {
-			return nil // what is only linked to is somewhere else
+			return nil // a linked file is stored elsewhere
 		}
 		w.yielded[e.Key] = true
 		parent, _ := e.Data.Parent.(string)
-		// A file without a parent is a work of its own.
+		// A file without a parent has its own metadata.
 		a, ok := known[parent]
 		if !ok {
 			a = aboutOf(e)
@@ -85,13 +85,13 @@ func (w *walk) once(ctx context.Context) error {
 	})
 }
 
-// each calls do with all entries of a list, until it wants no more. The program on this machine sends a list as one
-// page. A page that brings nothing new before the end is an error, for it would be asked for again and again.
+// each calls do with all entries of a list. The program on this machine sends a list as one page. A page without new
+// entries before the end is an error, as the walk would not end.
 //
-// do may end it early by errEnough. Entries that come twice, as when a list moved, are given once.
+// do may stop it early with errEnough. Duplicate entries, as when a list shifted, are skipped.
 func (w *walk) each(ctx context.Context, list string, do func(entry) error) error {
 	limit := pageSize
-	if w.local { // its state changes only when it is synchronised; but one page is one moment
+	if w.local { // its state changes only at synchronisation, but one page is one snapshot
 		limit = 0
 	}
 	seen := map[string]bool{}
@@ -133,18 +133,18 @@ func (w *walk) each(ctx context.Context, list string, do func(entry) error) erro
 	}
 }
 
-// about is what is known of a work, for the meta of its files. It is the same for all files of a work.
+// about is the metadata of a work, for the meta of all its files.
 type about struct {
 	title, author, date, doi, url string
 	year                          int
 	authors, tags                 []string
 }
 
-// aboutOf reads what is known of a work, each text on one line and bounded. A work without authors has its editors or
-// others in their place. A date that is not whole gives the year alone.
+// aboutOf extracts the metadata of a work, each text as one line of limited length. Without authors it uses editors
+// or other contributors. An incomplete date gives only the year.
 func aboutOf(e entry) about {
 	a := about{title: sources.OneLine(e.Data.Title, maxText), doi: sources.OneLine(e.Data.DOI, maxText)}
-	if len(e.Data.URL) <= request.MaxURL { // a part of it leads nowhere
+	if len(e.Data.URL) <= request.MaxURL { // a truncated URL would be broken
 		a.url = strings.TrimSpace(e.Data.URL)
 	}
 	var authors, others []string
@@ -178,10 +178,10 @@ func aboutOf(e entry) about {
 	return a
 }
 
-// itemOf describes a file of a work. Links are only believed when they lead to zotero.org. Without a file's name its
-// title is taken, and without that its key. Texts are cut, since they come from elsewhere.
+// itemOf converts a file of a work into an item. Only links to zotero.org are used. The name is the file name, else
+// its title, else its key, each truncated.
 //
-// The version has the file's own state with what is known of its work, so a new title or author fetches it again.
+// The version has the file's state and a hash of its meta, so a new title or author triggers another fetch.
 func itemOf(e entry, a about) sources.Item {
 	item := sources.Item{Key: e.Key, Size: -1, Meta: map[string]any{}}
 	for name, value := range map[string]string{
@@ -191,7 +191,7 @@ func itemOf(e entry, a about) sources.Item {
 			item.Meta[name] = value
 		}
 	}
-	if len(a.authors) > 1 { // exports of sources want each by itself
+	if len(a.authors) > 1 { // citation exports need separate names
 		item.Meta["authors"] = a.authors
 	}
 	if a.year > 0 {
@@ -206,7 +206,7 @@ func itemOf(e entry, a about) sources.Item {
 		strings.HasSuffix("."+u.Host, ".zotero.org") {
 		item.Link = u.String()
 	}
-	// a version of Zotero's is another only when the item was synchronised, and the work has one of its own
+	// Zotero's version of a file changes only at synchronisation, and does not include its parent's changes.
 	item.Version = strconv.FormatInt(e.Version, 10) + " " +
 		sources.StateOf(e.Data.MD5, e.Data.MTime, item.Name, item.Meta)
 	return item

@@ -1,9 +1,10 @@
-// Package zotero is the kind of place that is a Zotero library: on zotero.org, or in the program on this machine.
+// Package zotero implements the kind of place that is a Zotero library: on zotero.org, or in the program on this
+// machine.
 //
-// zotero.go is the kind and its client, read.go reads pages of the Web API (version 3,
-// www.zotero.org/support/dev/web_api/v3), walk.go makes one list of parents and files, fetch.go gets a file, from the
-// server or, for the program on this machine, from its folder. A file is an item; what is known of the work it belongs
-// to is its meta.
+// zotero.go has the kind and its client, read.go parses pages of the Web API (version 3,
+// www.zotero.org/support/dev/web_api/v3), walk.go lists parents and files, fetch.go fetches a file from the server
+// or, for the program on this machine, from its folder. A file is an item, and the metadata of its work is the
+// item's meta.
 package zotero
 
 import (
@@ -21,11 +22,11 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// web is the address of Zotero's own server, for libraries without another.
+// web is the default server, zotero.org's API.
 const web = "https://api.zotero.org"
 
-// Kind is a library, or one collection of it. Its settings are the library, a collection, a key, and the address of a
-// server of one's own.
+// Kind returns the kind of place for a library or one of its collections. Its settings are the library, a
+// collection, a key, and the address of another server.
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "zotero",
@@ -52,19 +53,19 @@ func Kind() sources.Kind {
 	}
 }
 
-// library is one library or collection. pause is a field so that tests need not wait. It is used by one goroutine at a
-// time: rest has no lock.
+// library is a library or collection. pause is a field so that tests need not wait. It is used by one goroutine, as
+// rest has no lock.
 type library struct {
 	root       *url.URL // of the library
 	collection string   // its key; empty: the whole library
 	local      bool     // the API is that of the program on this machine
 	client     *request.Client
-	rest       time.Time // no request is sent before
+	rest       time.Time // backoff: no request is sent before
 	pause      func(context.Context, time.Duration) error
 }
 
-// open checks what an owner entered, and reaches nothing. The key is sent to no program on this machine: that one asks
-// for none.
+// open validates the settings without a request. The key is never sent to the program on this machine, which
+// requires none.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	at, err := request.Address(cmp.Or(s["url"], web))
 	if err != nil {
@@ -93,7 +94,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	root := &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/")}
 	l := &library{collection: s["collection"], client: request.New(n), pause: pause}
 	switch root.Hostname() {
-	// The program on this machine has its API at /api; a server beside it may have another path.
+	// The program on this machine has its API at /api; another local server may have another path.
 	case "localhost", "127.0.0.1", "::1":
 		l.local = root.Path == "/api"
 	}
@@ -104,8 +105,8 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return l, nil
 }
 
-// wayOf is a library's path in the API: "groups/45". A group's address on zotero.org is understood as well. Numbers of
-// 18 digits are the longest that fit into 64 bits for certain. ok is false for anything else.
+// wayOf returns a library's path in the API: "groups/45". It accepts a group's address on zotero.org. IDs have at
+// most 18 digits, which fit into 64 bits. ok is false for any other text.
 func wayOf(s string) (string, bool) {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "www.")
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(s, "zotero.org/"), "/"), "/")
@@ -116,12 +117,12 @@ func wayOf(s string) (string, bool) {
 	return parts[0] + "/" + parts[1], true
 }
 
-// isKey reports whether a text is the key of an item or a collection. Eight letters and digits.
+// isKey reports whether a text is the key of an item or a collection: eight digits and capital letters.
 func isKey(s string) bool {
 	return len(s) == 8 && strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// pause waits. It returns early, with the context's error, when that ends.
+// pause waits for a duration, or returns the context's error when it is cancelled.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -133,15 +134,14 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// longestRest is how long a server that asks to be left alone is waited for.
+// longestRest is the maximum backoff that get waits for.
 const longestRest = 2 * time.Minute
 
-// get sends a request when the server's last wish to be left alone is over. Backoff is the API's own way to slow a
-// client down while it still answers; Retry-After is the client's to wait for (package request). limit is in bytes. It
-// waits longestRest at most.
+// get sends a request after the server's last backoff has passed. The Backoff header is specific to this API and
+// comes with successful responses; package request handles Retry-After. limit is in bytes. A backoff beyond
+// longestRest returns an error at once.
 //
-// What the server wished is kept in rest, so that the next request waits for it as well, whichever list or file it is
-// for.
+// The backoff is stored in rest, so it applies to the next request for any list or file.
 func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.Response, error) {
 	if wait := time.Until(l.rest); wait > longestRest {
 		return nil, request.Failed(http.StatusTooManyRequests)
@@ -151,7 +151,7 @@ func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.R
 		}
 	}
 	l.rest = time.Time{}
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do takes it
+	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +166,8 @@ func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.R
 	return resp, nil
 }
 
-// failed is the error for a status of Zotero. 403 means a wrong key at zotero.org, and a switch that is off in the
-// program.
+// failed converts an HTTP status of Zotero into an error. 403 means a wrong key at zotero.org, and a disabled API in
+// the local program.
 func (l *library) failed(status int) error {
 	switch {
 	case l.local && status == http.StatusForbidden:
@@ -190,7 +190,7 @@ func (l *library) failed(status int) error {
 	return errNoZotero
 }
 
-// Check implements sources.Place. One file is asked for, so a library without files is fine.
+// Check implements sources.Place. It requests one file; a library without files is valid.
 func (l *library) Check(ctx context.Context) error {
 	p, err := l.ask(ctx, attachments, 0, 1)
 	if err != nil {
@@ -199,7 +199,7 @@ func (l *library) Check(ctx context.Context) error {
 	return p.read(func(entry) error { return nil })
 }
 
-// List implements sources.Place. Files come in the order in which they were added to the library.
+// List implements sources.Place. Files are listed in the order in which they were added to the library.
 func (l *library) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		w := walk{library: l, yield: yield, yielded: map[string]bool{}}

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// fake answers as the published API says. Before each page of the files it calls turn.
+// fake is a server of the published API. It calls turn before each page of the files.
 type fake struct {
 	works, files []map[string]any
 	version      int
@@ -86,7 +86,7 @@ func many(n int) *fake {
 	return f
 }
 
-// serve serves a library, and its files from the place that it redirects to.
+// serve serves a library, and its files at the target of its redirects.
 func serve(t *testing.T, h http.Handler) (string, sources.Net) {
 	t.Helper()
 	return placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

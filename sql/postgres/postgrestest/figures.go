@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Counting are the settings of an own server that counts its statements.
+// Counting is a setting of an own server that loads pg_stat_statements.
 const Counting = "shared_preload_libraries=pg_stat_statements"
 
-// Database makes a database on an own server and returns its URL. Other servers are not touched: it fails for one that
-// the environment names. The database is gone when the server stops.
+// Database creates a database on an own server and returns its URL. It fails for a server that the environment
+// configures. The database is deleted with the server.
 func (s *Server) Database(ctx context.Context, name string) (string, error) {
 	if s.dir == "" {
 		return "", errors.New("the server is not an own one")
@@ -29,8 +29,8 @@ func (s *Server) Database(ctx context.Context, name string) (string, error) {
 	return strings.Replace(s.URL, "/postgres?", "/"+name+"?", 1), nil
 }
 
-// Rows runs one statement in the database at url and returns what it says. It opens a connection of its own, so it may
-// be called by many at once. Values have the types that pgx gives them.
+// Rows runs one statement in the database at url and returns its rows. It opens a separate connection, so it is safe
+// for concurrent use. Values have pgx's default types.
 func (s *Server) Rows(ctx context.Context, url, statement string, args ...any) ([][]any, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -44,15 +44,14 @@ func (s *Server) Rows(ctx context.Context, url, statement string, args ...any) (
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
 }
 
-// A Statement is what an own server with the setting Counting knows of a statement.
+// A Statement is an entry of pg_stat_statements, on an own server with the setting Counting.
 type Statement struct {
 	Text  string // without its values
 	Calls int64
-	Time  time.Duration // that all calls took, without their commits
+	Time  time.Duration // of all calls, without their commits
 }
 
-// Statements returns what was called in the database called name since Forget, most called first. What functions call
-// is not among it.
+// Statements returns the statements of a database since Forget, most called first, without those inside functions.
 func (s *Server) Statements(ctx context.Context, name string) (list []Statement, err error) {
 	rows, err := s.Rows(ctx, s.URL, `SELECT query, calls, total_exec_time FROM pg_stat_statements JOIN pg_database d
 		ON d.oid = dbid
@@ -65,7 +64,7 @@ func (s *Server) Statements(ctx context.Context, name string) (list []Statement,
 	return list, err
 }
 
-// Forget makes an own server count from zero. The server has to run with Counting.
+// Forget resets the counters of an own server with Counting.
 func (s *Server) Forget(ctx context.Context) error {
 	if _, err := s.Rows(ctx, s.URL, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`); err != nil {
 		return err
@@ -74,8 +73,8 @@ func (s *Server) Forget(ctx context.Context) error {
 	return err
 }
 
-// CPU returns the processor time of an own server's processes so far, in steps of 10 ms, also of those that ended. It
-// reads /proc, so on Linux only.
+// CPU returns the CPU time of an own server's processes, including ended ones, with a resolution of 10 ms. It reads
+// /proc, so it works on Linux only.
 func (s *Server) CPU() (sum time.Duration, err error) {
 	pid, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -90,9 +89,9 @@ func (s *Server) CPU() (sum time.Duration, err error) {
 		raw, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "stat"))
 		end := bytes.LastIndexByte(raw, ')')
 		if err != nil || end < 0 {
-			// Fields 14 and 15 of /proc/PID/stat are the process's own time, 16 and 17 that of children that have
-			// ended.
-			continue // not a process, or one that has ended
+			// Fields 14 and 15 of /proc/PID/stat are the process's own CPU time, 16 and 17 that of its ended
+			// children.
+			continue // not a process, or an ended one
 		}
 		fields, last := strings.Fields(string(raw[end+2:])), 0
 		switch postmaster {

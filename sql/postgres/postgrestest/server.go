@@ -1,9 +1,9 @@
-// Package postgrestest gives tests a real PostgreSQL: the one that FOOTNOTE_TEST_DATABASE_URL names, or one of its own
-// that it starts from the programs on this machine and stops again.
+// Package postgrestest provides tests with a real PostgreSQL: the server in FOOTNOTE_TEST_DATABASE_URL, or an own
+// one that it starts from the installed programs and stops again.
 //
-// An own server keeps its files in a temporary directory, listens on a socket in it and on no port, and gives up safety
-// for speed (fsync=off). It ends with the process that started it, however that ends: a shell holds it and waits for a
-// line on its input.
+// An own server has its files in a temporary directory and listens on a Unix socket only. It trades durability for
+// speed (fsync=off). It never outlives the process that started it: its parent is a shell that waits for a line on
+// its input.
 package postgrestest
 
 import (
@@ -25,30 +25,30 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// urlEnv names the server to use instead of an own one. Tests then share that server with whatever else is in it, each
-// in a schema of its own.
+// urlEnv is the environment variable with the URL of a server to use instead of an own one. Tests use separate
+// schemas on it.
 const urlEnv = "FOOTNOTE_TEST_DATABASE_URL"
 
-// ErrMissing tells how to get the programs.
+// ErrMissing has advice on how to install PostgreSQL.
 var ErrMissing = errors.New("PostgreSQL is not on this machine: install it (apt-get install postgresql), or set " +
 	urlEnv + " to a database that tests may write to")
 
-// A Server is a running PostgreSQL that tests share; each makes a schema of its own. It is safe for concurrent use but
-// for Run, Halt and Stop.
+// A Server is a running PostgreSQL that tests share; each creates its own schema. It is safe for concurrent use
+// except for Run, Halt and Stop.
 type Server struct {
-	URL string // as its superuser, or as FOOTNOTE_TEST_DATABASE_URL says
+	URL string // as its superuser, or from FOOTNOTE_TEST_DATABASE_URL
 
 	dir   string // of an own server
-	bin   string // where its programs are
+	bin   string // directory of its programs
 	as    *syscall.SysProcAttr
 	own   *exec.Cmd
-	stdin io.WriteCloser // it runs until this is closed, or until this process ends
+	stdin io.WriteCloser // the server runs until this is closed, or this process ends
 	more  []string       // settings as NAME=VALUE
 	made  atomic.Int64
 }
 
-// Main runs a package's tests with a server, which server points to meanwhile, and returns the exit code. Without any
-// PostgreSQL the tests are left out, with the reason; in CI they fail.
+// Main runs a package's tests with a server, to which server points meanwhile, and returns the exit code. Without
+// PostgreSQL the tests are skipped with the reason; in CI they fail.
 func Main(m interface{ Run() int }, server **Server) int {
 	s, err := Start(context.Background())
 	if err != nil {
@@ -67,7 +67,7 @@ func Main(m interface{ Run() int }, server **Server) int {
 	return code
 }
 
-// Start returns a running server. One that the environment names is not asked whether it answers.
+// Start returns a running server. A server from the environment is not pinged.
 func Start(ctx context.Context) (*Server, error) {
 	if url := os.Getenv(urlEnv); url != "" {
 		return &Server{URL: url}, nil
@@ -75,11 +75,11 @@ func Start(ctx context.Context) (*Server, error) {
 	return StartOwn(ctx)
 }
 
-// StartOwn returns a running server of one's own, which can be halted, whatever the environment names. settings, as
-// NAME=VALUE, overrule those for tests, which give up safety for speed. Stop removes all of it. A machine without the
-// programs gets ErrMissing.
+// StartOwn starts an own server, which can be halted, even if the environment configures another. settings, as
+// NAME=VALUE, override the defaults, which trade durability for speed. Stop deletes it. Without the programs it
+// returns ErrMissing.
 //
-// Whatever a test does to it, it does to nobody else's data: it has its own directory and no port.
+// It has its own directory and no port, so tests never affect other data.
 func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	bin := programs()
 	if bin == "" {
@@ -112,10 +112,10 @@ func StartOwn(ctx context.Context, settings ...string) (_ *Server, err error) {
 	return s, s.Run(ctx)
 }
 
-// Run starts an own server, with what it kept if it ran before, and returns once it answers. The settings of StartOwn
-// come last, so they count. It waits for a minute at most.
+// Run starts an own server, with its previous data if any, and returns once it answers, after a minute at most. The
+// settings of StartOwn are last, so they take precedence.
 func (s *Server) Run(ctx context.Context) (err error) {
-	// The shell ends the server when its input closes: so it can't outlive this process, however that ends.
+	// The shell stops the server when its input closes, so it never outlives this process.
 	args := []string{"-c", `"$@" </dev/null & server=$!; read -r how; kill -"${how:-QUIT}" $server; wait $server`, "sh",
 		filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=",
 		"-c", "fsync=off", "-c", "full_page_writes=off",
@@ -141,15 +141,15 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	return s.wait(ctx)
 }
 
-// How an own server may end: after it stored all that was committed, or at once, as in a crash of its processes. They
-// are the names of signals that PostgreSQL's postmaster takes.
+// Fast and Immediate are the ways to halt an own server: after storing all committed data, or at once as in a crash.
+// They are names of signals to PostgreSQL's postmaster.
 const (
 	Fast      = "INT"
 	Immediate = "QUIT"
 )
 
-// Halt ends an own server, which can Run again, and returns when it has ended. It may be called when it has ended
-// already. Every client loses its connection.
+// Halt stops an own server, which can Run again, and waits for its end. It is idempotent. Every client loses its
+// connection.
 func (s *Server) Halt(how string) error {
 	if s.stdin == nil {
 		return nil
@@ -165,11 +165,11 @@ func (s *Server) Halt(how string) error {
 	return err
 }
 
-// programs returns the directory of initdb and postgres, the newest if there are many.
+// programs returns the directory of initdb and postgres, the newest of several.
 func programs() string {
 	var places []string
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil { // initdb looks for postgres beside itself
+		if real, err := filepath.EvalSymlinks(path); err == nil { // initdb looks for postgres in its own directory
 			path = real
 		}
 		places = append(places, filepath.Dir(path))
@@ -189,7 +189,7 @@ func programs() string {
 	return ""
 }
 
-// wait returns once the server answers.
+// wait returns once the server answers, or after a timeout of a minute.
 func (s *Server) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -209,7 +209,7 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
-// Pid is the parent of an own server's processes, 0 for another one.
+// Pid returns the parent process of an own server; 0 for another one.
 func (s *Server) Pid() int {
 	if s.own == nil || s.own.Process == nil {
 		return 0
@@ -217,10 +217,10 @@ func (s *Server) Pid() int {
 	return s.own.Process.Pid
 }
 
-// Dir is where an own server keeps everything, empty for another one.
+// Dir returns the directory of an own server; empty for another one.
 func (s *Server) Dir() string { return s.dir }
 
-// Socket is where an own server listens, empty for another one.
+// Socket returns the Unix socket of an own server; empty for another one.
 func (s *Server) Socket() string {
 	if s.dir == "" {
 		return ""
@@ -228,8 +228,7 @@ func (s *Server) Socket() string {
 	return filepath.Join(s.dir, ".s.PGSQL.5432")
 }
 
-// Stop ends an own server and removes all it kept. It may be called twice, and does nothing to a server of somebody
-// else.
+// Stop stops an own server and deletes its files. It is idempotent, and does nothing for another server.
 func (s *Server) Stop() error {
 	if s.dir == "" {
 		return nil
@@ -237,13 +236,13 @@ func (s *Server) Stop() error {
 	return errors.Join(s.Halt(Immediate), os.RemoveAll(s.dir))
 }
 
-// Schema makes a schema for one test and returns the URL of a database whose search path begins with it. Names have the
-// process's id, so several packages may test on one server.
+// Schema creates a schema for one test and returns a URL whose search path begins with it. Names contain the process
+// ID, so several packages may test on one server.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), s.made.Add(1))
 	s.Exec(t, `CREATE SCHEMA `+name)
-	if s.dir == "" { // an own server goes with all it has
+	if s.dir == "" { // an own server is deleted with all schemas
 		t.Cleanup(func() { s.Exec(t, `DROP SCHEMA `+name+` CASCADE`) })
 	}
 	separator := "?"
@@ -253,8 +252,8 @@ func (s *Server) Schema(t testing.TB) string {
 	return s.URL + separator + "search_path=" + url.QueryEscape(name+",public")
 }
 
-// Exec runs statements on the server. An error ends the test. It is also for clean-up, when the test's own context is
-// over.
+// Exec runs statements on the server and fails the test on an error. It also works in clean-up, with a cancelled
+// test context.
 func (s *Server) Exec(t testing.TB, statements string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -268,16 +267,16 @@ func (s *Server) Exec(t testing.TB, statements string) {
 	}
 }
 
-// shared is the server of all tests of a process that ask for it. It is made when the first test asks, and its error
-// is kept, so that not every test waits for one that can't be started.
+// shared is the server that the tests of a process share. It is started for the first test; its error is cached, so
+// that further tests fail fast.
 var shared struct {
 	sync.Mutex
 	server *Server
 	err    error
 }
 
-// Shared is a server that the tests of a process share: each makes a schema of its own. CloseShared stops it. Without
-// any PostgreSQL the test is skipped; in CI it fails.
+// Shared returns a server that the tests of a process share: each creates its own schema. CloseShared stops it.
+// Without PostgreSQL the test is skipped; in CI it fails.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.Lock()
@@ -294,7 +293,7 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-// CloseShared stops the server that tests shared. It is for a TestMain.
+// CloseShared stops the shared server. It is for a TestMain.
 func CloseShared() error {
 	shared.Lock()
 	defer shared.Unlock()

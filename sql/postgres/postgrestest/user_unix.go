@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// unprivileged says as whom to run PostgreSQL, which refuses root, and gives that user the directory.
+// unprivileged returns the user to run PostgreSQL as, which rejects root, and gives that user the directory.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

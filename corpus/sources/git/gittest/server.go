@@ -1,7 +1,7 @@
-// Package gittest serves a repository to tests by the program that comes with Git for that: git http-backend.
+// Package gittest serves a repository to tests with Git's own HTTP server, git http-backend.
 //
-// So tests speak with Git's own server, over HTTP on this machine, and can count what went over the wire (Traffic) or
-// answer in its place (BreakWith). Names, dates and settings are fixed, whoever runs the tests.
+// Tests can count the data on the wire (Traffic) or replace responses (BreakWith). Names and settings are
+// fixed, independent of the user's Git configuration.
 package gittest
 
 import (
@@ -20,12 +20,12 @@ import (
 	"testing"
 )
 
-// Repository is one that is served, and a clone from which commits are pushed to it. It is for one test; requests come
-// from other goroutines, so what they count is under mu.
+// Repository is a served repository, and a clone from which commits are pushed to it. It is for one test. Requests
+// run in other goroutines, so their counters are protected by the mutex mu.
 type Repository struct {
-	Address string   // to clone from
+	Address string   // clone URL
 	At      net.Addr // of the server
-	Bare    string   // the folder that is served
+	Bare    string   // directory of the served repository
 	Clone   string
 
 	t     testing.TB
@@ -34,15 +34,15 @@ type Repository struct {
 	so    Traffic
 }
 
-// Traffic is what went to a server and came from it.
+// Traffic counts the requests and responses of a server.
 type Traffic struct {
-	Asked []string // objects
-	Times int      // requests that asked for some
+	Asked []string // requested objects
+	Times int      // fetch commands
 	Sent  int64    // bytes
 }
 
-// Serve serves a new repository without commits. Without Git the test is skipped; in CI it fails. options go to `git
-// init`, such as --object-format=sha256.
+// Serve serves a new repository without commits. Without Git the test is skipped; in CI it fails. options are passed
+// to `git init`, such as --object-format=sha256.
 func Serve(t testing.TB, options ...string) *Repository {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -70,8 +70,8 @@ func Serve(t testing.TB, options ...string) *Repository {
 	return r
 }
 
-// environment keeps Git from reading the settings of whoever runs the tests, and fixes names and dates so that commits
-// have the same hashes each time.
+// environment isolates Git from the configuration of the user and sets fixed author names and emails. Dates are not
+// fixed, so commit hashes differ between runs.
 func environment() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -80,7 +80,7 @@ func environment() []string {
 	}
 }
 
-// serve counts what is asked for and sent. Bodies are read whole first, as they are small and the backend reads them
+// serve counts requested objects and sent bytes. Request bodies are small and buffered, as the backend reads them
 // again.
 func (r *Repository) serve(w http.ResponseWriter, req *http.Request, backend http.Handler) {
 	body, err := io.ReadAll(req.Body)
@@ -104,7 +104,7 @@ func (r *Repository) serve(w http.ResponseWriter, req *http.Request, backend htt
 	}
 }
 
-// counted counts what is sent.
+// counted counts sent bytes.
 type counted struct {
 	http.ResponseWriter
 	r *Repository
@@ -119,14 +119,14 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// BreakWith has requests answered otherwise, where fails says so; nil: as they should be.
+// BreakWith sets a handler that may replace responses; it returns true if it did. nil removes it.
 func (r *Repository) BreakWith(fails func(w http.ResponseWriter, req *http.Request) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fails = fails
 }
 
-// Traffic returns what there was since the last call.
+// Traffic returns and resets the counters.
 func (r *Repository) Traffic() Traffic {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +135,7 @@ func (r *Repository) Traffic() Traffic {
 	return so
 }
 
-// Configure sets a setting of the repository that is served.
+// Configure sets a setting of the served repository.
 func (r *Repository) Configure(name, value string) { r.run(r.Bare, "", "config", name, value) }
 
 // Write writes files into the clone.
@@ -152,7 +152,7 @@ func (r *Repository) Write(files map[string]string) {
 	}
 }
 
-// Push commits what is in the clone, and pushes it. It pushes with force, so that a test can take commits back.
+// Push commits the content of the clone and pushes it. It pushes with force, so that a test can remove commits.
 func (r *Repository) Push() (commit string) {
 	r.t.Helper()
 	r.Git("add", "-A")
@@ -161,27 +161,27 @@ func (r *Repository) Push() (commit string) {
 	return r.Git("rev-parse", "HEAD")
 }
 
-// Git runs a command in the clone and returns what it prints, without the line's end.
+// Git runs a command in the clone and returns its output without the trailing newline.
 func (r *Repository) Git(arguments ...string) string {
 	r.t.Helper()
 	return r.run(r.Clone, "", arguments...)
 }
 
-// Make makes an object in the repository that is served, and returns its name. What it makes need not be well-formed
+// Make creates an object in the served repository and returns its hash. The content need not be well-formed
 // (--literally), for tests of damaged repositories.
 func (r *Repository) Make(kind, content string) string {
 	r.t.Helper()
 	return r.run(r.Bare, content, "hash-object", "-w", "--literally", "-t", kind, "--stdin")
 }
 
-// Serving runs a command in the repository that is served.
+// Serving runs a command in the served repository.
 func (r *Repository) Serving(arguments ...string) string {
 	r.t.Helper()
 	return r.run(r.Bare, "", arguments...)
 }
 
-// run runs Git in a folder with an input and returns what it prints, without the line's end. A command that fails ends
-// the test with what it said.
+// run runs Git in a directory with an input and returns its output without the trailing newline. A failed command
+// fails the test with its error output.
 func (r *Repository) run(dir, input string, arguments ...string) string {
 	r.t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(r.t.Context()), "git", arguments...)

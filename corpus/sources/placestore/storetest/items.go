@@ -11,17 +11,17 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// testItems checks which items of a list are wanted: new ones, those without a version and those with another one,
-// until they are settled.
+// testItems checks which listed items are wanted: new ones, those without a version and those with a changed
+// version, until they are settled.
 //
-// A look lists items; what it wants is what has to be fetched. If a store forgot a new item or one that changed, its
-// document would be missing or old; if it wanted what is settled, each look would fetch everything again.
+// If a store missed a new or changed item, its document would be missing or outdated. If it wanted settled items,
+// each look would fetch everything again.
 //
-// The long key shows that a store compares whole keys, and not a beginning of them.
+// The long key verifies that a store compares whole keys, not prefixes.
 func testItems(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
-	// A key of 1,024 bytes, the longest that places may have.
+	// A key of 1,024 bytes, the maximum.
 	long := strings.Repeat("é", 512)
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
 	wantKeys(t, "new items", wanted(ctx, t, s, id, look), "a", "b", long)
@@ -41,18 +41,18 @@ func testItems(t *testing.T, s placestore.Store) {
 	if got := must[placestore.Counts](t)(s.CountItems(ctx, id)); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
-	// In a new look nothing is wanted until it is listed.
+	// In a new look no item is wanted until it is listed.
 	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
 	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
 	again := listed("a", "b")
 	again[1].Version = "v2"
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has another version", wanted(ctx, t, s, id, look), "b")
-	// A server that gives no version can't say that nothing changed, so the item is wanted each time.
+	// Without a version a change can't be excluded, so the item is wanted each time.
 	again[0].Version = ""
 	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has no version", wanted(ctx, t, s, id, look), "a", "b")
-	// Whoever lost the lease must not write any more: the other server may have read something newer.
+	// After losing the lease a server must not write: the other server may have read a newer state.
 	if err := s.SettleItem(ctx, id, other.Owner, item); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("another's SettleItem: %v, want ErrLost", err)
 	}
@@ -61,8 +61,8 @@ func testItems(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testPutOff checks that an item which was put off waits for the next look, and then comes behind the others.
-// Otherwise one item that fails each time would keep the others from their turn.
+// testPutOff checks that a postponed item waits for the next look and is then last. Otherwise an item that always
+// fails would block the others.
 func testPutOff(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -77,8 +77,8 @@ func testPutOff(t *testing.T, s placestore.Store) {
 	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
 }
 
-// testMissing checks that items of an earlier look are missing from a later one, and gone once they are forgotten.
-// What is missing is removed from the library, so an item that was listed must never be among it.
+// testMissing checks that items of an earlier look are missing from a later one, and deleted by ForgetItem. Missing
+// items are removed from the library, so a listed item must never be missing.
 func testMissing(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -95,9 +95,9 @@ func testMissing(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testShared checks what two items that share a document may know of each other, and that unsettling takes it from the
-// others. The library has documents with equal bytes once. So a document must not be deleted while another item still
-// needs it, and when it changes, the other item has to be fetched again for itself.
+// testShared checks SharedItems and UnsettleItems for items that share a document. The library deduplicates
+// documents with equal bytes. So a document must not be deleted while another item needs it, and when it changes,
+// the other item has to be fetched again.
 func testShared(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
@@ -129,9 +129,8 @@ func testShared(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testListed checks that a place's items come by key, in pages, and refused ones alone if asked for. The order is that
-// of bytes, in both databases: a database's own order of letters would differ between them and lose items between
-// pages.
+// testListed checks that a place's items are ordered by key, in pages, optionally only refused ones. The order is by
+// bytes in both databases: collations would differ between them and lose items between pages.
 func testListed(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)

@@ -1,7 +1,7 @@
-// Package storetest is the contract of placestore.Store as tests.
+// Package storetest is the contract test of placestore.Store.
 //
-// sqlite and postgres run the same suite over an empty database each time, so that both keep the same promises.
-// suite.go tests places and leases, items.go what was listed. A test that is added here is asked of both.
+// sqlite and postgres run the same suite, each test on an empty database. suite.go tests places and leases, items.go
+// items.
 package storetest
 
 import (
@@ -23,13 +23,12 @@ const (
 	long       = time.Hour
 )
 
-// one and other are the leases of two servers, long enough not to end in a test. An hour is longer than any test.
+// one and other are the leases of two servers. An hour is longer than any test.
 //
-// Owners are names of servers; a real one is drawn at random at each start.
+// Real owners are random for each lease.
 var one, other = placestore.Lease{Owner: "one", For: long}, placestore.Lease{Owner: "other", For: long}
 
-// Test checks each promise of placestore.Store. open returns an empty store. Each test has a store of its own and runs
-// beside the others.
+// Test runs the contract tests of placestore.Store in parallel. open returns an empty store for each test.
 func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 	for name, test := range map[string]func(*testing.T, placestore.Store){
 		"a place comes back as it was set up, to its user alone":              testOwner,
@@ -54,8 +53,8 @@ func Test(t *testing.T, open func(*testing.T) placestore.Store) {
 	}
 }
 
-// setup is a place as its owner sets it up, with a secret and a setting that has a space. The space shows that values
-// come back as they were.
+// setup returns a configuration with a secret and a setting with a space, which verifies that values are stored
+// unchanged.
 func setup(name string) placestore.Setup {
 	return placestore.Setup{
 		Kind: "webdav", Name: name, Namespace: "default", Settings: map[string]string{"url": "https://x.example/a b"},
@@ -64,7 +63,7 @@ func setup(name string) placestore.Setup {
 	}
 }
 
-// must makes of a call with an error its value, or ends the test.
+// must returns the value of a call, or ends the test on an error.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -75,7 +74,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// ok ends the test at an error.
+// ok ends the test on an error.
 func ok(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -83,7 +82,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// wantCode checks that an error has a code.
+// wantCode checks an error's code.
 func wantCode(t *testing.T, what string, err error, code chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != code {
@@ -91,13 +90,13 @@ func wantCode(t *testing.T, what string, err error, code chat.Code) {
 	}
 }
 
-// create stores a place of alice's. It is due at once, as new places are.
+// create stores a place of alice's, which is due at once.
 func create(t *testing.T, s placestore.Store, name string) placestore.Place {
 	t.Helper()
 	return must[placestore.Place](t)(s.CreatePlace(t.Context(), chat.NewID(), alice, setup(name)))
 }
 
-// lease takes a new place for the owner one, and begins a look.
+// lease creates and leases a place for the owner one, and starts a look.
 func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	t.Helper()
 	id = create(t, s, "cloud").ID
@@ -107,8 +106,8 @@ func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	return id, must[int64](t)(s.BeginLook(t.Context(), id, one.Owner))
 }
 
-// testOwner checks that another user's place is as if it were not there, in every method that names a user. An error
-// that told the two apart would tell a user that there is such a place.
+// testOwner checks that every method with a user treats another user's place as missing. A different error would
+// reveal that the place exists.
 func testOwner(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if diff := cmp.Diff(setup("cloud"), p.Setup); diff != "" {
@@ -140,8 +139,8 @@ func testOwner(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testUpdate checks that of two changes made from one revision the later fails, and that a change says when the next
-// look is due. Otherwise two windows of the page would undo each other's changes unseen.
+// testUpdate checks that the later of two changes to the same revision fails, and that a change sets the next due
+// time. Otherwise two browser windows would overwrite each other's changes.
 func testUpdate(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	changed := setup("sky")
@@ -162,8 +161,8 @@ func testUpdate(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testNames checks that a user's places have different names and that their number is bounded, while other users are
-// free. The bound is placestore.MaxPlaces.
+// testNames checks that names are unique per user and that a user has at most placestore.MaxPlaces places. Other
+// users are unaffected.
 func testNames(t *testing.T, s placestore.Store) {
 	create(t, s, "cloud")
 	_, err := s.CreatePlace(t.Context(), chat.NewID(), alice, setup("cloud"))
@@ -179,11 +178,11 @@ func testNames(t *testing.T, s placestore.Store) {
 	wantCode(t, "one more place", err, chat.CodeTooMany)
 }
 
-// testLease checks that a place is worked on by one owner at a time and that a write without the lease changes
+// testLease checks that one owner at a time holds a place's lease and that a write without the lease changes
 // nothing. Two servers at work on one place would add each document twice.
 //
-// It walks through a lease's life: the place is due, one server gets it, another one can neither get nor prolong it,
-// progress is stored with it, and when it was given back nobody may write by it any more.
+// It covers a lease's life cycle: a due place is leased by one server, another can neither lease nor renew it,
+// progress is stored, and writes fail after the release.
 func testLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	if due := must[[]placestore.Place](t)(s.DuePlaces(t.Context(), 10)); len(due) != 1 || due[0].ID != p.ID {
@@ -227,9 +226,8 @@ func testLease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testDeadLease checks that a lease which was not renewed is free by the database's clock alone. A lease with a
-// negative duration has ended when it begins, so no test has to wait for it. A server that was killed can't give its
-// lease back.
+// testDeadLease checks that an expired lease is free by the database's clock. A lease with a negative duration is
+// expired from the start, so the test need not wait. A killed server can't release its lease.
 func testDeadLease(t *testing.T, s placestore.Store) {
 	p := create(t, s, "cloud")
 	dead := placestore.Lease{Owner: "dead", For: -time.Second}
@@ -248,8 +246,8 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testDeaths checks that a lease which ends without a release counts as a death, that the second death pauses the
-// place, and that a change by the owner forgets both.
+// testDeaths checks that an expired lease counts as a death, that the second death pauses the place, and that a
+// change by the owner resets both.
 func testDeaths(t *testing.T, s placestore.Store) {
 	ctx, dead := t.Context(), placestore.Lease{Owner: "dead", For: -time.Second}
 	p, alive := create(t, s, "cloud"), create(t, s, "alive")
@@ -271,7 +269,7 @@ func testDeaths(t *testing.T, s placestore.Store) {
 	ok(t, s.CountDeaths(ctx, false))
 	wantDeaths("a lease that ended", p.ID, 1)
 	wantDeaths("a lease that holds", alive.ID, 0)
-	// A look that goes on proves nothing; one that ended does.
+	// A look that continues keeps the deaths; one that ended resets them.
 	take(p.ID, other)
 	ok(t, s.ReleasePlace(ctx, p.ID, other.Owner, p.Revision, placestore.Progress{Going: true}, 0))
 	wantDeaths("a look that goes on", p.ID, 1)
@@ -296,7 +294,7 @@ func testDeaths(t *testing.T, s placestore.Store) {
 	if p.Deaths != 0 || !take(p.ID, dead) {
 		t.Errorf("after a change: got %d deaths, want none and a lease", p.Deaths)
 	}
-	// A removal is tried for as long as it takes.
+	// A removal is retried without a limit.
 	going := setup("cloud")
 	going.Removing = placestore.KeepDocuments
 	must[placestore.Place](t)(s.UpdatePlace(ctx, alice, p.ID, p.Revision, going, 0))
@@ -322,8 +320,8 @@ func testDueTurns(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testRelease checks when the next look is due after one, and that a change made meanwhile keeps its own time. If the
-// end of a look overwrote it, what the owner asked for meanwhile would be lost.
+// testRelease checks that a change during a look keeps its own due time. If the end of the look overwrote it, the
+// owner's request would be lost.
 func testRelease(t *testing.T, s placestore.Store) {
 	id, _ := lease(t, s)
 	p := must[placestore.Place](t)(s.Place(t.Context(), alice, id))
@@ -337,8 +335,8 @@ func testRelease(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testDrop checks that a place goes with all of its items. It is hidden first and removed then, since removing
-// documents takes time and may be interrupted.
+// testDrop checks that a place is deleted with all of its items. It is hidden first and deleted later, since
+// removing documents takes time and may be interrupted.
 func testDrop(t *testing.T, s placestore.Store) {
 	id, look := lease(t, s)
 	ok(t, s.SeeItems(t.Context(), id, one.Owner, look, listed("a")))
@@ -360,7 +358,7 @@ func testDrop(t *testing.T, s placestore.Store) {
 	}
 }
 
-// listed are items with the keys, of version v1.
+// listed returns items with the keys, of version v1.
 func listed(keys ...string) (all []placestore.Listed) {
 	for _, key := range keys {
 		all = append(all, placestore.Listed{Key: key, Version: "v1", Name: key, Body: []byte(`{"k":"` + key + `"}`)})
@@ -368,7 +366,7 @@ func listed(keys ...string) (all []placestore.Listed) {
 	return all
 }
 
-// wanted are the keys of the items that a look is to fetch, in the store's order.
+// wanted returns the keys of the wanted items, in the store's order.
 func wanted(ctx context.Context, t *testing.T, s placestore.Store, id string, look int64) (keys []string) {
 	t.Helper()
 	for _, item := range must[[]placestore.Item](t)(s.WantedItems(ctx, id, look, 100)) {
@@ -377,7 +375,7 @@ func wanted(ctx context.Context, t *testing.T, s placestore.Store, id string, lo
 	return keys
 }
 
-// wantKeys compares keys with those that are expected, in order.
+// wantKeys compares keys with the expected ones, in order.
 func wantKeys(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {

@@ -1,6 +1,6 @@
-// Package webdavtest serves folders to tests by a real WebDAV server: wsgidav, which "make webdav" installs.
+// Package webdavtest serves folders to tests with a real WebDAV server, wsgidav, which "make webdav" installs.
 //
-// A server of our own would understand the protocol as our client does, and agree with its mistakes.
+// A server in this repository would share the client's misunderstandings of the protocol.
 package webdavtest
 
 import (
@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// serve.py answers with its port in a line, and ends when its input does.
+// serve.py prints its port as a line and exits when its input ends.
 //
 //go:embed serve.py
 var serve string
 
-// Serve serves a folder and returns its address and that of the server. Without wsgidav the test is skipped; in CI it
-// fails. The server ends with the test. It may be called by tests side by side; each has a server of its own, on
-// loopback and a free port.
+// Serve serves a folder and returns its URL and the server's address. Without wsgidav the test is skipped; in CI it
+// fails. The server stops with the test. Tests may call it in parallel; each gets its own server, on loopback and a
+// free port.
 func Serve(t *testing.T, folder string) (string, net.Addr) {
 	t.Helper()
 	python := find()
@@ -46,7 +46,7 @@ func Serve(t *testing.T, folder string) (string, net.Addr) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = in.Close() // ends it
+		_ = in.Close() // stops the server
 		_ = cmd.Wait()
 	})
 	port, err := bufio.NewReader(out).ReadString('\n')
@@ -61,8 +61,8 @@ func Serve(t *testing.T, folder string) (string, net.Addr) {
 	return "http://" + host + "/dav", at
 }
 
-// find is the Python that has wsgidav, in .cache of this repository; empty if there is none. It looks in the folder of
-// the test and in each above it.
+// find returns the Python interpreter with wsgidav, in .cache of this repository; empty if not installed. It
+// searches the test's directory and its parents.
 func find() string {
 	dir, err := os.Getwd()
 	for err == nil {
