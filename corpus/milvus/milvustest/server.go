@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -102,13 +103,18 @@ func home() string {
 	return dir
 }
 
-// freePort returns an unused TCP port.
-func freePort(ctx context.Context) (int, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort returns an unused TCP port below the ephemeral range. While the server is down, a client that dials an
+// ephemeral port can connect to itself, and the server could not listen there again.
+func freePort(ctx context.Context) (port int, err error) {
+	for range 20 {
+		port = 10_000 + rand.IntN(20_000)
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		var l net.Listener
+		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err == nil {
+			return port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, err
 }
 
 // Run starts the server, with its existing data, and returns once it responds. A shell is the parent process of the
