@@ -6,9 +6,9 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// FoldersPage shows the folders of the server's machine, of which one can be followed.
+// FoldersPage lists a folder of the server's machine, so that a user can choose one to follow.
 //
-// It is shown to the user of the server's machine alone, so paths are shown as they are.
+// It is served only to the local user of the server's machine, so paths are not hidden.
 type FoldersPage struct {
 	Dir     string // the folder that is shown
 	Above   []FolderPlace
@@ -19,12 +19,12 @@ type FoldersPage struct {
 	Refused string        // why this folder can't be followed; empty: it can
 }
 
-// FolderPlace is a folder of that page.
+// FolderPlace is a folder on that page.
 type FolderPlace struct{ Name, Path string }
 
 // FollowedFolder is a folder that this server follows.
 //
-// Files is 0 also where nothing was told of the folder yet.
+// Files is 0 until the first report about the folder.
 type FollowedFolder struct {
 	Dir      string
 	Files    int

@@ -2,8 +2,8 @@ package mathml
 
 import "strings"
 
-// font maps letters and digits to the mathematical alphabets of Unicode. A zero first character leaves them as they
-// are.
+// font maps letters and digits to the mathematical alphabets of Unicode. A zero first character leaves them
+// unchanged.
 type font struct {
 	upper, lower, digit rune
 	holes               map[rune]rune // letters that Unicode had before

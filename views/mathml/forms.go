@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// commands are those that draw their arguments in a form of their own.
+// commands maps each command with its own argument form to its parser.
 var commands map[string]func(p *parser, name string) *node
 
-// switches are commands that hold to the end of the group.
+// switches maps commands that apply to the end of the group to their parsers.
 var switches map[string]func(p *parser, closing string) *node
 
 func init() { // these read items, which look commands up
@@ -146,10 +146,10 @@ func (p *parser) fraction(kind string, above, below *node) *node {
 
 var length = regexp.MustCompile(`^\s*(-?\d{1,4}(?:\.\d{1,4})?)\s*(em|ex|pt|mm|cm|in|mu)\s*$`)
 
-// ems are how many em a unit has.
+// ems maps a unit to its length in em.
 var ems = map[string]float64{"em": 1, "ex": 0.43, "pt": 0.1, "mm": 0.2845, "cm": 2.845, "in": 7.227, "mu": 1. / 18}
 
-// space draws a space of a given width, ten em at most.
+// space parses and draws a space of a given width, at most ten em.
 func space(p *parser, _ string) *node {
 	p.take("*")
 	m := length.FindStringSubmatch(p.words())

@@ -240,13 +240,13 @@ var symbols = map[string]string{
 // variables are symbols without the space that operators have.
 const variables = "∞∅⊤⊥∠ℏℓ℘ıȷ°%$#_&§□■△◇…∂"
 
-// Operators whose scripts stand below and above them on a line of their own, and those whose scripts stay beside them.
+// Operators with scripts below and above them in display style, and operators with scripts beside them.
 const (
 	summing     = "∑∏∐⋃⋂⨁⨂⨀⋁⋀⨄⨆"
 	integrating = "∫∬∭∮"
 )
 
-// fences may stand behind \left, \right, \middle and \big.
+// fences are the characters accepted after \left, \right, \middle and \big.
 const fences = "()[]{}|‖⟨⟩⌈⌉⌊⌋⌜⌝⌞⌟/\\<>↑↓↕⇑⇓"
 
 // draw draws the character of a command.
