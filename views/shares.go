@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The words of links to answers.
+// The text of the pages of shared answers.
 var (
 	SharesTitle = locale.T("Shared answers")
 
@@ -38,9 +38,9 @@ var (
 	txtSharedAgain = locale.T("It has ended, or its address is not complete. Ask whoever sent it for another one.")
 )
 
-// SharesPage lists the links to answers.
+// SharesPage is the data of the list of share links.
 //
-// URL is known only in the answer that made the link: the server keeps its hash.
+// URL is set only in the response that created the link: the server stores only its hash.
 type SharesPage struct {
 	Shares   []chat.Share
 	Made     *chat.Share // one that was just made; nil: none
@@ -49,7 +49,7 @@ type SharesPage struct {
 	OnlyHere bool // other machines can't reach the server
 }
 
-// opensText says how often a link was opened.
+// opensText returns the number of times that a link was opened.
 func opensText(ctx context.Context, h chat.Share) string {
 	if h.Opens == 0 {
 		return txtShareUnread.In(ctx)
@@ -57,9 +57,9 @@ func opensText(ctx context.Context, h chat.Share) string {
 	return shareOpens.Count(ctx, int(h.Opens))
 }
 
-// SharedAnswer is one answer as a link shows it.
+// SharedAnswer is an answer as its share link shows it.
 //
-// It has no id and no address of the library, so nothing of that can be drawn.
+// It contains no ids or URLs of the library, so the template can't leak them.
 type SharedAnswer struct {
 	Question    string
 	Markdown    string // with [N]
@@ -79,13 +79,13 @@ type SharedQuote struct {
 	Added                           bool // by Footnote
 }
 
-// sharedMarkdown draws answers whose links lead where they say. Those into the library are none of the web's: they are
-// left out.
+// sharedMarkdown renders answers whose external links skip the confirmation page. Links into the library are left
+// out.
 var sharedMarkdown = sync.OnceValue(func() *Markdown {
 	return newMarkdown(func(address string) string { return address })
 })
 
-// html is the answer with footnotes that lead to the quotes below it.
+// html renders the answer with footnotes that link to the quotes below it.
 func (a SharedAnswer) html(ctx context.Context) string {
 	var b strings.Builder
 	cite := func(n int) (chat.Citation, bool) {
@@ -99,7 +99,7 @@ func (a SharedAnswer) html(ctx context.Context) string {
 		}
 		return chat.Citation{}, false
 	}
-	// Signs that nobody sees are named in the Markdown already, so a reader of the link sees them too.
+	// Invisible characters are replaced in the Markdown source, so that readers of the link see them too.
 	for _, block := range sharedMarkdown().In(ctx).Whole(visible(a.Markdown), a.Unsupported, cite) {
 		b.WriteString(block.HTML)
 	}
