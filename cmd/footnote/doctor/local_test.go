@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// answerWith serves a body at a path, and 404 elsewhere; it returns the port.
+// answerWith serves a handler at a path, and 404 elsewhere. It returns the port.
 func answerWith(t *testing.T, path string, answer http.HandlerFunc) int {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -88,7 +88,7 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 	}
 }
 
-// Beside servers that are silent, endless or lead elsewhere, the one that answers is found; nobody else is asked.
+// The server that answers is found among silent, endless and redirecting ones. No other host gets a request.
 func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	const list = `{"object":"list","data":[{"id":"a"}]}`
 	var elsewhere atomic.Int32

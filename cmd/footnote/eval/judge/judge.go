@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Mark says whether something that was due was there.
+// Mark is the result of a check for an expected part.
 type Mark string
 
 // The marks.
@@ -17,7 +17,7 @@ const (
 	Miss   Mark = "miss"
 )
 
-// Verdict is what became of a question.
+// Verdict is the result of a question.
 type Verdict struct {
 	Kind     string `json:"kind"`
 	Question string `json:"question"`
@@ -38,16 +38,15 @@ type Verdict struct {
 	Millis int64 `json:"ms"` // from the question to the end of its run
 }
 
-// Judge compares an answer with what the question expects. paths says under which path each document lies, by its id.
-// Passages are looked for in quotes that were not marked as absent, by words alone, without case and line breaks; which
-// sentence the answer made of them is not judged.
+// Judge compares an answer with the question's expectations. paths maps document ids to paths. Passages are matched
+// in the quotes that were found, by words, ignoring case and line breaks. The answer's own sentences are not
+// judged.
 func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	v := Verdict{
 		Kind: q.Kind, Question: q.Text, Answer: answer.Markdown, Steps: answer.StepsUsed,
 		Confidence: answer.Confidence, Refused: answer.StopReason == chat.StopRefused,
 	}
-	// Of a question that nothing answers all that counts is that it was refused, or that its quotes are only called the
-	// closest.
+	// An unanswerable question only requires a refusal, or quotes that are called the closest.
 	if q.Refuse() {
 		v.Right = v.Refused || answer.Finding == chat.FindingClosest
 		v.Refusal = markOf(v.Right)
@@ -60,13 +59,13 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 		v.Passage = markOf(
 			allHold(q.Passages, func(p Passage) bool { return citesWords(answer, paths, p.Document, p.Words) }),
 		)
-		// First looks at the first quote alone: the one that readers look at.
+		// First judges only the first quote, the one that readers see first.
 		first := answer
 		first.Citations = answer.Citations[:min(1, len(answer.Citations))]
 		v.First = markOf(
 			allHold(q.Passages, func(p Passage) bool { return citesWords(first, paths, p.Document, p.Words) }),
 		)
-		// Only answers made of quotes say whether they were found.
+		// Only answers made of quotes report whether they were found.
 		if v.Passage == Hit && answer.Finding != "" {
 			v.Found = markOf(answer.Finding == chat.FindingFound)
 		}
@@ -82,37 +81,37 @@ func Judge(q Question, answer chat.Answer, paths map[string]string) Verdict {
 	return v
 }
 
-// Lost is the verdict on a question whose run ended without an answer.
+// Lost returns the verdict for a run that ended without an answer.
 func Lost(q Question, why string) Verdict {
 	v := Judge(q, chat.Answer{}, nil)
 	v.Failed = why
 	return v
 }
 
-// citesWords reports whether a quote from a document holds words. Empty words stand in every quote.
+// citesWords reports whether a quote from a document contains words. Empty words match every quote.
 func citesWords(answer chat.Answer, paths map[string]string, document, words string) bool {
 	return slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
 		return c.Check != chat.CheckNotFound && paths[c.DocumentID] == document && holdsWords(c.Quote, words)
 	})
 }
 
-// In reports whether a text of a document, which has these paths, holds the passage's words.
+// In reports whether the text of a document with these paths contains the passage's words.
 func (p Passage) In(paths []string, text string) bool {
 	return slices.Contains(paths, p.Document) && holdsWords(text, p.Words)
 }
 
-// holdsWords reports whether words stand in a text, whatever their case and however its lines are broken.
+// holdsWords reports whether a text contains words, ignoring case and line breaks.
 func holdsWords(text, words string) bool { return strings.Contains(plainText(text), plainText(words)) }
 
-// plainText is a text in small letters with single spaces.
+// plainText normalises a text to lower case and single spaces.
 func plainText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// allHold reports whether all of a list do; also of an empty one.
+// allHold reports whether ok is true for all elements. It is true for an empty list.
 func allHold[T any](list []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !ok(v) })
 }
 
-// markOf is the mark of something that was due.
+// markOf returns the mark of an expected part.
 func markOf(ok bool) Mark {
 	if ok {
 		return Hit
