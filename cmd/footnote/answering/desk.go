@@ -85,8 +85,8 @@ func (a *answering) trouble(ctx context.Context) string {
 	return "It can't be used now, and rules answer until it can: " + whyNot(err)
 }
 
-// fallback returns the model that replaces a failing one. It also enables the rescue of a model that can't search,
-// see features. It is nil if the settings disable answers by rules.
+// fallback returns the model that replaces a failing one, see Features. It is nil if the settings disable answers
+// by rules.
 func (a *answering) fallback() llm.Model {
 	if !a.set.AgentFallbackToFixedPipeline {
 		return nil

@@ -11,7 +11,7 @@ func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 		goroutines int
 		left       bool
 	}{
-		// leaving in two waves
+		// Leaving in two waves.
 		{20, false}, {20_020, false}, {12_000, false}, {4_000, true}, {3_990, false}, {30, true}, {30, false},
 		{1_500, false}, {30, false}, // not a crowd
 		{2_500, false}, {40, true},
@@ -30,7 +30,7 @@ func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
 	}{
 		{0, false}, {time.Millisecond, false}, {0, true}, // the start is work
 		{0, false}, {workShare - 1, false}, {0, false}, {0, false}, // at rest still
-		// a page, and another
+		// One page, and another.
 		{workShare, false}, {0, false}, {0, false}, {time.Second, false}, {0, false}, {0, false}, {0, true}, {0, false},
 	} {
 		used += step.work
