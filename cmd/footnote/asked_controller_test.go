@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and bounds.
+// S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and limits.
 func TestWhatTheControllerAsksFor(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
@@ -247,7 +247,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 		for _, s := range made[:len(results)+len(refused)] {
 			expression := loose[struct{ Expression string }](t, string(s.ToolInput)).Expression
 			if want, fine := results[expression]; fine {
-				// what functions make is nearly exact: ≈
+				// Results of functions are approximate: ≈.
 				said := strings.ReplaceAll(s.Message, "≈", "=")
 				if s.Status != chat.StatusComplete || !strings.HasSuffix(said, "= "+want) {
 					t.Errorf("%s: %s, %s; want %s", expression, s.Status, s.Message, want)

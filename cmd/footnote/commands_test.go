@@ -68,7 +68,7 @@ func folder(t *testing.T, files ...file) string {
 	return dir
 }
 
-// With and without a server on the directory, the commands do the same.
+// The commands behave the same with and without a server on the directory.
 func TestIngestAndAsk(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{false, true} {
@@ -256,7 +256,7 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 	}
 }
 
-// callsThenAnswers calls its tool, if it may, and then says what its result holds.
+// callsThenAnswers calls its tool, if it may, and then answers from the result.
 func callsThenAnswers(r scripted.Request) scripted.Reply {
 	if len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0 {
 		return scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"holiday"}`)}}}
@@ -264,7 +264,7 @@ func callsThenAnswers(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "Every employee is entitled to 28 days of paid holiday a year [1]."}
 }
 
-// A model of this machine is measured once, when it is used first, unless a setting says what it gets.
+// A local model is measured once, at its first use, unless a setting selects its profile.
 func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -377,8 +377,8 @@ func lockedPDF() string {
 	return m.document("BT /F 12 Tf 1 0 0 1 50 700 Tm (hidden words) Tj ET\n")
 }
 
-// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is
-// altered is caught.
+// An answer is exported in each format, and verified against the library and the originals; every modification is
+// detected.
 func TestExportAndVerify(t *testing.T) {
 	t.Parallel()
 	data := newDir(t)
@@ -422,7 +422,7 @@ func TestExportAndVerify(t *testing.T) {
 	}
 	name := filepath.Join(out, "answer.json")
 	s := serve(t, data)
-	// as it is, without anything around it
+	// Unmodified.
 	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -460,8 +460,8 @@ func TestExportAndVerify(t *testing.T) {
 	}
 }
 
-// Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in
-// events, answers, or files.
+// Keys appear only in the environment and in requests to the model: not in the debug log, events, answers, or
+// files.
 func TestKeysStaySecret(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-canary-7f3a9e52d1"

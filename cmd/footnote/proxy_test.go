@@ -23,13 +23,13 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives
-// out by itself (32768 and up), so that nobody gets one before its server listens, or while that is being restarted.
+// freePorts is a counter of ports, with a random start for each run. They are below the ephemeral ports (32768 and
+// up), so that no other process gets one before its server listens, or during a restart.
 var freePorts atomic.Int64
 
 const firstPort, lastPort = 20_000, 32_767
 
-// freeAddr returns a loopback address that nothing listens on, another one each time.
+// freeAddr returns a loopback address with an unused port, a different one each time.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	freePorts.CompareAndSwap(0, rand.Int64N(lastPort-firstPort)+1)
@@ -48,7 +48,7 @@ func freeAddr(t *testing.T) string {
 	return ""
 }
 
-// proxied runs nginx with deploy/nginx.conf in front of servers. Its url is all that may be used of what it returns.
+// proxied runs nginx with deploy/nginx.conf in front of servers. Only the url of the result may be used.
 func proxied(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -80,7 +80,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 	return inFront(t, "nginx", addr, exec.Command(program, "-c", file, "-p", dir, "-e", "stderr"))
 }
 
-// deployed returns a file of deploy/ with changes, each of which there must be something to change for.
+// deployed returns a file of deploy/ with replacements. Each must match.
 func deployed(t *testing.T, name string, changes [][2]string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("../../deploy", name))
@@ -97,7 +97,7 @@ func deployed(t *testing.T, name string, changes [][2]string) string {
 	return conf
 }
 
-// inFront starts a proxy that listens on addr, until the test ends, and waits until it passes requests on.
+// inFront starts a proxy that listens on addr until the test ends, and waits until it forwards requests.
 func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
 	t.Helper()
 	s := &server{t: t, cmd: cmd, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
@@ -117,7 +117,7 @@ func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
 	return s
 }
 
-// steadyModel answers in many pieces until it is told to go on.
+// steadyModel streams its answer in many tokens with a delay.
 func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 	return newModel(t, scripted.Config{
 		Delay: delay, Tokens: tokens,
@@ -128,7 +128,7 @@ func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 	})
 }
 
-// replicasWith starts n servers on one database, with more settings.
+// replicasWith starts n servers on one database, with additional settings.
 func replicasWith(t *testing.T, n int, more ...string) []*server {
 	t.Helper()
 	env := append([]string{
@@ -154,7 +154,7 @@ func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T)
 func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) {
 	t.Helper()
 	model := slow(t)
-	// after a few words the model says nothing more: no later event pushes what a buffer holds back
+	// After some tokens the model hangs: no later event flushes a proxy's buffer.
 	stuck := make(chan struct{})
 	t.Cleanup(func() { close(stuck) })
 	model.onBytes = func(n int) {
@@ -272,7 +272,7 @@ func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 	}
 }
 
-// neighbours returns n addresses with one port, as containers of a service have.
+// neighbours returns n addresses with one port, like the containers of a service.
 func neighbours(t *testing.T, n int) (addrs []string) {
 	t.Helper()
 	for range 100 {
@@ -300,8 +300,8 @@ func neighbours(t *testing.T, n int) (addrs []string) {
 	return nil
 }
 
-// names answers every question for an address with those of servers, as the DNS of Docker and Kubernetes does for a
-// service. It returns its own.
+// names runs a DNS server that answers every address query with the addresses of servers, like Docker and
+// Kubernetes for a service. It returns its own address.
 func names(t *testing.T, servers ...*server) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -345,8 +345,8 @@ func names(t *testing.T, servers ...*server) string {
 	return conn.LocalAddr().String()
 }
 
-// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that have one port. FOOTNOTE_TEST_CADDY names
-// another Caddy than that of the machine. Its url is all that may be used of what it returns.
+// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that share a port. FOOTNOTE_TEST_CADDY is the
+// path of another Caddy. Only the url of the result may be used.
 func behindCaddy(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	program := os.Getenv("FOOTNOTE_TEST_CADDY")
