@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A few cells of each family, which fit into a minute. "make hostile" tries all of them.
+// A few cells of each family, which fit into a minute. "make hostile" runs all of them.
 func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "footnote")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
