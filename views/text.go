@@ -237,7 +237,7 @@ var checkWord = map[chat.Check]locale.Text{
 	chat.CheckNotFound: locale.T("Quote not found"),
 }
 
-// stopNotes explains each reason for which an answer was stopped early.
+// stopNotes explains the reasons for an early stop.
 var stopNotes = map[chat.StopReason]locale.Text{
 	chat.StopAnswerNow: locale.T("You asked for the answer early. It uses what was found until then."),
 	chat.StopMaxSteps:  locale.T("The steps were used up. This answer uses what was found until then."),

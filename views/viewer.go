@@ -345,7 +345,7 @@ func imageSet(d corpus.Document, page int) string {
 	return strings.Join(parts, ", ")
 }
 
-// imageSizes returns the image's sizes attribute, by which the browser selects the density.
+// imageSizes returns the image's sizes attribute. The browser selects the density by it.
 func imageSizes(panel bool) string {
 	if panel {
 		return "(max-width: 48rem) 92vw, min(38vw, 46rem)"

@@ -350,8 +350,8 @@ func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
 	}
 }
 
-// Every command in the documents is valid. It runs in a shell with stand-ins that record the calls of programs.
-// Each call is then parsed like by the program itself.
+// Every command in the documents is valid. It runs in a shell with stubs that record the calls of programs. Each
+// call is then parsed like by the program itself.
 func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
 	known, makefile, compose := knownSettings(t), makefiles(t), rootFile(t, "compose.yaml")
 	dir := docstest.Workplace(t, root)

@@ -156,8 +156,8 @@ type manifest struct {
 	Optional     map[string]string `json:"optionalDependencies,omitempty"`
 }
 
-// makeNPM writes a package for each platform, of which npm installs the matching one, and the package footnote,
-// which starts it. There are no install scripts and no downloads after the installation.
+// makeNPM writes a package for each platform, and the package footnote, which starts the matching one that npm
+// installed. There are no install scripts and no downloads after the installation.
 //
 // The programs' packages are optional dependencies of the package footnote, pinned to its version, so npm skips
 // those for other systems. Node 18 is the oldest supported version.

@@ -45,8 +45,8 @@ var apacheAbove = map[string]bool{"github.com/milvus-io/milvus-proto/go-api/v2":
 //go:embed apache-2.0.txt
 var apache string
 
-// listed is a package in the output of `go list`. Standard marks packages of Go's standard library, for which
-// Module is nil.
+// listed is a package in the output of `go list`. Standard marks packages of Go's standard library, whose Module is
+// nil.
 type listed struct {
 	ImportPath string
 	Dir        string

@@ -1,9 +1,9 @@
-// Package docstest parses the documents for tests and runs their commands in a shell in which stand-ins record the
-// calls of programs.
+// Package docstest parses the documents for tests and runs their commands in a shell whose stubs record the calls
+// of programs.
 //
 // Tests compare each call with the real program's arguments, so an example in a document can't use a flag or a
 // command that does not exist. Blocks marked sh and inline code are parsed. No command has an effect: programs are
-// stand-ins, and only small system tools run. It requires bash.
+// stubs, and only small system tools run. It requires bash.
 package docstest
 
 import (
@@ -91,13 +91,13 @@ func parse(name string, raw []byte) Document {
 	return d
 }
 
-// programs are replaced with stand-ins. Others run unchanged.
+// programs are replaced with stubs. Others run unchanged.
 var programs = []string{"footnote", "make", "docker", "kubectl", "curl", "go", "pg_dump", "npm", "node"}
 
 // command matches a span that is a command: variables, then a program with arguments.
 var command = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:bin/)?(?:` + strings.Join(programs, "|") + `) \S`)
 
-// Call is a recorded call of a program. A path is reduced to its last segment, since bin/footnote is a stand-in as
+// Call is a recorded call of a program. A path is reduced to its last segment, since bin/footnote is a stub as
 // well.
 type Call struct {
 	Program string
@@ -132,8 +132,7 @@ func (d Document) Calls(t testing.TB, dir string) []Call {
 	return calls
 }
 
-// Workplace creates a directory with links to the files below root, and stand-ins that record the calls of
-// programs.
+// Workplace creates a directory with links to the files below root, and stubs that record the calls of programs.
 //
 // Everything below root is linked, except bin and names that start with a dot, so that commands find files but no
 // built programs. The directory is removed with the test.
@@ -167,9 +166,8 @@ func Workplace(t testing.TB, root string) string {
 	return dir
 }
 
-// recorder is the stand-in: it writes a program's name, arguments and variable names, with separators. The
-// separators are control characters that are in no argument: 037 after each word, 035 after the words, 036 after a
-// call.
+// recorder is the stub: it writes a program's name, arguments and variable names, with separators. The separators
+// are control characters that are in no argument: 037 after each word, 035 after the words, 036 after a call.
 const recorder = `#!/bin/sh
 {
 	printf '%s\037' "${0##*/}" "$@"
@@ -179,8 +177,7 @@ const recorder = `#!/bin/sh
 } >> "$RECORD_CALLS"
 `
 
-// runScript runs commands and returns the recorded calls. HOME is the workplace, and PATH starts with its
-// stand-ins.
+// runScript runs commands and returns the recorded calls. HOME is the workplace, and PATH starts with its stubs.
 func runScript(t testing.TB, dir, name, script string) []Call {
 	t.Helper()
 	record := filepath.Join(t.TempDir(), "calls")

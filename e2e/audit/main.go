@@ -74,7 +74,7 @@ type report struct {
 	findings []finding
 }
 
-// tellOverdue prints the expired acceptances, and reports whether there were none.
+// tellOverdue prints the expired acceptances, and reports whether none has expired.
 func tellOverdue(out io.Writer, accepted []acceptance, today time.Time) bool {
 	ok := true
 	for _, a := range accepted {

@@ -9,7 +9,7 @@ import (
 )
 
 // The scene embedding. The values are arbitrary. At full size the files have embedFiles × embedSections = 600
-// sections, each of which makes about two passages.
+// sections of about two passages each.
 const (
 	embedFiles    = 15
 	embedSections = 40

@@ -106,7 +106,7 @@ type underWay struct {
 //
 // The measurement starts when each worker has started and ends before any can finish its rounds.
 func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int) (u underWay, err error) {
-	// Five rounds at full size, the first of which is a warm-up; two if quick.
+	// Five rounds at full size, with the first as a warm-up; two if quick.
 	rounds := 1 + max(1, b.scaleTimes(4*20)/20)
 	timings := make([][]timing, width)
 	errs := make([]error, width)

@@ -91,7 +91,7 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	)
 	f.peak = server.memoryField("VmHWM")
 	var starts []time.Duration
-	// Three starts, of which the median counts. The server of the last one is used afterwards.
+	// Three starts; the median counts. The server of the last one is used afterwards.
 	for range 3 {
 		if err := server.stop(); err != nil {
 			server = nil

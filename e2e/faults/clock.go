@@ -30,8 +30,7 @@ const (
 		"mono == " +
 		"0 {\n		return Time{uint64(nsec), sec + unixToInternal, Local}"
 	clockRest = `
-// FAULTS_CLOCK is OFF@FROM: the clock's offset in seconds, and the second after the program's start from which it
-// applies.
+// FAULTS_CLOCK is OFF@FROM: by how many seconds the clock is off, and from which second of the program's life on.
 var offBy, offFrom = func() (by, from int64) {
 	setting, _ := syscall.Getenv("FAULTS_CLOCK")
 	sign, at := int64(1), &by

@@ -12,7 +12,7 @@ import (
 // number of times, and after each #then those of the next turn.
 //
 // A test or a user of the page can call any tool with any arguments this way. turn counts from 0. Arguments that
-// are not a JSON object are skipped. It returns nil if there are none for that turn.
+// are not a JSON object are skipped. It returns nil for a turn without calls.
 func spelledCalls(question string, turn int) []llm.Call {
 	turns := strings.Split(question, "#then")
 	if turn >= len(turns) {

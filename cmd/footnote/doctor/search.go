@@ -42,7 +42,7 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 }
 
 // embeddedHere checks the embedding model in this process and measures its speed. The speed is that of sequential
-// queries, from which the time for a library can be estimated. The first query loads the model and is not counted.
+// queries, which allow an estimate of the time for a library. The first query loads the model and is not counted.
 func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	r := Finding{What: "semantic search"}
 	model, err := wire.OpenEmbedder(set)

@@ -47,8 +47,8 @@ func dirOf(set *settings.Settings, dir *datadir.Dir) string {
 	return dir.Path("blobs")
 }
 
-// Reader returns a function that opens an original for reading. A directory is read-only, whoever owns it: no files
-// are created in it.
+// Reader returns a function that opens an original for reading. A directory is read-only, whatever its owner is: no
+// files are created in it.
 func Reader(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir,
 ) (func(hash string) (io.ReadSeekCloser, error), error) {

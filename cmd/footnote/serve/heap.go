@@ -22,7 +22,7 @@ const (
 	// gcRoom is the minimum allocation between two collections of a busy server: a burst of questions allocates as
 	// much.
 	gcRoom = 64 << 20
-	// busyHeap is the heap size from which a server is busy. An idle server stays below it.
+	// busyHeap is the minimum heap size of a busy server. An idle server stays below it.
 	busyHeap = 24 << 20
 	// busyGoroutines is the same threshold for much work that has just started and is not in memory yet: some tens
 	// of questions.
@@ -71,8 +71,8 @@ func setGCPercent() {
 	))
 }
 
-// gcPercentFor returns GOGC for the live heap and the stacks and globals, in bytes, to which it applies alike.
-// scanned is the part of the heap that may contain pointers.
+// gcPercentFor returns GOGC for the live heap and the stacks and globals, in bytes: it applies to both. scanned is
+// the part of the heap that may contain pointers.
 func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent

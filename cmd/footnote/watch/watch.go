@@ -106,10 +106,9 @@ func (c *Command) Run(p *command.Program) (err error) {
 }
 
 const (
-	// settleTime is the time for which a file must be unchanged before it is read, since it may still be being
-	// written.
+	// settleTime is how long a file must be unchanged before it is read, since it may still be being written.
 	settleTime = time.Second
-	// gatherTime is the time for which further changes are batched after the first one.
+	// gatherTime is how long further changes are batched after the first one.
 	gatherTime = 300 * time.Millisecond
 	// sweepEvery is the interval of scans without a notification; sweepAlone is the interval if the system has no
 	// notifications.

@@ -8,7 +8,7 @@
 // A command that needs one part opens only that: opening all would start workers and open every store without need.
 //
 // To add a store of vectors, open it in OpenStores, cmd/footnote/wire/stores.go, and write its package,
-// corpus/*/*.go, whose test runs corpustest.TestVectors. Its settings are added as package settings says.
+// corpus/*/*.go, whose test runs corpustest.TestVectors. Its settings are added as documented in package settings.
 package wire
 
 import (
