@@ -18,7 +18,7 @@ import (
 type activity struct {
 	Verb   string
 	Object string
-	Style  string // how the object is set: "quote", "code" or plain
+	Style  string // format of the object: "quote", "code" or plain
 }
 
 // activity returns the row's text for a step: a group of calls, a call with its tool's label, or a phase.

@@ -9,15 +9,15 @@ import (
 
 // AddPage is the data of the page that adds a web page to the library.
 type AddPage struct {
-	URL    string // as it was typed or given
-	Title  string // what the page at it is called, as another page says; empty: not known
-	Given  bool   // another page gave the URL: it is shown and not typed
-	Said   string // why it was not added; empty: nothing was tried
-	Origin string // where this server is reached
-	Focus  bool   // somebody is going to type the URL
+	URL    string // the URL in the form
+	Title  string // the page's title, supplied by another page; empty: unknown
+	Given  bool   // another page supplied the URL: it is shown read-only
+	Said   string // the error message; empty: no attempt
+	Origin string // the server's public URL
+	Focus  bool   // the URL's field gets the focus
 
-	Added *corpus.Document // that was just added; nil: none
-	Again bool             // it was there already
+	Added *corpus.Document // the added document; nil: none
+	Again bool             // it existed already
 }
 
 // Live reports whether the document is still being parsed or indexed.

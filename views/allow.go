@@ -11,8 +11,8 @@ import (
 // Kept holds the request's fields, which the form sends back unchanged. They are validated again then.
 type AllowPage struct {
 	Assets Assets
-	Name   string // as the program calls itself, which nobody checked
-	Goes   string // where the browser goes with the answer
+	Name   string // the program's own name, unverified
+	Goes   string // the redirect target of the browser
 	User   string
 	Kept   []Field
 }

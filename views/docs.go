@@ -55,9 +55,9 @@ type DocsOperation struct {
 
 // DocsTry is the form that sends a request. It is nil where a form can't encode the body.
 type DocsTry struct {
-	Body    string   // an example; empty: the route takes none
-	Accepts []string // media types to choose from, when there are several
-	Keys    bool     // the server wants a key
+	Body    string   // an example; empty: the route has no body
+	Accepts []string // alternative media types
+	Keys    bool     // the server requires a key
 }
 
 // DocsOutcome is one response.

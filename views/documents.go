@@ -17,16 +17,16 @@ import (
 type DocumentsPage struct {
 	Documents []corpus.Document
 	Counts    corpus.Counts
-	Semantic  bool          // whether vectors are made
-	EmbedTime time.Duration // that the missing ones will take; 0: it is not known
-	More      bool          // there are documents behind those listed
+	Semantic  bool          // whether embeddings are computed
+	EmbedTime time.Duration // estimated time for the missing ones; 0: unknown
+	More      bool          // more documents follow
 	Query     DocumentsQuery
 	Samples   bool
-	MaxFile   int64            // bytes that a file may have that is added
-	Watched   []corpus.Watched // folders that programs follow, if the page is to show them
-	Folders   bool             // the user may have folders followed
-	Followed  []FollowedFolder // that this server follows, if the user may see them
-	Deleted   string           // id of a document that was just deleted and can come back
+	MaxFile   int64            // maximum size of a file in bytes
+	Watched   []corpus.Watched // folders of watch programs, if the page may show them
+	Folders   bool             // the user may choose folders
+	Followed  []FollowedFolder // folders that this server follows, if the user may see them
+	Deleted   string           // id of a deleted document that can be restored
 	Now       time.Time
 }
 

@@ -16,10 +16,10 @@ type Draft struct {
 	cite func(int) (chat.Citation, bool)
 
 	text    []byte
-	settled int // bytes of text that later text can't change any more
-	frozen  int // blocks made of them
-	weight  int // of these blocks
-	drawn   int // bytes of text when its end was last drawn
+	settled int // bytes of text that later text can't change
+	frozen  int // number of blocks in these bytes
+	weight  int // node count of these blocks
+	drawn   int // bytes of text at the last render
 	plain   bool
 	blocks  []Block
 }
@@ -80,7 +80,7 @@ func (d *Draft) drawChanged(open bool) (changed []Block, all bool) {
 	before := d.drawn
 	d.drawn = len(d.text)
 	if d.plain {
-		if before > maxPlain { // the part that is shown can't change any more
+		if before > maxPlain { // the shown part can't change any more
 			return nil, false
 		}
 		d.blocks = []Block{plainBlock(d.md.said, d.text)}

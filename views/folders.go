@@ -13,9 +13,9 @@ type FoldersPage struct {
 	Dir     string // the folder that is shown
 	Above   []FolderPlace
 	Folders []FolderPlace // in it
-	More    bool          // there are further ones
-	Typed   string        // a path that is not shown
-	Trouble string        // why
+	More    bool          // the list is truncated
+	Typed   string        // an invalid path in the form
+	Trouble string        // its error message
 	Refused string        // why this folder can't be followed; empty: it can
 }
 
@@ -28,10 +28,10 @@ type FolderPlace struct{ Name, Path string }
 type FollowedFolder struct {
 	Dir      string
 	Files    int
-	LookedAt time.Time // zero: not yet
-	Chosen   bool      // on the page, where it can be ended; else the settings name it
-	Unread   bool      // it is not there or can't be read
-	Stuck    bool      // the library does not take its files
+	LookedAt time.Time // time of the last sync; zero: never
+	Chosen   bool      // on the page, where it can be removed; otherwise in the settings
+	Unread   bool      // it is missing or unreadable
+	Stuck    bool      // the library rejects its files
 }
 
 // FoldersTitle is the title of that page.

@@ -23,9 +23,9 @@ import (
 type formulaNode struct {
 	ast.BaseInline
 	html        string
-	weight      int // nodes
-	start, stop int // in the source
-	place       int // among the formulas of its block
+	weight      int // node count
+	start, stop int // byte offsets in the source
+	place       int // index among the formulas of its block
 }
 
 var kindFormula = ast.NewNodeKind("DrawnFormula")

@@ -34,7 +34,7 @@ type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
 	away   func(address string) string
-	said   context.Context // carries the language of the words that are ours
+	said   context.Context // context with the locale of our own text
 }
 
 // NewMarkdown returns the server's renderer. External links lead to a confirmation page.
@@ -80,9 +80,9 @@ func newMarkdown(away func(address string) string) *Markdown {
 // tail is the rendered end of an answer.
 type tail struct {
 	blocks  []Block
-	settled int // length of the part of the source that later text can't change any more: the blocks before the last
-	weight  int // of all blocks
-	open    int // weight of the last block
+	settled int // length of the source that later text can't change: all blocks but the last
+	weight  int // node count of all blocks
+	open    int // node count of the last block
 }
 
 // drawTail renders src, an answer or its open end, as blocks numbered from first. cite resolves a number to its
@@ -103,7 +103,7 @@ func (m *Markdown) drawMarked(
 	}
 	source := []byte(src)
 	doc, unfinished, ok := m.parseTree(source)
-	if ok && open && unfinished >= 0 { // a formula whose end is not there yet is not shown
+	if ok && open && unfinished >= 0 { // an unclosed formula is held back
 		src = holdBack(src[:unfinished])
 		source = []byte(src)
 		doc, _, ok = m.parseTree(source)
@@ -121,7 +121,7 @@ func (m *Markdown) drawMarked(
 		drawn := formulasOf(node)
 		buf.Reset()
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
-			continue // a bytes.Buffer does not fail, and our renderers don't
+			continue // a bytes.Buffer does not fail, and neither do our renderers
 		}
 		html := putFormulas(m.finishHTML(buf.Bytes(), cite), drawn)
 		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: html})

@@ -104,7 +104,7 @@ func outermostNode(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.
 // it.
 func (l leaf) splitLeaf(source []byte, at int) *leaf {
 	t, ok := l.node.(*ast.Text)
-	if at > l.start && source[at-1] == '\\' { // an escape is one character
+	if at > l.start && source[at-1] == '\\' { // an escape sequence is one character
 		at--
 	}
 	if !ok || at <= l.start || at >= l.stop {
@@ -177,7 +177,7 @@ func markUnsupported(ctx context.Context, s string) string {
 		}
 		b.WriteString(s[:at])
 		s = s[at:]
-		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence begins in the block before
+		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence starts in the previous block
 			b.WriteString(flagSpan(txtNoSource.In(ctx)))
 			s = rest
 			continue

@@ -24,10 +24,10 @@ var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever
 type ModelsPage struct {
 	Servers  []ModelServer // on this machine
 	Services []ModelService
-	Locked   string // why another can't be chosen; empty: it can
-	Said     string // of the last choice; empty: nothing
-	Failed   bool   // it failed
-	Trouble  string // why the model that answers can't be used now; empty: nothing is known against it
+	Locked   string // why the model can't be changed; empty: it can
+	Said     string // result of the last choice; empty: none
+	Failed   bool   // the last choice failed
+	Trouble  string // why the current model can't be used; empty: no known problem
 	// of a failed choice of a service: which, and which model
 	Service, Named string
 }

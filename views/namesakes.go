@@ -19,8 +19,8 @@ const sureToShow = 24
 // means that the name is unique.
 type namesake struct {
 	at    time.Time
-	exact bool // to the second: another one of that name is of the same minute
-	nth   int  // of those of that name and second, from the last of the list on
+	exact bool // with seconds: another one of that name has the same minute
+	nth   int  // number among those of that name and second, from the end of the list
 }
 
 // namesakes returns the distinguishing times for conversations whose visible names are the same in the menu.

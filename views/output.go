@@ -22,14 +22,14 @@ const (
 // output is a step's result, prepared for the template.
 type output struct {
 	chat.StepResult
-	Places []hit // its hits: search hits, read passages, matches, documents
+	Places []hit // its results: hits, read passages, matches, documents
 	Rows   []pair
 	Todo   []todo // a plan
 }
 
 // hit is a search result in a document.
 type hit struct {
-	URL     string // empty: there is nothing to open
+	URL     string // empty: no link
 	Score   string
 	Title   string
 	Kind    string
@@ -63,7 +63,7 @@ func newOutput(r *chat.StepResult) *output {
 		return &output{}
 	}
 	out := &output{StepResult: *r}
-	document := r.Title // that hits without a title of their own are in
+	document := r.Title // the document of hits without a title
 	for _, h := range r.Hits {
 		if h.Title != "" {
 			document = h.Title

@@ -17,25 +17,25 @@ import (
 // Unused fields are zero; the templates leave out their elements.
 type Page struct {
 	Title      string
-	Theme      string // "light" or "dark" when the reader chose one without a script; empty: as the system says
+	Theme      string // "light" or "dark" if chosen without a script; empty: the system's theme
 	Sessions   []chat.Session
-	Session    string // id of the one that is open
+	Session    string // id of the open session
 	Documents  int
-	MaxFile    int64  // bytes that a file may have that is added
-	Seen       string // what the page shows of the library; another word when that is something else
-	Here       string // the page's own address, to come back to
-	Place      string // which entry of the menu is current: "new", "documents", "standing", "tables" or empty
-	Changed    int    // kept questions of which something changed that was not seen
-	Model      string // that answers when no other is asked for
+	MaxFile    int64  // maximum size of a file in bytes
+	Seen       string // fingerprint of the library's shown state
+	Here       string // the page's own URL, for redirects back
+	Place      string // the current entry of the menu: "new", "documents", "standing", "tables" or empty
+	Changed    int    // number of standing questions with unseen changes
+	Model      string // the default model
 	Semantic   bool
 	Now        time.Time
-	Running    bool   // the page's answer goes on by itself: without a script the page reloads
-	Still      bool   // it goes on, but without a script the page is not to reload: somebody writes
-	User       string // who is signed in; empty: nobody has to
-	Deleted    string // id of a session that was just deleted and can come back
+	Running    bool   // the answer is in progress: without a script the page reloads
+	Still      bool   // in progress, but without a script the page must not reload: the reader is typing
+	User       string // the signed-in user; empty: sign-in is disabled
+	Deleted    string // id of a deleted session that can be restored
 	Assets     Assets
-	KeepDays   int    // a session goes so many days after its last question; 0: never
-	SourceOpen bool   // the page brings a source in its panel
+	KeepDays   int    // retention of a session in days after its last question; 0: unlimited
+	SourceOpen bool   // the page has a source in its panel
 	Build      string // the program's version, commit and date
 }
 
@@ -55,8 +55,8 @@ func (p Page) reload() string {
 
 // Assets resolves the page's static files.
 type Assets struct {
-	Path   func(name string) string // the address of a file under static/
-	Script bool                     // the page's third-party scripts were installed: it can be live
+	Path   func(name string) string // the URL of a file under static/
+	Script bool                     // the third-party scripts are installed: the page can be live
 	// The page's own modules, which are preloaded in parallel instead of one import after the other.
 	Modules []string
 }
@@ -65,8 +65,8 @@ type Assets struct {
 type StartPage struct {
 	Counts   corpus.Counts
 	Starters []Starter
-	Samples  bool // there are sample documents to try with
-	Folders  bool // the user may have folders followed
+	Samples  bool // sample documents are available
+	Folders  bool // the user may choose folders
 	Composer Composer
 }
 
@@ -75,15 +75,15 @@ type StartPage struct {
 // The key deduplicates requests: a question that is sent twice, as by a second click, starts one run.
 type Composer struct {
 	SessionID string
-	Key       string // Idempotency-Key, fresh for each page
+	Key       string // Idempotency-Key, unique for each page
 	Draft     string
-	Asked     bool // Draft was sent already, and not taken
+	Asked     bool // Draft was sent and refused
 	Refused   Refusal
-	RunID     string // of the run under way; empty: a question can be sent
+	RunID     string // of the running run; empty: a question can be sent
 	Budget    chat.Budget
 	Choose    Chooser
 	Options   Options
-	Start     bool // the box of the first page
+	Start     bool // the box of the start page
 }
 
 // waits reports whether the box holds a prefilled question.
@@ -101,7 +101,7 @@ func (c Composer) elsewhere() string {
 type Refusal struct {
 	Detail string
 	Code   chat.Code
-	SignIn string // where to sign in; empty: that would not help
+	SignIn string // URL of the sign-in page; empty: it would not help
 }
 
 // SessionPage is one conversation.
@@ -109,7 +109,7 @@ type SessionPage struct {
 	Session  chat.Session
 	Turns    []*Turn
 	Composer Composer
-	Queue    []chat.Queued // questions that wait
+	Queue    []chat.Queued // queued questions
 	Lost     int           // turns that are missing because their stored rows are damaged
 }
 
@@ -279,11 +279,11 @@ var (
 
 // Options are the options of a question besides its documents. A list with one entry is hidden.
 type Options struct {
-	Models     []string // the usual one first
-	Toolsets   []string // the usual one first
+	Models     []string // the default first
+	Toolsets   []string // the default first
 	Namespaces []string
 
-	Model, Toolset, Namespace string // the chosen ones; empty, or not offered: the usual one, and all namespaces
+	Model, Toolset, Namespace string // the selected ones; empty or not offered: the default, and all namespaces
 }
 
 // choice reports whether any option can be chosen.
@@ -360,10 +360,10 @@ var toolsetWords = map[string]locale.Text{
 //
 // Documents and Chosen may overlap; rest removes the duplicates.
 type Chooser struct {
-	Documents []corpus.Document // the newest ones, or those that a search found
+	Documents []corpus.Document // the newest ones, or search results
 	Chosen    []corpus.Document
-	Ready     int // how many can be chosen in all
-	All       int // those that are not ready included
+	Ready     int // number of documents that can be selected
+	All       int // including those not ready
 }
 
 // all is the label for all documents.
@@ -402,8 +402,8 @@ type Found struct {
 	Sessions  []chat.Session
 	Documents []corpus.Document
 	Passages  []corpus.Result
-	Notes     []string // on the search for passages
-	More      bool     // there is more than the list shows
+	Notes     []string // about the search for passages
+	More      bool     // the list is truncated
 	Now       time.Time
 	// The searched conversations and documents. Unread documents have no text yet and are matched by name only.
 	AllSessions, AllDocuments, Unread int

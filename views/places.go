@@ -10,11 +10,11 @@ import (
 // PlacesPage is the data of the page of synced places.
 type PlacesPage struct {
 	Places []PlaceRow
-	Kinds  []PlaceKindRow // that can be added
-	Live   bool           // something is going on: the page looks again
-	Said   string         // of what was just done; empty: nothing
+	Kinds  []PlaceKindRow // kinds that can be added
+	Live   bool           // in progress: the page polls
+	Said   string         // result of the last action; empty: none
 	Now    time.Time
-	Origin string // where this server is reached
+	Origin string // the server's public URL
 }
 
 // PlaceRow is a place on that page.
@@ -28,7 +28,7 @@ type PlaceRow struct {
 	Added, Changed, Removed int
 	Failure, Note           string
 	RefusedItems            []RefusedItem // the first ones
-	Mend                    *PlaceForm    // asks for other credentials; nil: those that are kept are taken
+	Mend                    *PlaceForm    // form for new credentials; nil: the stored ones are valid
 }
 
 // RefusedItem is an item that was not added to the library, with the reason.
@@ -43,8 +43,8 @@ type PlaceForm struct {
 	Fields   []PlaceFormField
 	Name     string
 	Schedule string
-	Said     string // why it was not added
-	Field    string // which field that is about; empty: none
+	Said     string // the error message
+	Field    string // the field with the error; empty: none
 }
 
 // PlaceFormField is a field of that form. A secret has no Value.

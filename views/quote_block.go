@@ -27,7 +27,7 @@ func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	}
 	var where strings.Builder
 	at := placeText(ctx, sourcePlace(c.Title, c.PlaceWords(), c.Section))
-	if !strings.HasPrefix(at+", ", place+", ") { // that of a mail has its name in it
+	if !strings.HasPrefix(at+", ", place+", ") { // a mail's place contains its name
 		where.WriteString(`<span>` + html.EscapeString(place) + `</span>`)
 	}
 	if at != "" {

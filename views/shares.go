@@ -43,10 +43,10 @@ var (
 // URL is set only in the response that created the link: the server stores only its hash.
 type SharesPage struct {
 	Shares   []chat.Share
-	Made     *chat.Share // one that was just made; nil: none
-	URL      string      // its address
+	Made     *chat.Share // the new share; nil: none
+	URL      string      // its URL
 	Now      time.Time
-	OnlyHere bool // other machines can't reach the server
+	OnlyHere bool // the server is not reachable from other machines
 }
 
 // opensText returns the number of times that a link was opened.
@@ -74,7 +74,7 @@ type SharedAnswer struct {
 type SharedQuote struct {
 	Number                          int
 	Title, Filename, Place, Section string
-	Quote, Claimed                  string // Claimed: what the model said it quotes, when that was not found
+	Quote, Claimed                  string // Claimed: the model's quote, if it was not found
 	Check                           chat.Check
 	Added                           bool // by Footnote
 }

@@ -69,13 +69,13 @@ var (
 // Feed and HookSecret are shown in one response only.
 type KeptPage struct {
 	Questions []chat.Standing // newest first
-	Feed      string          // the address of the feed, which was made just now
+	Feed      string          // the URL of the feed, if it was created just now
 	Now       time.Time
 
-	Hook       chat.Webhook // where changes are sent; zero: nowhere
-	HookSecret string       // that was made just now
-	HookTyped  string       // an address that was not taken
-	HookSaid   string       // why
+	Hook       chat.Webhook // the webhook; zero: none
+	HookSecret string       // a new secret, shown once
+	HookTyped  string       // a rejected URL
+	HookSaid   string       // its error message
 }
 
 // hookValue returns the value of the webhook URL's field.

@@ -68,12 +68,12 @@ func tablesOf(namespace string) string {
 type TablesPage struct {
 	Tables     []chat.Grid // newest first
 	Namespaces []string
-	Models     []string // the usual one first
+	Models     []string // the default first
 	Now        time.Time
 
 	Name, Columns, Namespace, Model string     // as typed
-	Plan                            *chat.Grid // what the table would be; nil: that was not asked
-	Said                            string     // why it can't be made
+	Plan                            *chat.Grid // a preview of the table; nil: not requested
+	Said                            string     // the error message
 }
 
 // planned is the number of a plan's documents that are listed by title. The rest is a count.
@@ -112,10 +112,10 @@ func tableState(ctx context.Context, g chat.Grid) string {
 // TablePage is a page of a table's rows.
 type TablePage struct {
 	Grid     chat.Grid
-	Cells    []chat.GridCell // of the rows shown; those that changed after those that the page has
-	After    int64           // the number of the last change
-	From, To int             // the rows shown, To not among them
-	Step     int             // rows of a page
+	Cells    []chat.GridCell // of the rows shown; those changed since the page's version
+	After    int64           // number of the last change
+	From, To int             // range of the rows shown, without To
+	Step     int             // rows per page
 }
 
 // url returns a URL below the table's own.
@@ -159,10 +159,10 @@ func cellName(ctx context.Context, g chat.Grid, cell chat.GridCell) string {
 type CellPage struct {
 	Grid    chat.Grid
 	Cell    chat.GridCell
-	Session string // the conversation of the run that answered; empty: it is gone
-	Back    string // the table's address
-	Typed   string // a text that was not taken
-	Said    string // why
+	Session string // the session of the cell's run; empty: deleted
+	Back    string // the table's URL
+	Typed   string // a rejected text
+	Said    string // its error message
 }
 
 // value returns the value of the cell's field: the rejected input, or the cell's value.

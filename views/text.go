@@ -353,7 +353,7 @@ func coverageText(ctx context.Context, c chat.Coverage) string {
 	switch {
 	case c.Searched == 0:
 		s = openedOnly.Count(ctx, c.Opened)
-	case c.Opened == 0: // a step may have opened one for the reader all the same
+	case c.Opened == 0: // a step may still have opened one for the reader
 		s = searchedOnly.Count(ctx, c.Searched)
 	}
 	if c.PagesRead > 0 {

@@ -47,28 +47,28 @@ type Turn struct {
 	ParentID  string // the run that this one follows; empty: it is the first
 	Question  string
 	Model     string
-	Usual     string   // the model that answers when no other is asked for; empty: unknown
-	Offered   []string // the models that a question may name; nil: unknown
+	Usual     string   // the default model; empty: unknown
+	Offered   []string // the models that a question may select; nil: unknown
 	Mode      chat.Mode
 	Budget    chat.Budget
 	Status    chat.RunStatus
 	Error     *chat.StepError // of the run
 	StartedAt time.Time
 	Elapsed   time.Duration // from the start to the log's last event
-	Worked    time.Duration // from the start to the first word of the answer
-	Steps     []*Step       // without a parent, in order of appearance
+	Worked    time.Duration // from the start to the answer's first token
+	Steps     []*Step       // top-level steps, in order of appearance
 	All       []*Step       // every step, in order of appearance
 	Blocks    []Block       // the answer so far
 	Citations []chat.Citation
-	Final     *chat.Answer // nil until it is there
+	Final     *chat.Answer // nil until the answer is complete
 	LastSeq   int64
 
 	// run ids of all versions of this question, oldest first; it has fewer than two entries if this is the only
 	// version
 	Siblings []string
 	Latest   bool           // the last turn of the branch
-	Live     bool           // the page should listen to the run's stream
-	Feedback *chat.Feedback // what the reader said of the answer; nil: nothing yet
+	Live     bool           // the page streams the run's events
+	Feedback *chat.Feedback // the reader's feedback; nil: none
 }
 
 // Running reports whether more events follow.
@@ -84,14 +84,14 @@ func (t *Turn) Answering() bool { return len(t.Blocks) > 0 }
 type Step struct {
 	chat.Step
 	RunID    string
-	N        int // order of first appearance in the run, from 1: its element ids are made of it
+	N        int // number in order of appearance in the run, from 1, for element ids
 	Children []*Step
-	Grouping bool // made up to group children whose parent has no event of its own
-	Repeat   bool // made up: its children are calls of one tool, one after the other
+	Grouping bool // synthetic: groups children whose parent has no event of its own
+	Repeat   bool // synthetic: its children are successive calls of one tool
 	Started  time.Time
-	Elapsed  time.Duration // between its first and its last event
+	Elapsed  time.Duration // between its first and last event
 
-	drawn *output // of Result, made once
+	drawn *output // cached output of Result
 }
 
 // Block is one top-level block of an answer's Markdown as sanitized HTML.
@@ -326,11 +326,11 @@ func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + "
 // text can be a table of four million cells.
 const (
 	// The values are estimates.
-	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link addresses count as one more
+	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link URLs count as one more
 	maxMarkdown = 256_000 // bytes of source
-	maxPlain    = 512_000 // bytes of a text that is shown as it was written; the rest is left out
+	maxPlain    = 512_000 // bytes of a text shown as plain text; the rest is cut
 	maxWork     = 65_536  // units of parsing: see account
-	maxDepth    = 100     // nested quotations and lists
+	maxDepth    = 100     // nesting depth of quotations and lists
 )
 
 // account counts the work of parsing one text. Once it is over budget, the parsers stop and the tree is incomplete.

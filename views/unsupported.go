@@ -50,7 +50,7 @@ func sentencePlaces(src string, sentences []string) []place {
 		return nil
 	}
 	plain, offsets := bareText(src)
-	next := 0 // in plain
+	next := 0 // offset in plain
 	for _, s := range sentences[:min(len(sentences), maxUnsupported)] {
 		// The marks of lists, headings, quotations and tables are not part of a sentence.
 		wanted, _ := bareText(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))

@@ -36,29 +36,29 @@ type Viewer struct {
 	Panel    bool // beside an answer, not as a page
 	Notice   string
 	Outline  []OutlineEntry
-	Current  string // id of the heading the marked place is under
+	Current  string // id of the heading above the marked offset
 	Passage  Span
 	Quote    Span
-	Also     []Span // marked like the quote, in order
+	Also     []Span // marked like the quote, sorted
 	Cited    *Cited // nil: no citation is shown
 	Map      []MapCell
 
-	HasPages          bool   // it can be shown as it is printed
-	Drawn             bool   // and is
-	TextURL, PagesURL string // of the two views, with the same mark
+	HasPages          bool   // a page view is available
+	Drawn             bool   // the page view is shown
+	TextURL, PagesURL string // URLs of the two views, with the same mark
 
-	Parent     *corpus.Document  // that it was inside; nil: none that is there
-	Inside     []corpus.Document // made of the files inside it, the first of them
+	Parent     *corpus.Document  // its container; nil: none that still exists
+	Inside     []corpus.Document // documents of the files inside it, the first ones
 	MoreInside int
 
 	Text   []rune         // of the blocks shown
 	Offset int            // of Text in the document's text
-	Blocks []corpus.Block // of a document without pages
-	Next   int            // where the block after the last shown one starts; 0 at the end
-	Sheets []Sheet        // of a document with pages
+	Blocks []corpus.Block // of a document without page images
+	Next   int            // start of the block after the last shown one; 0 at the end
+	Sheets []Sheet        // of a document with page images
 	Pages  PageRange
 
-	Earlier, Later string // addresses of the parts before and behind the one shown; empty at the ends
+	Earlier, Later string // URLs of the parts before and after the one shown; empty at the ends
 }
 
 // PageRange is the range of shown pages, from 1.
@@ -83,12 +83,12 @@ type Cited struct {
 	Question  string
 	SessionID string
 	RunID     string
-	Here      []chat.Citation // all of this answer in this document, this one included
-	Before    *chat.Citation  // the one before it in the answer, nil at the beginning
-	After     *chat.Citation  // nil at the end
-	Changed   bool            // the document is not the version that was cited
-	Marked    bool            // its words stand in the document as it is now
-	Doubted   bool            // the answer's sentence is not supported by them
+	Here      []chat.Citation // all of this answer in this document, including this one
+	Before    *chat.Citation  // the previous one in the answer, or nil
+	After     *chat.Citation  // the next one, or nil
+	Changed   bool            // the document is not the cited version
+	Marked    bool            // the current document contains its quote
+	Doubted   bool            // the answer's sentence is unsupported
 }
 
 // answerURL returns the link back to the answer.
@@ -230,7 +230,7 @@ type group struct {
 type numberedBlock struct {
 	corpus.Block
 	next  int
-	plain bool // too large to draw: only its text is shown
+	plain bool // too large to format: only its text is shown
 }
 
 // groups groups adjacent list items into lists.
@@ -283,18 +283,18 @@ type Sheet struct {
 	Page          int
 	Width, Height float64 // in points
 	Lines         []SheetLine
-	Text          Span // that begins on it
+	Text          Span // the text that starts on it
 	Passage       []chat.Box
 	Quote         []chat.Box
-	Eager         bool   // load its image at once
-	Anchor        bool   // the marked words begin here
-	Undrawn       string // why there is no image, in a sentence: its words are shown in its place; empty: there is one
+	Eager         bool   // load its image eagerly
+	Anchor        bool   // the marked words start here
+	Undrawn       string // the error if there is no image, whose text is shown instead; empty: there is one
 }
 
 // SheetLine is a line of text with the characters up to the next line.
 type SheetLine struct {
 	corpus.Line
-	Until int // where the next line starts
+	Until int // start of the next line
 }
 
 // lineNodes is the node count of a line against MaxBlockNodes: an element and its text. A quote adds some to a few
@@ -371,7 +371,7 @@ func (s Sheet) drawMarks() templ.Component {
 // drawRects renders boxes slightly larger than the words.
 func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	for i, box := range boxes {
-		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // of turned words the width is that of a line
+		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // for rotated text the width is the line's
 		b.WriteString(`<rect class="` + class + `"`)
 		if i == 0 && id != "" {
 			b.WriteString(` id="` + id + `"`)

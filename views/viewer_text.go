@@ -131,7 +131,7 @@ func (v *Viewer) anchorAt() int {
 func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
 	linked, isFormula := false, false
-	opened := map[string]bool{} // bold text inside bold text is one element
+	opened := map[string]bool{} // nested bold text is one element
 	for _, m := range marks {
 		if at < m.Start || at >= m.End {
 			continue

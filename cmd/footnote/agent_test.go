@@ -415,7 +415,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 		default:
 			q.config += "," + config
 		}
-		for _, name := range []string{"enable_query_decomposition", "enable_self_evaluation"} { // on if left out
+		for _, name := range []string{"enable_query_decomposition", "enable_self_evaluation"} { // on by default
 			if !strings.Contains(q.config, name) {
 				q.config = strings.TrimPrefix(q.config+`,"`+name+`":false`, ",")
 			}

@@ -286,10 +286,10 @@ func under(dir string, places []string) bool {
 }
 
 func mayImport(dir, imported string) bool {
-	if imported == "text" || imported == "text/english" { // leaves that anything may use
+	if imported == "text" || imported == "text/english" { // leaf packages, allowed everywhere
 		return true
 	}
-	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model stay out of what users install
+	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model are not released
 		return strings.HasPrefix(dir, "e2e/")
 	}
 	rules, ok := allowed[dir]
@@ -500,7 +500,7 @@ const mostPlaces = 12
 func TestAQuestionCanBeFollowedToItsAnswer(t *testing.T) {
 	_, section, _ := strings.Cut(rootFile(t, "docs/architecture.md"), "\n## How a question is answered\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // before the first there is the introduction
+	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // the introduction precedes the first
 	if len(places) == 0 || len(places) > mostPlaces {
 		t.Fatalf("the walk has %d places, want 1 to %d", len(places), mostPlaces)
 	}

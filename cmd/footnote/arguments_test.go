@@ -55,7 +55,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 					o.Err, o.Commands = err.Error(), commands{}
 				}
 				if o.Out = out.String(); o.Out != "" {
-					o.Selected, o.Commands, o.Err = "", commands{}, "" // it was asked for words only
+					o.Selected, o.Commands, o.Err = "", commands{}, "" // only arguments are compared
 				}
 				return o
 			}

@@ -155,7 +155,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 	t.Run("S0.8 a budget that is spent forces an answer, and the run says which", func(t *testing.T) {
 		th := th.in(t)
 		for _, row := range []struct {
-			tool, input, why string // %d is the turn
+			tool, input, why string // %d is the turn's number
 			config           jsonFields
 			turns, calls     int
 		}{
@@ -233,7 +233,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 		turn := func(expressions []string) scripted.Reply {
 			var calls []scripted.Reply
 			for _, expression := range expressions {
-				input, _ := json.Marshal(map[string]string{"expression": expression}) // a string can't fail
+				input, _ := json.Marshal(map[string]string{"expression": expression}) // encoding a string can't fail
 				calls = append(calls, calling("calculate", string(input)))
 			}
 			return together(calls...)

@@ -49,7 +49,7 @@ func TestHealthHasOneCheckForEachDependency(t *testing.T) {
 	t.Cleanup(stock.Close)
 	t.Cleanup(stock.CloseClientConnections)
 	ranks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusMethodNotAllowed) // as a route says that is there for POST
+		w.WriteHeader(http.StatusMethodNotAllowed) // like a route that only supports POST
 	}))
 	t.Cleanup(ranks.Close)
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -144,7 +144,7 @@ func TestADamagedSessionStore(t *testing.T) {
 	for _, question := range []string{"What is the rent of the mill?", "Who repairs the roof?"} {
 		ask(s, "old", question)
 	}
-	for i := range 140 { // further pages
+	for i := range 140 { // several pages
 		ask(s, fmt.Sprintf("other-%d", i), "What is the rent of the mill?")
 	}
 	s.end(os.Interrupt)
@@ -158,7 +158,7 @@ func TestADamagedSessionStore(t *testing.T) {
 
 	for _, row := range []struct {
 		table        string
-		note, listed string // of the next answer, and of the conversation; empty: it can't be read at all
+		note, listed string // of the next answer, and of the session; empty: unreadable
 	}{
 		{"events", "turn of this conversation can't be read: answering without it.",
 			"turn of this conversation can't be read."},
@@ -241,9 +241,9 @@ func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 	}
 	for i, row := range []struct {
 		path, question string
-		later          bool // behind an answer about the roof
+		later          bool // after an answer about the roof
 		says, answer   string
-		tools          string // with what they were given
+		tools          string // with their arguments
 	}{
 		{"citation", "What exactly does [1] say?", true, good + " {roof}.", good + " [1].",
 			"read_document " + good + "."},

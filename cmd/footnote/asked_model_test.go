@@ -175,8 +175,8 @@ func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 		th := th.in(t)
 		turns := []struct {
 			question string
-			search   string // empty: the model searches nothing
-			says     string // of the documents
+			search   string // empty: the model does not search
+			says     string // expected text of the documents
 		}{
 			{"How good is the roof?", "roof", "The roof of Highlands is in good condition"},
 			{"Tell me more", "", "The roof of Highlands is in good condition"},

@@ -20,9 +20,9 @@ import (
 // kept is a snapshot of a library, which must be the same after a migration or restore.
 type kept struct {
 	documents map[string]string // text by id
-	originals map[string]string // by id
+	originals map[string]string // by document id
 	runs      map[string][]event
-	citations map[string]bool // by address: whether the quote is marked there, and not only shown as changed since
+	citations map[string]bool // by URL: whether the quote is marked there, not only reported as changed
 }
 
 // everything reads documents and finished runs from a server.
@@ -179,7 +179,7 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 	for _, run := range begun {
 		if again.send("GET", "/agent/runs/"+run, nil).status == http.StatusOK {
 			came++
-			again.follow(run) // each has an end
+			again.follow(run) // each must end
 		}
 	}
 	if len(list.Documents) <= len(books) || came == 0 {
@@ -243,7 +243,7 @@ func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
 			<-ended
 		}
 		if _, err := os.Stat(name); err == nil {
-			restores(t, name) // it was whole before the kill
+			restores(t, name) // it was complete before the kill
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}
@@ -472,7 +472,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	for range 20 {
 		health(s)
 	}
-	if n := storage.Calls() - calls; n >= 20 { // each answer is kept for ten seconds
+	if n := storage.Calls() - calls; n >= 20 { // each result is cached for ten seconds
 		t.Errorf("20 looks at /health asked the storage %d times, want less than 20", n)
 	}
 	storage.Fail(s3test.HangUp)

@@ -48,7 +48,7 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 		headers      []header
 		status       int
 		code         string
-		says         string // what to do, or what is wrong, in the sentence
+		says         string // expected advice or error in the message
 	}{
 		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Write one"},
 		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Write one"},
@@ -178,7 +178,7 @@ func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
 		!strings.Contains(first.data, fmt.Sprintf(`"last":%d`, len(log.raw))) {
 		t.Fatalf("first comes %+v, %v; want name %q and id 0", first, err, "reset")
 	}
-	rest, _ := st.rest() // its end is checked by what it holds
+	rest, _ := st.rest() // its content is checked
 	if len(rest) != len(log.raw) {
 		t.Errorf("then come %d events, want all %d", len(rest), len(log.raw))
 	}
@@ -322,7 +322,7 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	}
 	model.web.CloseClientConnections()
 	_ = model.web.Listener.Close()
-	s.run("What is the rent?") // the check remembers a good answer for a while, but the run knows better
+	s.run("What is the rent?") // the health check's result is cached, but the run fails at once
 	strict.run("What is the rent?")
 	health := s.send("GET", "/health", nil)
 	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {

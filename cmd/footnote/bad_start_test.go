@@ -365,7 +365,7 @@ func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
 		server *server
 		code   string
 		says   string
-		late   bool // taken, and fails while it is read
+		late   bool // accepted, but parsing fails
 	}{
 		{"an empty file", file{"empty.md", ""}, s, "invalid", "empty", false},
 		{"a file over the limit", file{"big.txt", strings.Repeat("many words ", 1<<20/11+1)}, s, "too_large",
@@ -530,7 +530,7 @@ func TestHostileFileNamesStayNames(t *testing.T) {
 		r := s.upload(file{name, "This file has the word " + word + " in it.\n"})
 		if p := loose[problem](t, r.body); r.status == http.StatusBadRequest &&
 			strings.ContainsFunc(name, unicode.IsControl) && plainSentence(p.Detail) {
-			continue // a form can't have such a name
+			continue // a form can't encode such a name
 		}
 		if r.status != http.StatusAccepted && r.status != http.StatusBadRequest {
 			t.Errorf("%q: %d %s", name, r.status, r.body)

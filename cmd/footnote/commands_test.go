@@ -362,7 +362,7 @@ func lockedPDF() string {
 	padded := append([]byte("secret"), pad[:26]...)
 	lock := func(key, data []byte) []byte {
 		out := make([]byte, len(data))
-		c, _ := rc4.NewCipher(key) // 5 bytes are a good key
+		c, _ := rc4.NewCipher(key) // a key of 5 bytes is valid
 		c.XORKeyStream(out, data)
 		return out
 	}

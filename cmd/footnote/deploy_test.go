@@ -355,7 +355,7 @@ func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
 func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
 	known, makefile, compose := knownSettings(t), makefiles(t), rootFile(t, "compose.yaml")
 	dir := docstest.Workplace(t, root)
-	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // that the reader has
+	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // folders of the reader
 		if err := os.Mkdir(filepath.Join(dir, own), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -405,7 +405,7 @@ func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) 
 		t.Fatal(err)
 	}
 	t.Run(call.String(), func(t *testing.T) {
-		t.Chdir(dir) // where the files are that it names
+		t.Chdir(dir) // the folder of its file arguments
 		_, err := parseArguments(parser, call.Args)
 		if err != nil && !(call.Span && strings.HasPrefix(err.Error(), "expected ")) {
 			fault = parser.Suggest(call.Args, err).Error()
@@ -458,7 +458,7 @@ func goFault(dir string, call docstest.Call) string {
 
 // containers holds the images, containers and secrets that a document's commands have created so far.
 type containers struct {
-	dir                    string // where the commands run
+	dir                    string // the working directory of the commands
 	images, names, secrets map[string]bool
 }
 
@@ -466,14 +466,14 @@ type containers struct {
 // an invalid command of the program.
 func (c *containers) dockerFault(t *testing.T, args []string) string {
 	t.Helper()
-	takes := func(flag string) bool { // the flags that are followed by their values
+	takes := func(flag string) bool { // flags with a separate value
 		return slices.Contains([]string{"-t", "--tag", "--build-arg", "--name", "-p", "-v", "-e", "--profile"}, flag)
 	}
 	var words []string
 	flags := map[string]string{}
 	for i := 0; i < len(args); i++ {
 		switch {
-		case !strings.HasPrefix(args[i], "-") || len(words) > 2: // behind the image all is the program's own
+		case !strings.HasPrefix(args[i], "-") || len(words) > 2: // arguments after the image belong to the program
 			words = append(words, args[i])
 		case takes(args[i]) && i+1 < len(args):
 			flags[args[i]] = args[i+1]
@@ -561,7 +561,7 @@ func faultOf(err error) string {
 // Every setting, file and link in the documents exists.
 func TestWhatTheDocumentsNameIsThere(t *testing.T) {
 	known := knownSettings(t)
-	var code strings.Builder // where further variables are read
+	var code strings.Builder // code that reads further variables
 	for _, name := range append(sources(t, ".go"), "Makefile") {
 		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "e2e/") || name == "Makefile" {
 			code.WriteString(rootFile(t, name))
@@ -581,7 +581,7 @@ func TestWhatTheDocumentsNameIsThere(t *testing.T) {
 		for _, found := range variable.FindAllStringSubmatch(doc.Text, -1) {
 			settings++
 			name := strings.TrimSuffix(found[0], "…")
-			ok := known[name] || name == "OPENAI_API_BASE_URL" || // which is Open WebUI's
+			ok := known[name] || name == "OPENAI_API_BASE_URL" || // Open WebUI's
 				found[1] == "" && strings.Contains(code.String(), name)
 			for setting := range known {
 				ok = ok || found[1] != "" && strings.HasPrefix(setting, name)

@@ -82,7 +82,7 @@ func sendAsCurl(t *testing.T, s *server, dir, doc string, call docstest.Call) bo
 				}
 				value = string(raw)
 			}
-			method, body = "POST", value // as a form, unless a header says otherwise
+			method, body = "POST", value // as a form, unless a header is set
 			headers = append([]header{{"Content-Type", "application/x-www-form-urlencoded"}}, headers...)
 		default:
 			address := strings.TrimPrefix(arg, "http://")

@@ -247,7 +247,7 @@ func (s *server) begin(question string) started {
 
 // ask returns the body of a question.
 func ask(question string) string {
-	raw, _ := json.Marshal(map[string]string{"message": question}) // a string can't fail
+	raw, _ := json.Marshal(map[string]string{"message": question}) // encoding a string can't fail
 	return string(raw)
 }
 
@@ -271,7 +271,7 @@ type transcript struct {
 	raw       []event
 	start     chat.RunStarted
 	steps     []chat.Step
-	text      string // of the deltas, since the last reset
+	text      string // concatenated deltas since the last reset
 	citations []chat.Citation
 	answer    *chat.Answer
 	done      *chat.RunDone
@@ -401,7 +401,7 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 			t.Helper()
 			r := s.send("POST", entrance.path, body, anna)
 			status := 404
-			if entrance.path == "/mcp" { // the protocol tells what a tool failed with in its answer
+			if entrance.path == "/mcp" { // MCP returns a tool's error as its result
 				status = 200
 			}
 			if r.status != status || !strings.Contains(r.body, part) || strings.Contains(r.body, "blue") {
@@ -523,7 +523,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	if got := s.send("GET", "/readyz", nil); got.status != http.StatusOK {
 		t.Fatalf("/readyz = %d %s, want %d", got.status, got.body, http.StatusOK)
 	}
-	upload, upstream := io.Pipe() // an upload that is under way holds the server up
+	upload, upstream := io.Pipe() // an upload in progress delays the shutdown
 	body, contentType := form(t, file{
 		"late.md", "# Late\n\nThis file came while the server was being stopped.\n" +
 			strings.Repeat("More of it came.\n", 1000),
@@ -577,7 +577,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	defer upstream.Close()
 	go func() {
 		_, _ = s.try("POST", "/documents", upload, header{"Content-Type", "multipart/form-data; boundary=x"})
-	}() // it is cut off
+	}() // the request is cut off
 	if _, err := io.WriteString(
 		upstream, "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\n"+
 			strings.Repeat("abc ", 4000),

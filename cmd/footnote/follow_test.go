@@ -44,7 +44,7 @@ func startAsking(t *testing.T, url, question string, more ...string) *asking {
 	}
 	go func() {
 		defer close(a.ended)
-		_ = a.cmd.Wait() // how it ended is in ProcessState
+		_ = a.cmd.Wait() // its exit status is in ProcessState
 	}()
 	t.Cleanup(func() {
 		_ = a.cmd.Process.Kill() // it may have ended
@@ -92,7 +92,7 @@ func (s *server) logged(run string) (raw []string) {
 func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	t.Parallel()
 	model := steadyModel(t, 2*time.Millisecond, 60)
-	gate := make(chan struct{}) // no answer ends before both replicas were replaced
+	gate := make(chan struct{}) // no answer ends before both replicas are replaced
 	release := sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
 	model.onBytes = func(n int) {
@@ -110,7 +110,7 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	eventually(t, "both are being answered", func() bool {
 		return strings.Contains(asJSON.out.String(), `"run_started"`) && len(model.asked()) >= 2
 	})
-	for i := range both { // so each of the streams breaks off once at least
+	for i := range both { // so that each stream breaks at least once
 		if code := both[i].end(syscall.SIGTERM); code != 0 {
 			t.Errorf("replica %d ended with %d:\n%s", i, code, both[i].log)
 		}
@@ -153,7 +153,7 @@ func cuts(t *testing.T, url string, first, more int64) (address string, broken *
 			}
 			to, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 			if err != nil {
-				_ = from.Close() // the server is gone: so is this
+				_ = from.Close() // the other side is closed
 				return
 			}
 			open.Go(func() {
@@ -209,7 +209,7 @@ func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
 		t.Errorf("it asked: %v, want no error", err)
 	}
-	for _, end := range []io.Closer{l, conn} { // from now on nobody listens
+	for _, end := range []io.Closer{l, conn} { // connections are refused from here on
 		if err := end.Close(); err != nil {
 			t.Fatal(err)
 		}

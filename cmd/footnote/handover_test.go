@@ -193,7 +193,7 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	one.add(books...)
 	run := one.begin("What is the condition of the roof? Order one gutter")
 	id := one.waiting(run)
-	if err := one.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // it hears nothing any more
+	if err := one.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // it no longer responds
 		t.Fatal(err)
 	}
 	at := "/agent/runs/" + run.RunID + "/steps/" + id
@@ -223,7 +223,7 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 	list := replicasWith(t, 3, append(model.env(), stock.env("never"), shortLease)...)
 	list[0].add(books...)
 	var runs []started
-	for i := range 4 { // in different states when the kill comes
+	for i := range 4 { // in different states at the kill
 		run := list[0].begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d", i))
 		runs = append(runs, run)
 		seen, err := list[0].open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
@@ -278,7 +278,7 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	var runs []started
 	for round := range 6 {
 		stopping := list[round%3]
-		for i := range 4 { // in different states when the stop comes
+		for i := range 4 { // in different states at the stop
 			run := stopping.begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d%d", round, i))
 			runs = append(runs, run)
 			seen, err := stopping.open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
@@ -351,7 +351,7 @@ func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
 	log := one.restart().follow(run.RunID)
 	checkEnd(t, log)
 	checkNothingTwice(t, log)
-	raw, _ := json.Marshal(log.steps) // steps came from JSON
+	raw, _ := json.Marshal(log.steps) // steps were decoded from JSON
 	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) ||
 		stock.ordered()["tile"] != 1 {
 		t.Errorf("it ended as %+v after %s, want Status %v", log.done, raw, chat.RunCompleted)
@@ -444,7 +444,7 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			ask("Who repairs the roof?")
 			ask("Who renewed the roof?")
 			ask("Where does the damp come from?")
-			s.end(os.Interrupt) // what was read is remembered
+			s.end(os.Interrupt) // the messages are persistent
 			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n ` +
 				`LIMIT 1)`
 			const missing = `DELETE FROM run_texts WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 2)`

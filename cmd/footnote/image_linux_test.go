@@ -28,7 +28,7 @@ func emptyRoot(t *testing.T) string {
 	if err := os.Link(binary, filepath.Join(root, "footnote")); err != nil {
 		t.Fatal(err)
 	}
-	hosts := []byte("127.0.0.1 localhost\n") // as every container engine writes it
+	hosts := []byte("127.0.0.1 localhost\n") // like in every container
 	if err := os.WriteFile(filepath.Join(root, "etc/hosts"), hosts, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func emptyRoot(t *testing.T) string {
 	}
 	null := filepath.Join(root, "dev/null")
 	if err := syscall.Mknod(null, syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
-		if err := os.WriteFile(null, nil, 0o600); err != nil { // devices can't be made here
+		if err := os.WriteFile(null, nil, 0o600); err != nil { // device nodes can't be created here
 			t.Fatal(err)
 		}
 	}

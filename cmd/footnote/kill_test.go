@@ -84,7 +84,7 @@ type killed struct {
 	s     *server
 	model *modelServer
 	seen  []event
-	after int // kill when so many events were seen; -1: never
+	after int // number of events before the kill; -1: never
 }
 
 func failPoints() []failPoint {
@@ -317,8 +317,8 @@ func copyFiles(t testing.TB, from, to string) {
 type gate struct {
 	*httptest.Server
 	shut    atomic.Bool
-	count   atomic.Int64  // requests
-	reached chan struct{} // holds one: a request is held
+	count   atomic.Int64  // number of requests
+	reached chan struct{} // buffers one: a request is blocked
 }
 
 func newGate(t *testing.T, to string) *gate {
@@ -339,7 +339,7 @@ func newGate(t *testing.T, to string) *gate {
 		case g.reached <- struct{}{}:
 		default:
 		}
-		_, _ = io.Copy(io.Discard, r.Body) // else the end of the client is not seen
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise a disconnect is not detected
 		select {
 		case <-r.Context().Done():
 		case <-ended:

@@ -52,7 +52,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { // ends with the process
 		<-signals
-		signal.Stop(signals) // a second Ctrl-C ends the process at once, from before anybody learns of the first
+		signal.Stop(signals) // a second interrupt ends the process at once
 		stop()
 	}()
 	os.Exit(runProgram(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))

@@ -108,7 +108,7 @@ func migrateUntil(t *testing.T, lines int, env []string) bool {
 	for n := 0; n < lines && scanner.Scan(); n++ {
 	}
 	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()         // the signal is its end
+	_ = cmd.Wait()         // it was killed
 	return cmd.ProcessState.ExitCode() != 0
 }
 
@@ -126,7 +126,7 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 		if migrateUntil(t, lines, env) {
 			killed++
 		} else {
-			env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t) // it was over already
+			env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t) // the kill was too late
 		}
 		if killed == 2 {
 			got := command(t, "", env, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
@@ -275,7 +275,7 @@ func killedAmong(t *testing.T, env []string, vectors int) {
 		}
 	}
 	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()         // the signal is its end
+	_ = cmd.Wait()         // it was killed
 	if cmd.ProcessState.ExitCode() == 0 || done < vectors {
 		t.Fatalf("the kill came too late, after %d vectors:\n%s", done, said)
 	}
@@ -335,7 +335,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 					t.Errorf("%q finds\n%v\nand found\n%v", query, got, want)
 				}
 			}
-			queries, passages := search.SimilarityPairs() // passages go six at a time
+			queries, passages := search.SimilarityPairs() // passages are sent in batches of six
 			most := int64(len(meanings) + len(queries) + (len(passages)+5)/6 + tries*inOneTry)
 			if n := made.Load(); n > most {
 				t.Errorf("%d requests for embeddings, with %d questions and what measures scores, want at most %d",

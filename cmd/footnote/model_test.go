@@ -30,8 +30,8 @@ type modelServer struct {
 	mu       sync.Mutex
 	requests []string               // bodies of chat requests
 	written  int                    // bytes of all replies
-	onBytes  func(n int)            // called after bytes were written, with their number so far
-	onEmbed  func() <-chan struct{} // an embedding request waits for it, but for the look of a health check
+	onBytes  func(n int)            // called with the number of bytes written so far
+	onEmbed  func() <-chan struct{} // embedding requests, except health checks, wait for it
 }
 
 // newModel starts a model server with a script; nil is the librarian.
@@ -53,7 +53,7 @@ func (m *modelServer) env() []string {
 }
 
 func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body) // whole, so that net/http notices when the client is killed
+	body, err := io.ReadAll(r.Body) // read completely, so that net/http detects the client's disconnect
 	if err != nil {
 		return
 	}
@@ -329,7 +329,7 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",
 	} {
 		got := s.send("PUT", "/model", body)
-		if why == "" { // the service is tried, and takes every key
+		if why == "" { // the service accepts every key in the trial
 			if got.status != 200 {
 				t.Errorf("%s: %d %s", body, got.status, got.body)
 			}
@@ -362,7 +362,7 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	here.web.CloseClientConnections()
 	here.web.Close()
 	s.end(os.Interrupt)
-	s = serve(t, dir, env...) // nobody has asked it yet
+	s = serve(t, dir, env...) // it has no requests yet
 	now := loose[modelchoice.Found](t, s.send("GET", "/model", nil).body)
 	if len(now.Servers) > 0 || !strings.Contains(now.Trouble, "nothing answers at its address") {
 		t.Errorf("after its server went: %+v, want it said", now)
@@ -467,7 +467,7 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 			s.add(dated...)
 			r := s.send("POST", tt.path, tt.body)
 			first := 0
-			if tt.path == "/agent/retrieve" { // behind its plan
+			if tt.path == "/agent/retrieve" { // after its plan
 				first = 1
 			}
 			tools, temperature := m.told(t, first)

@@ -141,7 +141,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	plain := open()
 	plain.semantic()
 	type search struct{ query, kind string }
-	known := map[search]map[string]int{} // what SQLite finds
+	known := map[search]map[string]int{} // SQLite's results
 	for _, q := range questions {
 		for _, kind := range []string{"lexical", "semantic", "hybrid"} {
 			known[search{q.ask, kind}] = plain.best(q.ask, kind)
@@ -150,7 +150,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	for _, mode := range []struct {
 		name   string
 		server *server
-		says   string // of the vectors; empty: there are none
+		says   string // about embeddings; empty: none
 	}{
 		{"SQLite and Milvus 2.3", open(onMilvus(milvustest.Standalone)), standalone},
 		{"SQLite and Milvus Lite", open(onMilvus(milvustest.Lite)), lite},
@@ -482,7 +482,7 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 			r.status, r.body, http.StatusOK, "renewed in 1987")
 	}
 	run := one.begin("When was the roof renewed?")
-	elsewhere := two.follow(run.RunID) // while it runs
+	elsewhere := two.follow(run.RunID) // streamed during the run
 	if elsewhere.done.Status != chat.RunCompleted || elsewhere.answer == nil ||
 		!strings.Contains(elsewhere.answer.Markdown, "1987") {
 		t.Errorf("the run ended as %+v with %+v; want Status %v and %q in it",

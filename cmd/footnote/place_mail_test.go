@@ -75,7 +75,7 @@ func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
 	if err := user.Delete("Deeds"); err != nil {
 		t.Fatal(err)
 	}
-	fill(10, 45) // ten went and five came, and all have other numbers
+	fill(10, 45) // ten were deleted, five added, and all are renumbered
 	state = s.look(place)
 	if state.Failure != nil || state.LastLook.Added != 5 || state.LastLook.Removed != 10 || len(s.byPath()) != 35 {
 		t.Errorf("numbered anew and changed: %+v and %d documents, want 5 added, 10 removed, 35", state,
@@ -152,7 +152,7 @@ func allLies() []lies {
 			}
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(http.StatusMultiStatus)
-			_, _ = io.WriteString(w, emptyList) // whoever asked may be gone
+			_, _ = io.WriteString(w, emptyList) // the client may have disconnected
 			return true
 		}},
 		{what: "breaks its lists off", alters: func(r *http.Response) error {
@@ -318,7 +318,7 @@ var passedOnBy = []string{
 type insider struct {
 	*httptest.Server
 	visits atomic.Int64
-	to     string // where the file of the WebDAV server is
+	to     string // URL of the WebDAV server's file
 }
 
 const insideWords = "The words of the machine itself."
@@ -351,7 +351,7 @@ func newInsider(t *testing.T, to string) *insider {
 func TestProxiedRequestsReachNothingInside(t *testing.T) {
 	t.Parallel()
 	target := newInsider(t, "")
-	public := newInsider(t, target.URL+"/a.md") // stands for a server of the internet
+	public := newInsider(t, target.URL+"/a.md") // acts as a server on the public internet
 	u, err := url.Parse(public.URL)
 	if err != nil {
 		t.Fatal(err)

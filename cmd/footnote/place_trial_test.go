@@ -43,8 +43,8 @@ type trial struct {
 	proxy  *liar
 	place  string
 	kills  int
-	pauses int   // that two kills in a row led to; the owner resumes the place
-	peak   int64 // bytes, over all processes
+	pauses int   // after two kills in a row; the owner resumes the place
+	peak   int64 // peak memory in bytes, over all processes
 }
 
 // placeFiles returns the number of files in the trial: FOOTNOTE_TRIAL_FILES, or a small default.
@@ -305,7 +305,7 @@ func (tr *trial) change(n int) int {
 		switch at := filepath.Join(tr.folder, name); i % 4 {
 		case 0:
 			tr.write(fmt.Sprintf("new/g%d.md", nr), fmt.Sprintf("# New %d\n\nA new parcel %d.\n", nr, nr))
-		case 1: // with the size of before, for dates alone to tell
+		case 1: // same size as before, so that only the date differs
 			text, err := os.ReadFile(at)
 			if err != nil {
 				tr.t.Fatal(err)
@@ -332,8 +332,8 @@ func (tr *trial) change(n int) int {
 // lies is a fault of a server.
 type lies struct {
 	what    string
-	changes bool // files change at the same time
-	sees    bool // the look sees them all the same
+	changes bool // files change during the fault
+	sees    bool // the sync applies the changes
 	// answers handles a request itself; alters changes a response. Both may be nil.
 	answers func(w http.ResponseWriter, r *http.Request) bool
 	alters  func(resp *http.Response) error

@@ -155,7 +155,7 @@ type server struct {
 	env    []string
 	key    string // sent with each request; empty for a server without keys
 
-	children []string // ids of the processes that it has started, when they were looked for
+	children []string // ids of the child processes found so far
 }
 
 // serve starts the program on a data directory and waits until it handles requests. It is killed when the test
@@ -196,7 +196,7 @@ func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
 	go func() {
 		defer close(s.ended)
 		_, _ = io.Copy(io.Discard, lines) // until the process ends
-		_ = s.cmd.Wait()                  // how it ended is in ProcessState
+		_ = s.cmd.Wait()                  // its exit status is in ProcessState
 	}()
 	t.Cleanup(s.clear)
 	url := regexp.MustCompile(`http://\S+`).FindString(s.banner)
@@ -411,7 +411,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 		}
 	}
 	pages := func() []string {
-		raw, _ := os.ReadFile(opened) // not there yet: none
+		raw, _ := os.ReadFile(opened) // missing: no children
 		return strings.Fields(string(raw))
 	}
 	first, said := start(papers)
@@ -424,7 +424,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 		}
 		defer res.Body.Close()
 		buf := make([]byte, 64<<10)
-		n, _ := res.Body.Read(buf) // an end is one of the ways it ends
+		n, _ := res.Body.Read(buf) // a closed stream is one of the endings
 		list := string(buf[:n])
 		if strings.Contains(list, "footnote.yaml") || strings.Contains(list, "server.json") {
 			t.Errorf("Footnote's own files are documents: %s", list)
@@ -570,7 +570,7 @@ func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
 			t.Errorf("Host %s: status = %d, want %d", host, got, want)
 		}
 	}
-	for _, host := range networkAddrs(t)[4:] { // this machine's own address, reached by it
+	for _, host := range networkAddrs(t)[4:] { // this machine's own addresses
 		own := *s
 		own.url = "http://" + net.JoinHostPort(host, port)
 		if got := own.send("GET", "/documents", nil); got.status != 200 {

@@ -37,7 +37,7 @@ func freeAddr(t *testing.T) string {
 		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+freePorts.Add(1)%(lastPort-firstPort))
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			continue // somebody else's
+			continue // bound by another process
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 	for _, s := range servers {
 		upstream = append(upstream, "server "+strings.TrimPrefix(s.url, "http://")+" max_fails=1 fail_timeout=2s;")
 	}
-	conf := deployed(t, "nginx.conf", [][2]string{ // what differs on one machine: addresses, names and places
+	conf := deployed(t, "nginx.conf", [][2]string{ // machine-specific addresses, names and paths
 		{"server footnote:8080 resolve max_fails=1 fail_timeout=2s;", strings.Join(upstream, "\n")},
 		{"resolver 127.0.0.11 valid=5s;", ""},
 		{"listen 8080;", "listen " + addr + ";"},
@@ -200,7 +200,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 		t.Errorf("X-Accel-Buffering is %q", got)
 	}
 	st.close()
-	for _, s := range both { // whichever has the run, the other has the stream too
+	for _, s := range both { // the run's owner and the other replica both have the stream
 		again, err := s.open("GET", run.Events, nil, header{"Last-Event-ID", "1"})
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 					runs = append(runs, loose[started](t, r.body).RunID)
 					mu.Unlock()
 				} else if err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusBadGateway {
-					t.Errorf("POST /chat: %d %s", r.status, r.body) // those two say: come again
+					t.Errorf("POST /chat: %d %s", r.status, r.body) // those two request a retry
 				}
 			}
 		})
@@ -338,7 +338,7 @@ func names(t *testing.T, servers ...*server) string {
 				}
 			}
 			if raw, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(raw, from) // it asks again
+				_, _ = conn.WriteTo(raw, from) // the resolver retries
 			}
 		}
 	}()
@@ -364,7 +364,7 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := deployed(t, "Caddyfile", [][2]string{ // what differs on one machine: addresses, and who knows names
+	conf := deployed(t, "Caddyfile", [][2]string{ // machine-specific addresses and DNS server
 		{"footnote.example.com {", "http://" + addr + " {\n\tbind 127.0.0.1"},
 		{"port 8080", "port " + port + "\n\t\t\tresolvers udp/" + names(t, servers...)},
 	})

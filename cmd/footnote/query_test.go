@@ -247,7 +247,7 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 	s.add(file{"handbook.md", holidays})
 	for _, row := range []struct {
 		name, path, field, rest string
-		beside                  int // calls of the model without tools: for the plan and for the judgement
+		beside                  int // model calls without tools: the plan and the judgement
 	}{
 		{"a query", "/agent/query", "question", "", 2},
 		{"a query with null", "/agent/query", "question",
@@ -386,7 +386,7 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 		doubted     bool // confidence 0
 		unsupported []string
 		evaluation  string // a part of it
-		note        string // a part of one of the notes; empty: there are none
+		note        string // a part of one of the notes; empty: none
 	}{
 		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "held by the conversation",
 			"1 sentence of the answer"},

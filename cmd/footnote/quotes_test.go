@@ -147,7 +147,7 @@ func sentencesShown(t *testing.T, page string) []shownNote {
 				text = ""
 			case d.DataAtom == atom.Li:
 				text = itemMark(t, d)
-			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // the item's number stands before it
+			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // after the item's number
 			case d.DataAtom == atom.P || d.DataAtom == atom.Tr:
 				text = ""
 			case d.DataAtom == atom.Td && !isFirstCell(d):
@@ -261,7 +261,7 @@ var tried = regexp.MustCompile(`\(try (\d+)\)`)
 // composed is a random answer made of the passages in the model's context.
 type composed struct {
 	markdown string
-	cited    []string // sentences that were copied whole, with a footnote right behind them
+	cited    []string // copied sentences with a footnote directly after them
 	invented []string // with or without a footnote
 }
 
@@ -289,7 +289,7 @@ func compose(seed uint64, shown map[int][]string) composed {
 		case 4:
 			fmt.Fprintf(&b, "- %s [%d]\n- %s [%d]", s, n, s, n)
 			c.cited = append(c.cited, s)
-		case 5: // cut
+		case 5: // truncated
 			fmt.Fprintf(&b, "%s [%d].", strings.Join(words[:1+r.IntN(len(words))], " "), n)
 		case 6: // joined
 			m, other := pick()

@@ -177,7 +177,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	held, stopped := old.begin("What is the condition of the roof?"), old.begin("What is the rent?")
 	old.seesEvent(held, "0", begins)
 
-	current := serve(t, newDir(t), env...) // it brings the schema up to date below the old one's work
+	current := serve(t, newDir(t), env...) // it migrates the schema while the old one runs
 	current.seesEvent(held, "0", begins)
 	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK ||
 		r.body != books[0].body {
@@ -219,7 +219,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	shut()
 	left := old.begin("Where does the damp in the kitchen come from?")
 	current.seesEvent(left, "0", begins)
-	old.kill() // this one takes over what was left behind
+	old.kill() // this one takes over its work
 	open()
 	current.seesEvent(left, "1", done(chat.RunCompleted))
 	if r := current.send("DELETE", "/documents/"+third, nil); r.status != http.StatusNoContent {
@@ -229,7 +229,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 		t.Errorf("it ended with %d:\n%s", code, current.log)
 	}
 
-	back := serveOld() // the way back
+	back := serveOld() // the downgrade
 	if r := back.send("GET", "/documents/"+third+"/file", nil); r.status != http.StatusNotFound {
 		t.Errorf("a document that was deleted at the newer one: %d, want %d", r.status, http.StatusNotFound)
 	}

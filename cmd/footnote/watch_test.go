@@ -155,7 +155,7 @@ func TestAKilledWatchLosesNothing(t *testing.T) {
 		case 1:
 			put(t, at, fmt.Sprintf("# Changed %d\n\nThe parcel was sold in deal %d.\n", i, i))
 		case 2:
-			_ = os.Rename(at, filepath.Join(dir, fmt.Sprintf("r%d.md", i))) // it may be gone
+			_ = os.Rename(at, filepath.Join(dir, fmt.Sprintf("r%d.md", i))) // it may be deleted
 		case 3:
 			_ = os.Remove(at)
 		}
@@ -285,7 +285,7 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	}
 	await("a.md")
 	eventually(t, "the empty file is refused", func() bool { return strings.Contains(w.log.String(), "empty.md") })
-	for i := range 3 { // each is another look at the folder
+	for i := range 3 { // each is another sync
 		put(t, filepath.Join(dir, fmt.Sprintf("b%d.md", i)), fmt.Sprintf("# B\n\nThe house %d is empty.\n", i))
 		await(fmt.Sprintf("b%d.md", i))
 	}

@@ -97,7 +97,7 @@ func TestDoctorFindsAModelServerOnThisMachine(t *testing.T) {
 	for name, env := range map[string][]string{
 		"without a model": nil, "with one that can't be reached": {"OPENAI_BASE_URL=http://127.0.0.1:1/v1"},
 	} {
-		eventually(t, name+": "+connects, func() bool { // it looks for 300 ms, however busy the machine is
+		eventually(t, name+": "+connects, func() bool { // it scans for 300 ms, however busy the machine is
 			got := command(t, "", env, "doctor", "--data="+newDir(t))
 			return strings.Contains(got.stdout, connects) && strings.Contains(got.stdout, "✓ model server")
 		})

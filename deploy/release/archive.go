@@ -16,7 +16,7 @@ import (
 type entry struct {
 	name    string // with slashes
 	content []byte
-	program bool // it may be started
+	program bool // executable
 }
 
 // mode returns the file's permissions: 755 for programs, 644 for others.

@@ -83,7 +83,7 @@ func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		if strings.HasPrefix(module.Path, ".") { // code of this repository
+		if strings.HasPrefix(module.Path, ".") { // a module of this repository
 			continue
 		}
 		c := component{

@@ -117,7 +117,7 @@ func (p product) check() error {
 // result is in UTC.
 func madeAt(epoch string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
-	if err != nil || seconds < 315532800 { // 1980, before which a zip file has no time
+	if err != nil || seconds < 315532800 { // 1980, the start of a zip file's timestamps
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, want the seconds of the commit", epoch)
 	}
 	return time.Unix(seconds, 0).UTC(), nil

@@ -31,7 +31,7 @@ const buildTags = "grpcnotrace,retrynotrace"
 type part struct {
 	Name    string // its module path, npm package or project
 	Version string
-	Files   map[string]string // texts of its licences, by their names below its folder
+	Files   map[string]string // licence texts, by file name relative to its folder
 }
 
 // licenceFile matches the names of files with licences and notices, case-insensitive. A dot or hyphen with any

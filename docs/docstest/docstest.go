@@ -25,10 +25,10 @@ import (
 
 // Document is a document for users. Paths have slashes. The spans and links are in text order.
 type Document struct {
-	Name  string   // its path below the root
+	Name  string   // path relative to the root
 	Text  string   // all of it
-	Spans []string // what stands in it as code, in a line
-	Links []string // where its links lead
+	Spans []string // inline code
+	Links []string // targets of its links
 
 	blocks []string // of commands
 }
@@ -66,7 +66,7 @@ func Read(t testing.TB, root string) []Document {
 func parse(name string, raw []byte) Document {
 	d := Document{Name: filepath.ToSlash(name), Text: string(raw)}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(raw))
-	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if the callback does
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -102,8 +102,8 @@ var command = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:bin/)?(?:` + strings.Join
 type Call struct {
 	Program string
 	Args    []string
-	Set     []string // names of the variables that the commands set for it
-	Span    bool     // it stands in a line of text, where what it is about may be left out
+	Set     []string // names of the environment variables set for it
+	Span    bool     // it is in running text, where arguments may be omitted
 }
 
 // String returns the call as a command line, without quoting.

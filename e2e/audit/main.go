@@ -30,9 +30,9 @@ var errNotAsked = errors.New("could not be asked, so nothing is known")
 // map.
 type finding struct {
 	id      string // GO-… of Go's database, GHSA-… of npm's
-	module  string // a Go module, "stdlib", or a package of npm
-	version string // the one in use, or for npm the range of those that have it
-	fixed   string // the first version without it; empty if none is known
+	module  string // a Go module, "stdlib", or an npm package
+	version string // the version in use, or for npm the affected range
+	fixed   string // the first fixed version; empty if unknown
 	summary string
 }
 
@@ -70,7 +70,7 @@ func main() {
 
 // report is the result of a database. findings includes accepted ones.
 type report struct {
-	database string // which one was asked, and how old it is
+	database string // the database and its date
 	findings []finding
 }
 

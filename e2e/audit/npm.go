@@ -26,7 +26,7 @@ func npmFindings(ctx context.Context) (report, error) {
 	}
 	findings, parsed := parseNPM(out)
 	if parsed != nil && !errors.Is(parsed, errNotAsked) && err != nil {
-		return report{}, err // npm's own words say more
+		return report{}, err // npm's own error is more precise
 	}
 	return report{database: "npm's registry today", findings: findings}, parsed
 }
@@ -40,7 +40,7 @@ func parseNPM(out []byte) ([]finding, error) {
 		Message         string
 		Version         int `json:"auditReportVersion"`
 		Vulnerabilities map[string]struct {
-			Via []json.RawMessage // advisories, and names of packages that have some
+			Via []json.RawMessage // advisories, and names of vulnerable packages
 		}
 		// Each is a JSON object or a string.
 	}
@@ -58,7 +58,7 @@ func parseNPM(out []byte) ([]finding, error) {
 		for _, raw := range vulnerable.Via {
 			var advisory struct{ Title, URL, Severity, Range string }
 			if raw[0] == '"' {
-				continue // the package that it names has an entry of its own
+				continue // the named package has its own entry
 			}
 			if err := json.Unmarshal(raw, &advisory); err != nil {
 				return nil, fmt.Errorf("read npm's report of %s: %w", name, err)

@@ -13,10 +13,10 @@ import (
 const (
 	embedFiles    = 15
 	embedSections = 40
-	embedQuiet    = 300 // questions while nothing else is to do, before and after
+	embedQuiet    = 300 // questions while idle, before and after
 	// It is a ratio between two times of the same process on the same machine, so it is also valid on a slow
 	// machine.
-	embedSlower = 1.3 // as many times as long a question may take beside vectors that are made
+	embedSlower = 1.3 // limit of the ratio of a question's time, busy ÷ idle
 )
 
 // embedding measures how fast the embeddings of new documents are computed, and how much slower a question is

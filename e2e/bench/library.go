@@ -199,7 +199,7 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	const sections = 100 // of a document, each about two passages
+	const sections = 100 // sections of a document, about two passages each
 	documents := b.scaleTimes(268)
 	var took time.Duration
 	// In batches of fifty, to limit the memory used here.

@@ -43,7 +43,7 @@ import (
 type scene struct {
 	name  string
 	run   func(ctx context.Context, b *bench) ([]row, error)
-	apart bool // run only when it is asked for by name
+	apart bool // run only if selected by name
 }
 
 // row is one figure with its limit. what, bound and got are formatted texts. ok reports whether got is within
@@ -59,11 +59,11 @@ type row struct {
 type bench struct {
 	binary string
 	quick  bool
-	delay  int // ms a token, for the paced scenes
+	delay  int // ms per token, for the paced scenes
 
 	// They are nil unless the flags are set; benchScale has the defaults.
-	passages []int    // sizes of the library, for the scene scale
-	shapes   []string // what it is measured on
+	passages []int    // library sizes, for the scene scale
+	shapes   []string // storage shapes
 }
 
 // Scenes with apart take long, or need programs that make must download first: PostgreSQL, Milvus or an embedding

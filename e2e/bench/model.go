@@ -46,7 +46,7 @@ func serveModel(args []string) error {
 		return err
 	}
 	pace := time.Duration(max(delay, 0)) * time.Millisecond
-	wait := time.Duration(max(-delay, 0)) * time.Millisecond // a negative delay is one of each turn
+	wait := time.Duration(max(-delay, 0)) * time.Millisecond // a negative delay is for each turn
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {

@@ -27,8 +27,8 @@ func benchReplicas(ctx context.Context, b *bench) (rows []row, err error) {
 
 // spent is the cost of a run, an average over all runs of one load.
 type spent struct {
-	replicas, postgres time.Duration // processor time
-	statements         float64       // beside those that store events
+	replicas, postgres time.Duration // CPU time
+	statements         float64       // without those that store events
 	appends            float64       // statements that store events
 	rate               float64       // runs/s
 }
@@ -49,7 +49,7 @@ func benchUnpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	var cpu, all []float64
 	var one, three spent
 	// The median of an odd number of rounds is a measured value.
-	for range 9 { // by turns, so that both see the same machine: it is seldom the same for long
+	for range 9 { // alternating, since the machine's speed changes over time
 		if one, err = b.spendOn(ctx, f.one); err != nil {
 			return nil, err
 		}

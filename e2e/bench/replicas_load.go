@@ -13,7 +13,7 @@ import (
 // With 200 tokens, an answer takes 4 seconds.
 const (
 	tokenTime = 20                                    // ms, of the model in these scenes
-	runTime   = tokens * tokenTime * time.Millisecond // of a run's answer, nearly all that a run takes
+	runTime   = tokens * tokenTime * time.Millisecond // duration of a run's answer, nearly all of the run
 )
 
 // hundred: a hundred runs in flight, and a hundred requests at the same moment.
@@ -96,7 +96,7 @@ func (b *bench) onEach(ctx context.Context, measure func(*field, *fleet) ([]row,
 // underWay is the result of a measurement with a constant number of runs in flight.
 type underWay struct {
 	first         []time.Duration // POST → first event
-	rate, slowest float64         // events stored a second, in all and in the slowest of the whole seconds
+	rate, slowest float64         // events stored per second, in total and in the slowest whole second
 	cores         cores
 }
 
@@ -154,7 +154,7 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 		counts[row[0].(int64)]++
 	}
 	u.rate = float64(len(rows)) / after.at.Sub(before.at).Seconds()
-	u.slowest = float64(slices.Min(counts[:max(1, len(counts)-1)])) // the last is not whole
+	u.slowest = float64(slices.Min(counts[:max(1, len(counts)-1)])) // the last second is incomplete
 	return u, nil
 }
 

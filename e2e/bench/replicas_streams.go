@@ -15,7 +15,7 @@ import (
 
 // At 400 ms per token a run takes 80 seconds, enough to open 5,000 streams meanwhile.
 const (
-	followers  = 50  // of each run
+	followers  = 50  // for each run
 	tokenPause = 400 // ms
 )
 
@@ -23,7 +23,7 @@ const (
 // that has ended.
 type reader struct {
 	run  int
-	own  bool // at the replica that works on the run
+	own  bool // at the replica that owns the run
 	seen []sighting
 	err  error
 }
@@ -64,7 +64,7 @@ func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	var wg sync.WaitGroup
 	open := make(chan error)
-	const opening = 50 // at once
+	const opening = 50 // concurrently
 	// The loop continues beyond the last reader by the number of pending opens, so that each result on open is
 	// received.
 	for i := range len(readers) + opening {
@@ -156,7 +156,7 @@ func (r *reader) followStream(ctx context.Context, url string, open chan<- error
 	for {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			continue // of a long event: its number came before
+			continue // a continuation of a long event
 		}
 		if err != nil {
 			break

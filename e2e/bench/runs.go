@@ -86,7 +86,7 @@ func benchSingle(ctx context.Context, b *bench) (rows []row, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if round >= 20 { // the first ones warm up
+			if round >= 20 { // the first ones are a warm-up
 				*side.into = append(*side.into, t)
 			}
 		}
@@ -195,7 +195,7 @@ func benchPaced(ctx context.Context, b *bench) (rows []row, err error) {
 		n := b.scaleTimes(scene.width)
 		var ratios []float64
 		var our, relay time.Duration
-		for range scene.rounds { // by turns, so that both see the same machine
+		for range scene.rounds { // alternating, so that both use the same machine state
 			relays, _, err := runLoad(ctx, n, n, p.relay)
 			if err != nil {
 				return rows, fmt.Errorf("relay, %d at once: %w", n, err)

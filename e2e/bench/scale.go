@@ -213,7 +213,7 @@ func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 func (f *figures) searchBusy(ctx context.Context, b *bench, server *process, size int) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { // ends with reading
+	go func() { // ends with the reader
 		for i := 0; ; i += 20 {
 			files := map[string][]byte{}
 			for j := i; j < i+20; j++ {

@@ -14,23 +14,23 @@ import (
 // each search or run.
 type figures struct {
 	passages int
-	ingest   time.Duration // until the last document is found by its words
-	vectors  time.Duration // until the last one has its vectors
-	model    float64       // share of the processors' time that the fake model took meanwhile
-	start    time.Duration // to the first healthy answer
+	ingest   time.Duration // until the last document is in the text index
+	vectors  time.Duration // until the last one is embedded
+	model    float64       // the fake model's share of the CPU time meanwhile
+	start    time.Duration // to the first healthy response
 	first    time.Duration // the first hybrid search after a start
 	searches map[string][]time.Duration
-	busy     []time.Duration // hybrid searches while documents come in
+	busy     []time.Duration // hybrid searches during ingestion
 	changed  time.Duration   // the first hybrid search after that
-	anon     int64           // the server's own memory after the searches, without pages of files, in bytes
+	anon     int64           // the server's private memory after the searches, in bytes
 	runs     []time.Duration
-	database string // what a run costs PostgreSQL; empty in the embedded mode
+	database string // a run's cost for PostgreSQL; empty in the embedded mode
 	// The formatted results of memoryHeld and diskUsed.
 	memory string
 	// The server's peak memory during ingestion, in bytes.
 	peak   int64
 	disk   string
-	atRest []time.Duration // hybrid searches once Milvus has built its index; none in the embedded mode
+	atRest []time.Duration // hybrid searches after Milvus has built its index; empty in the embedded mode
 	// The time in which Milvus built that index.
 	indexTime time.Duration
 }

@@ -79,7 +79,7 @@ func (s *servers) chatCosts(ctx context.Context) (f chatFigures, err error) {
 // count shared buffers many times. Processes that end meanwhile are skipped.
 func treeMemory(root int) int64 {
 	below := map[int][]int{}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // only fails for a bad pattern
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // only fails for an invalid pattern
 	for _, name := range stats {
 		raw, err := os.ReadFile(name)
 		if err != nil {
@@ -119,7 +119,7 @@ func memoryShare(pid int) int64 {
 func diskUse(dir string) (sum int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a file that came and went
+			return nil // a temporary file
 		}
 		if err != nil || d.IsDir() {
 			return err

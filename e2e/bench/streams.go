@@ -130,7 +130,7 @@ func postRun(ctx context.Context, server *process) (string, error) {
 type usage struct {
 	memory     int64 // resident bytes
 	goroutines int
-	heap       float64 // MiB that the collector found in use
+	heap       float64 // MiB in use after the last collection
 }
 
 // settledUsage returns the usage after a garbage collection, of a server that has handled a request: a response of

@@ -62,7 +62,7 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 		}
 		return wire.setFault(fine)
 	})
-	c.wg.Wait() // all documents are whole while their originals can be read
+	c.wg.Wait() // all documents are complete while their originals can be read
 	for i, r := range g.replicas {
 		r.env = before[i]
 		err = errors.Join(err, r.restartInOrder(ctx))

@@ -24,12 +24,12 @@ import (
 // fails with a reason has ended and is not counted.
 type counts struct {
 	runs       int
-	lost       int // events that were seen and are not in the log, or that a reader never got; runs that are gone
-	doubled    int // events that a reader got twice
-	disordered int // events that came out of order, or with other content
+	lost       int // events that were received but not stored, or never received; missing runs
+	doubled    int // events received twice
+	disordered int // events out of order, or with other content
 	endless    int // runs without an end
-	twice      int // runs with two answers, two effects of one call of a tool, or that were made twice of one question
-	half       int // documents of which a part is missing in the database, in the index of words, or among the vectors
+	twice      int // runs with two answers, two effects of one tool call, or two runs of one question
+	half       int // documents with a missing part in the database, the text index or the vector store
 }
 
 // isBad reports whether any invariant was violated.
@@ -45,21 +45,21 @@ func (c counts) isBad() bool {
 type cell struct {
 	name string
 
-	lasting  time.Duration        // of the fault, beside which runs and documents have their limits
-	forgets  bool                 // the fault may take the last half second of logs back, if readers are told
-	takes    int                  // runs of which it did
-	unbroken bool                 // no run may be carried on by another server
-	died     map[string]time.Time // when replicas died, by their URLs; what they worked on is taken over once, in time
-	taken    int                  // runs that were taken over from these
-	latest   time.Duration        // that this took
-	wg       sync.WaitGroup       // runs and documents that are being followed
+	lasting  time.Duration        // of the fault; it extends the timeouts of runs and documents
+	forgets  bool                 // the fault may lose the last half second of logs, if readers are notified
+	takes    int                  // runs that lost events
+	unbroken bool                 // no run may be taken over by another server
+	died     map[string]time.Time // when replicas died, by URL; their runs must be taken over once, in time
+	taken    int                  // runs taken over from these
+	latest   time.Duration        // the longest takeover
+	wg       sync.WaitGroup       // followers of runs and documents
 	began    time.Time
 
 	mu     sync.Mutex
 	counts counts
-	ended  map[string]int // how runs ended
+	ended  map[string]int // statuses of ended runs
 	// The maximum time until a question was refused. It is shown in the table and has no limit here.
-	slowest  time.Duration // refusal of a question
+	slowest  time.Duration // time until a question was refused
 	problems []string
 	// Until the last run and document of the cell has ended.
 	seconds float64
@@ -111,11 +111,11 @@ func (c *cell) hasPassed() bool {
 // after over is closed.
 type asked struct {
 	key, run, session, events string
-	at                        string // the URL that took it
+	at                        string // the URL that accepted it
 	onEvent                   func(n int)
 	seen                      []event
-	over                      chan struct{} // closed when all is known of it
-	status                    string        // how it ended
+	over                      chan struct{} // closed when all checks are done
+	status                    string        // its final status
 }
 
 // asking is a counter for the questions' keys.
@@ -173,7 +173,7 @@ func (c *cell) askQuestion(
 		default:
 			c.noteProblem("POST /chat answered %d %.200s", status, answer)
 		}
-		if try > 2 { // it has died: another replica serves
+		if try > 2 { // the replica has died: another one serves
 			base = g.proxy
 		}
 		select {

@@ -152,7 +152,7 @@ func milvusAway(emptied bool) act {
 					return err
 				}
 			}
-			if err := c.waitForRuns(ctx, c.countRuns()+12); err != nil { // questions go on without it
+			if err := c.waitForRuns(ctx, c.countRuns()+12); err != nil { // questions continue without it
 				return err
 			}
 			return g.milvus.Run(ctx)
@@ -176,7 +176,7 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 		}
 		// Milvus must respond to searches for five seconds in a row before it counts as healthy.
 		fine, late := time.Now(), time.Now().Add(15*time.Second)
-		for err == nil && time.Since(fine) < 5*time.Second { // it may still answer before it takes itself for dead
+		for err == nil && time.Since(fine) < 5*time.Second { // it may still respond before it considers itself dead
 			if time.Now().After(late) {
 				return errors.Join(g.milvus.Kill(), g.milvus.Run(ctx))
 			}
@@ -227,7 +227,7 @@ func cutOff(ctx context.Context, g *rig, c *cell) error {
 		c.noteProblem("none of its runs got anywhere")
 	}
 	// A lease lasts 30 seconds, and replicas check the others' runs every three (docs/reliability.md).
-	time.Sleep(45 * time.Second) // a lease and a look at them
+	time.Sleep(45 * time.Second) // a lease and a check
 	if err := r.links[onPostgres].setFault(fine); err != nil {
 		return err
 	}

@@ -113,12 +113,12 @@ func clockOff(binary string, by time.Duration) act {
 		}
 		err := underLoad(ctx, g, c, func() error {
 			select {
-			case <-time.After(25 * time.Second): // two looks at the others' runs after the jump
+			case <-time.After(25 * time.Second): // two checks of the others' runs after the jump
 			case <-ctx.Done():
 			}
 			return nil
 		})
-		c.wg.Wait() // a run that the end of this replica breaks off would count
+		c.wg.Wait() // a run interrupted by this replica's end would count
 		r.killServer()
 		r.binary, r.env = right, env
 		return errors.Join(err, r.startServing())

@@ -21,7 +21,7 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 	var errs []error
 	for i, r := range g.replicas[:2] {
 		if i > 0 {
-			time.Sleep(2 * time.Second) // at another moment between two looks
+			time.Sleep(2 * time.Second) // at a different phase of the checks
 		}
 		reached := make(chan struct{})
 		kill := sync.OnceFunc(func() {

@@ -152,7 +152,7 @@ func diskFull(dir func(*rig) string, questions bool) act {
 			if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "slates") {
 				c.noteProblem("a search on the full disk: %d %.300s %v", status, answer, err)
 			}
-			time.Sleep(3 * time.Second) // runs under way meet it
+			time.Sleep(3 * time.Second) // runs in flight are affected
 			return free()
 		})
 	}

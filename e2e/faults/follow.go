@@ -19,12 +19,12 @@ import (
 
 // These are timeouts of the test; the servers do not depend on them.
 const (
-	runLimit   = 4 * time.Minute       // a run that was taken over twice and cut off each time is over by then
-	soonest    = 50 * time.Millisecond // before a reader connects again; a browser waits longer
+	runLimit   = 4 * time.Minute       // enough for a run that was taken over twice and interrupted each time
+	soonest    = 50 * time.Millisecond // backoff before a reader reconnects; a browser waits longer
 	latest     = time.Second
-	missedTime = 35 * time.Second // until another replica goes on with the runs of one that died
-	givenUp    = 3                // times that a run is cut off before it ends as interrupted
-	quietTime  = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
+	missedTime = 35 * time.Second // until another replica takes over the runs of a dead one
+	givenUp    = 3                // interruptions before a run ends as interrupted
+	quietTime  = 40 * time.Second // idle timeout, after which a reader reconnects; servers send a comment every 15 s
 )
 
 // event is one event of a stream.
@@ -50,7 +50,7 @@ var (
 func (c *cell) followRun(ctx context.Context, g *rig, a *asked) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
-	from := a.at // the replica that took it, and after that whichever nginx chooses
+	from := a.at // the replica that accepted it, then the one that nginx selects
 	wait := soonest
 	for !a.isDone() {
 		before := a.lastEvent()

@@ -56,10 +56,10 @@ func failPoints() (points []failPoint) {
 // The load is three users, and a document every three seconds. Runs and documents are followed to their end,
 // whatever ends the kills.
 func killReplicas(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
-	following := ctx // what began is followed beyond this
+	following := ctx // runs are followed beyond this
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.lasting = most // a run may be cut off again and again until then
+	c.lasting = most // a run may be interrupted repeatedly until then
 	var jobs []failPoint
 	for range rounds {
 		jobs = append(jobs, points...)
@@ -141,7 +141,7 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 		err error
 	}
 	answered := make(chan taken, 1)
-	go func() { // ends with the question's answer
+	go func() { // ends with the question's response
 		a, err := c.askQuestion(ctx, g, r.baseURL(), armed, seen)
 		answered <- taken{a, err}
 	}()
@@ -157,11 +157,11 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 		select {
 		case <-reached:
 			hit = true
-		case <-a.over: // it was over before
+		case <-a.over: // it has ended before
 		case <-time.After(30 * time.Second): // another replica has it
 		case <-ctx.Done():
 		}
-	case <-reached: // before the answer: the question is sent again
+	case <-reached: // before the response: the question is retried
 		hit = true
 	}
 	// Without a hit it is killed as well: each job ends with a kill.
@@ -174,7 +174,7 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 			return hit, a.err
 		}
 	}
-	if len(g.replicas) == 1 { // the only one that can carry it on
+	if len(g.replicas) == 1 { // the only one that can resume it
 		<-a.over
 	}
 	return hit, nil

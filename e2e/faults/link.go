@@ -35,9 +35,9 @@ const (
 
 // All values are arbitrary.
 const (
-	lateBy     = 300 * time.Millisecond // of each piece, with latency
+	lateBy     = 300 * time.Millisecond // delay of each chunk, with latency
 	sliceBytes = 11
-	limitBytes = 2 << 10 // that a connection passes on, both ways together
+	limitBytes = 2 << 10 // bytes that a connection forwards, in both directions together
 )
 
 // A link is a proxy between a replica and a dependency, which can inject faults. It is safe for concurrent use.
@@ -46,13 +46,13 @@ const (
 // proxy PostgreSQL, Milvus, HTTP and a bucket. Its address stays the same during and after refused.
 type link struct {
 	life              context.Context // of its connections
-	network, addr     string          // where it listens
+	network, addr     string          // the address that it listens on
 	toNetwork, target string
 
 	mu       sync.Mutex
 	listener net.Listener
 	fault    fault
-	changed  chan struct{} // closed when another fault begins
+	changed  chan struct{} // closed when the fault changes
 	wires    map[*wire]bool
 	closed   bool
 	wg       sync.WaitGroup
@@ -62,7 +62,7 @@ type link struct {
 type wire struct {
 	from, to net.Conn
 	mu       sync.Mutex
-	left     int // bytes, while there is a limit
+	left     int // bytes until the limit
 }
 
 // newLink listens and forwards to target. An addr with port 0 uses a free one. network and toNetwork are “tcp” or
@@ -176,7 +176,7 @@ func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 		l.mu.Unlock()
 		switch f {
 		case stalled:
-			<-changed // set and close see to it
+			<-changed // closed by set and close
 			continue
 		case latency:
 			select {

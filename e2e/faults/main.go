@@ -203,7 +203,7 @@ func printReport(out io.Writer, cells []*cell) (failed int) {
 		)
 		// The output may be a closed pipe; the exit code still has the result.
 	}
-	_ = table.Flush() // nobody may be reading
+	_ = table.Flush() // the output may be closed
 	for _, c := range cells {
 		for i, p := range c.problems {
 			if i == 10 {

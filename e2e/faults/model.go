@@ -27,12 +27,12 @@ import (
 type point string
 
 const (
-	atFirstTurn  point = "first turn"    // the model was asked what to do first
-	atToolTurn   point = "tool turn"     // the model is about to name the tools
-	atTool       point = "during a tool" // a tool has had its effect and not answered yet
+	atFirstTurn  point = "first turn"    // the model gets its first request
+	atToolTurn   point = "tool turn"     // the model is about to call the tools
+	atTool       point = "during a tool" // the tool has had its effect and not responded yet
 	atSearch     point = "during a search"
 	atAnswerTurn point = "answer turn"
-	inAnswer     point = "during the answer" // some of it was sent
+	inAnswer     point = "during the answer" // a part of it was streamed
 	midAnswer    point = "in the middle of the answer"
 	lateAnswer   point = "near the end of the answer"
 )
@@ -52,8 +52,8 @@ type outside struct {
 	model *scripted.Server
 
 	mu      sync.Mutex
-	effects map[string]int              // of the tool, by key of the run
-	armed   map[string]map[point]func() // by key of the run, each done once
+	effects map[string]int              // of the tool, by the run's key
+	armed   map[string]map[point]func() // by the run's key, each called once
 	faults  []string                    // requests that a provider would refuse
 }
 
@@ -79,7 +79,7 @@ func startOutside(ctx context.Context) (*outside, error) {
 	o.addr, o.web = listener.Addr().String(), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := o.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			panic(err) // nothing works any more
+			panic(err) // unrecoverable
 		}
 	}()
 	return o, nil
@@ -97,7 +97,7 @@ func (o *outside) enterLine(_ context.Context, _ *sdk.CallToolRequest, in line) 
 	o.effects[in.Key]++
 	o.mu.Unlock()
 	o.reachPoint(in.Key, atTool)
-	time.Sleep(30 * time.Millisecond) // the answer is on its way
+	time.Sleep(30 * time.Millisecond) // the response is delayed
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Entered " + in.Key}}}, nil, nil
 }
 
@@ -139,7 +139,7 @@ func (o *outside) reachPoint(key string, p point) {
 func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 	key := keyed.FindString(r.Question())
 	call := func(name string, args any) llm.Call {
-		raw, _ := json.Marshal(args) // strings can't fail
+		raw, _ := json.Marshal(args) // encoding strings can't fail
 		return llm.Call{Name: name, Arguments: raw}
 	}
 	search := func(query string) llm.Call { return call("search_documents", map[string]string{"query": query}) }
@@ -156,7 +156,7 @@ func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", line{key}), search("gutter damp " + key)}}
 	}
 	o.reachPoint(key, atAnswerTurn)
-	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of what it found, each with its number
+	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of its results, each with its number
 	return scripted.Reply{Text: strings.Repeat(scripted.Librarian(scripted.Request{Request: read}).Text+" ", 5)}
 }
 
@@ -253,5 +253,5 @@ func historyFault(body []byte) error {
 
 // close closes the server at once.
 func (o *outside) close() {
-	_ = o.web.Close() // streams that are open are cut
+	_ = o.web.Close() // open streams are cut
 }

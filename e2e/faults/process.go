@@ -21,7 +21,7 @@ import (
 // process is a program started by the harness. It is created by startProgram and safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has
+	ended chan struct{} // closed when it has ended
 }
 
 // startProgram runs a program, which is killed when ctx ends. Its output is appended to a file. If a first line is
@@ -57,11 +57,11 @@ func startProgram(
 	go func() {
 		defer close(p.ended)
 		_, _ = io.Copy(io.Discard, lines) // until it ends
-		_ = p.cmd.Wait()                  // how it ended is in ProcessState
+		_ = p.cmd.Wait()                  // its exit status is in ProcessState
 	}()
 	if firstLine && (err != nil || !strings.Contains(line, "http://")) {
 		p.killProcess()
-		raw, _ := os.ReadFile(log) // for the message
+		raw, _ := os.ReadFile(log) // for the error message
 		return nil, fmt.Errorf("%s printed %q and logged:\n%s", name, line, raw[max(0, len(raw)-4000):])
 	}
 	return p, nil
@@ -90,7 +90,7 @@ func (p *process) endProcess(ctx context.Context) int {
 // replica is one "footnote serve", restarted repeatedly on the same address and data directory, like by an
 // operator. env may be changed between two starts.
 type replica struct {
-	life                   context.Context // of its programs: they are killed when it ends
+	life                   context.Context // of its programs, which are killed when it ends
 	binary, addr, dir, log string
 	env                    []string
 	links                  map[string]*link

@@ -41,7 +41,7 @@ type rig struct {
 	nginx    *process
 	proxy    string // the URL of nginx
 	links    []*link
-	disk     string // a small one, of the originals; empty: there is none
+	disk     string // the small disk of the originals; empty: none
 }
 
 // newRig starts all processes, with additional settings for each replica. close stops them; on error newRig does.
@@ -125,7 +125,7 @@ func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	r.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir(), "FOOTNOTE_LOG_LEVEL=info",
 		"DATABASE_URL=postgres://postgres@/postgres?host=" + url.QueryEscape(sockets),
-		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks that run full are smaller than the reserve
+		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks to fill are smaller than the reserve
 		"FOOTNOTE_BLOBS=file://" + filepath.Join(g.dir, "originals"),
 		"MILVUS_ADDRESS=" + r.links[onMilvus].addr,
 		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted",

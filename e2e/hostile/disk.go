@@ -19,10 +19,10 @@ import (
 type tried struct {
 	binary string // the program; each cell links it
 	// The compiled PDF parser is shared by all cells: compiling it for each would be part of the measurement.
-	cache    string               // a folder for the compiled PDF reader
-	postgres *postgrestest.Server // that has a database for each cell; nil: SQLite in the data directory
-	question int64                // bytes of disk that each of the bystander's questions takes
-	cells    int                  // so many databases were made
+	cache    string               // cache of the compiled PDF parser
+	postgres *postgrestest.Server // with a database for each cell; nil: SQLite in the data directory
+	question int64                // disk usage of each of the bystander's questions in bytes
+	cells    int                  // number of databases created
 }
 
 // nextDatabase creates the next cell's database and returns its URL, empty without PostgreSQL. The databases are

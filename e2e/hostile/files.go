@@ -20,7 +20,7 @@ const mib = 1 << 20
 // starts.
 type hostileFile struct {
 	name string // of the cell
-	file string // its name on upload
+	file string // its file name on upload
 	make func() []byte
 }
 

@@ -212,7 +212,7 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 // for 200 readers, above the memory limit. All of them must be served, at any speed.
 func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	var text bytes.Buffer
-	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few words, which compression makes little of
+	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few distinct words, which compress well
 		fmt.Fprintf(&text, "%03d ", random.IntN(1000))
 	}
 	d, err := s.uploadFile(ctx, s.attack, "long.txt", text.Bytes())

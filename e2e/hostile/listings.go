@@ -40,7 +40,7 @@ func listingCells() []cell {
 func (s *site) followListings(ctx context.Context, r *result, listings []placestest.Hostile) (string, error) {
 	pid, worst, failed := s.server.cmd.Process.Pid, "", 0
 	for n, h := range listings {
-		handler := h.Handler(1) // setting the place up asks once
+		handler := h.Handler(1) // adding the place sends one request
 		s.outside.listing.Store(&handler)
 		if err := forgetPeak(pid); err != nil {
 			return "", fmt.Errorf("set the peak of memory back: %w", err)
@@ -48,7 +48,7 @@ func (s *site) followListings(ctx context.Context, r *result, listings []placest
 		looking, cancel := context.WithTimeout(ctx, listTime)
 		p, err := s.follow(looking, h.Kind, fmt.Sprintf("listing %d", n), h.Settings(s.outside.server.URL))
 		cancel()
-		refused := errors.Is(err, errTooLarge) // by the check before it was followed
+		refused := errors.Is(err, errTooLarge) // by the check before the first sync
 		if err != nil && !refused && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return "", fmt.Errorf("%s: the server was %d MiB above idle: %w", h.Shape,
 				(memoryOf(pid, "VmHWM")-s.idle)>>20, errors.Join(err, ctx.Err()))

@@ -78,8 +78,8 @@ func main() {
 // well.
 type cell struct {
 	name string
-	keys bool     // the server asks for keys, so that limits per user hold
-	env  []string // further settings of the server
+	keys bool     // the server requires keys, so that limits per user apply
+	env  []string // additional settings of the server
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 

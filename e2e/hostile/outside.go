@@ -34,7 +34,7 @@ var hostileNames = []string{
 // Both are on loopback, and only the port differs.
 type outside struct {
 	server     *httptest.Server
-	reached    *httptest.Server // inside
+	reached    *httptest.Server // the internal server
 	insidePort string
 	inside     atomic.Int64 // connections to it
 	// listing handles every request while it is set.
@@ -45,7 +45,7 @@ type outside struct {
 func newOutside() *outside {
 	o := &outside{}
 	o.reached = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, insideText) // whoever asked may be gone
+		_, _ = io.WriteString(w, insideText) // the client may have disconnected
 	}))
 	o.reached.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -85,7 +85,7 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.Method != "PROPFIND":
-		_, _ = io.WriteString(w, "# A file\n\nIt has "+r.URL.Path+" as its path.\n") // whoever asked may be gone
+		_, _ = io.WriteString(w, "# A file\n\nIt has "+r.URL.Path+" as its path.\n") // the client may have disconnected
 	case strings.HasPrefix(r.URL.Path, "/names/"):
 		o.list(w, "/names/", hostileNames, r.Header.Get("Depth") == "0")
 	case strings.HasPrefix(r.URL.Path, "/endless/"):
@@ -122,5 +122,5 @@ func (o *outside) list(w http.ResponseWriter, folder string, names []string, its
 		}
 		b.WriteString(`</d:multistatus>`)
 	}
-	_, _ = io.WriteString(w, b.String()) // whoever asked may be gone
+	_, _ = io.WriteString(w, b.String()) // the client may have disconnected
 }

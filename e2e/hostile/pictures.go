@@ -17,7 +17,7 @@ import (
 // is cached and no page is rendered.
 const (
 	mostOfPicture = 20 * time.Second
-	mostOfRefusal = 500 * time.Millisecond // of the same picture again
+	mostOfRefusal = 500 * time.Millisecond // for a repeated request of the same image
 )
 
 // pictureCells add each hostile PDF and request its first page twice, while the bystander opens a page as well.
@@ -146,7 +146,7 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 			asked <- err
 		}()
 	}
-	go func() { // one worker draws for all
+	go func() { // one worker renders for all
 		asked <- s.wantPicture(ctx, s.bystand, small.ID)
 	}()
 	first, err := s.getPath(ctx, s.attack, path, "application/json")

@@ -101,7 +101,7 @@ func placesOf(address string) map[string]map[string]string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	if strings.Contains(address, "/to?") { // it leads on by HTTP
+	if strings.Contains(address, "/to?") { // an HTTP redirect
 		host = "[::1]:993"
 	}
 	return map[string]map[string]string{
@@ -141,7 +141,7 @@ func (s *site) followInside(ctx context.Context, addresses []string) (string, er
 				t := tries[n]
 				got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{"kind": t.kind, "settings": t.settings})
 				problem.note("POST /places", t.settings, got, err)
-				if n%9 == 0 { // it is the same code behind
+				if n%9 == 0 { // the form uses the same code
 					got, err = s.postForm(ctx, "/places/new", placeForm(t.kind, t.settings))
 					problem.note("POST /places/new", t.settings, got, err)
 				}
@@ -285,7 +285,7 @@ func (s *site) followNames(ctx context.Context, r *result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const none, plain = 1, 1 // ".." names nothing in the folder; one file has a good name
+	const none, plain = 1, 1 // ".." is not a file of the folder; one file has a normal name
 	if want := len(hostileNames) - none + plain; p.Failure != nil || p.Items != want {
 		r.noteProblem("the place has %d items and says %+v, want %d items", p.Items, p.Failure, want)
 	}

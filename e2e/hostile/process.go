@@ -21,8 +21,8 @@ import (
 type process struct {
 	cmd   *exec.Cmd
 	url   string
-	log   string        // the file that its standard error goes to
-	ended chan struct{} // closed when it has
+	log   string        // the file of its standard error
+	ended chan struct{} // closed when it has ended
 }
 
 // startServer runs "footnote serve" on a free port and returns once it has printed its address.
@@ -86,7 +86,7 @@ func (p *process) stopServer() {
 
 // logTail returns the end of the log, at most 4,000 bytes.
 func (p *process) logTail() string {
-	raw, _ := os.ReadFile(p.log) // for a message
+	raw, _ := os.ReadFile(p.log) // for an error message
 	return string(raw[max(0, len(raw)-4000):])
 }
 

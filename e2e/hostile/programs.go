@@ -59,7 +59,7 @@ func (s *site) oddRequests(ctx context.Context) (string, error) {
 		call := func(method string, params any) string {
 			raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 			if err != nil {
-				panic(err) // of maps of texts
+				panic(err) // encoding maps of strings can't fail
 			}
 			return string(raw)
 		}

@@ -39,7 +39,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	killing, stop := context.WithCancel(ctx)
 	var killer sync.WaitGroup
 	seen := map[int]bool{}
-	for _, pid := range childrenOf(s.server.cmd.Process.Pid) { // they wait for work
+	for _, pid := range childrenOf(s.server.cmd.Process.Pid) { // idle workers
 		seen[pid] = true
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -68,7 +68,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kills := len(seen) - idle // one more where Go's first child, which only looks what the kernel can do, was seen
+	kills := len(seen) - idle // Go's first child, which only probes the kernel, may count as one more
 	// The text is shown to the user.
 	if d.State != "failed" || !strings.Contains(d.describeOutcome(), "Reading this file failed three times") ||
 		kills > 4 {
@@ -101,7 +101,7 @@ func (s *site) loseReader(ctx context.Context, r *result) (string, error) {
 		return "", fmt.Errorf("upload: status %d: %s", got.status, clipBytes(got.body))
 	}
 	id := said.Documents[0].ID
-	attempts := time.NewTimer(16 * time.Second) // four attempts are over after 14
+	attempts := time.NewTimer(16 * time.Second) // four attempts take 14
 	defer attempts.Stop()
 	select {
 	case <-attempts.C:

@@ -16,7 +16,7 @@ import (
 // resident memory.
 const (
 	mostAboveIdle = 300 << 20 // bytes, VmHWM of the server above its VmRSS at rest
-	mostOfWorker  = 512 << 20 // bytes, VmHWM of each process that reads a file
+	mostOfWorker  = 512 << 20 // bytes, VmHWM of each worker
 	mostSeconds   = 4 * time.Minute
 )
 
@@ -29,7 +29,7 @@ type result struct {
 	peak     int64 // bytes: VmHWM of the server
 	idle     int64 // bytes: VmRSS of the server at rest
 	worker   int64 // bytes: the largest VmHWM of a child
-	disk     int64 // bytes more than before
+	disk     int64 // additional bytes
 	health   time.Duration
 	question time.Duration
 	seconds  float64

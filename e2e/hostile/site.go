@@ -32,20 +32,20 @@ The warranty covers the boiler for twelve years. It was signed by Ada Brown in M
 // Each cell has one. close stops all of it and removes the directory.
 type site struct {
 	*tried
-	binary   string   // the program, by a name of its own
+	binary   string   // a link to the program
 	env      []string // of the server
 	server   *process
 	model    *httptest.Server
-	tool     *httptest.Server // of another server, that the model may use
-	pages    *httptest.Server // pages that may be added
+	tool     *httptest.Server // an external tool server of the model
+	pages    *httptest.Server // web pages to add
 	outside  *outside         // servers of places
 	dir      string
 	data     string
 	database string // URL of PostgreSQL; empty: SQLite
-	idle     int64  // VmRSS of the server in bytes at rest
-	disk     int64  // bytes of the data directory and the database at rest
+	idle     int64  // VmRSS of the server at rest in bytes
+	disk     int64  // disk usage of the data directory and the database at rest in bytes
 	client   *http.Client
-	bystand  string // key of the user whose questions are timed; empty without keys
+	bystand  string // key of the bystander; empty without keys
 	attack   string // key of the attacker; empty without keys
 }
 
@@ -107,14 +107,14 @@ func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, e
 	if _, err = s.uploadFile(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
 		return s, err
 	}
-	s.server.stopServer() // a database at rest is one file
+	s.server.stopServer() // a stopped database is one file
 	if s.disk, err = s.storedBytes(ctx); err != nil {
 		return s, fmt.Errorf("measure the disk: %w", err)
 	}
 	if err = s.startServer(ctx); err != nil {
 		return s, err
 	}
-	for range 3 { // what the first question needs is not the attack's
+	for range 3 { // a warm-up, which is not counted as the attack
 		if _, err = s.quickQuestion(ctx); err != nil {
 			return s, err
 		}
@@ -308,7 +308,7 @@ func (s *site) waitSettled(ctx context.Context, key, id string) (document, error
 		}
 		got, err := s.getPath(ctx, key, "/documents/"+id, "application/json")
 		if err != nil {
-			continue // the next look says whether the server is gone
+			continue // the next poll detects the server's end
 		}
 		var d document
 		if json.Unmarshal(got.body, &d) == nil && (d.State == "ready" || d.State == "failed") {

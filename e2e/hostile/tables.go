@@ -71,7 +71,7 @@ func (s *site) openTable(ctx context.Context, r *result, text string) (string, e
 	if err != nil || got.status >= 500 {
 		return "", fmt.Errorf("POST /agent/table: status = %d, %w: %s", got.status, err, clipBytes(got.body))
 	}
-	if got.status != http.StatusCreated { // a name that nobody could see is refused
+	if got.status != http.StatusCreated { // an invisible name is refused
 		return fmt.Sprintf("refused (%d)", got.status), nil
 	}
 	var made struct {

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	turnRows    = 500             // documents of the attacker, as many as a table has rows
+	turnRows    = 500             // documents of the attacker, the maximum of a table's rows
 	turnTables  = 40              // of 12 columns: 240,000 cells
-	turnTries   = 5               // tables of one cell, one after the other
-	mostForCell = 2 * time.Second // that each of them may take
+	turnTries   = 5               // tables of one cell, sequential
+	mostForCell = 2 * time.Second // limit for each of them
 )
 
 // noLimits disables the limits of each user that would stop the attack.

@@ -13,9 +13,9 @@ import (
 
 // source is one hand-written Go file.
 type source struct {
-	path  string // from the module's root, with slashes
+	path  string // relative to the module's root, with slashes
 	test  bool
-	lines []string // without what ends them
+	lines []string // without line ends
 }
 
 // made matches the line that marks a generated Go file.
@@ -70,14 +70,14 @@ func (f source) comments() (n int) {
 // pair is a duplicate: a segment in two places. here is the first place.
 type pair struct {
 	here, there place
-	lines       int // not blank
+	lines       int // without blank lines
 }
 
 // place is the start of a segment.
 type place struct {
-	file, line int // in the list of files; from 0, among the lines that are not blank
+	file, line int // index of the file; index among its non-blank lines
 	path       string
-	at         int // its number for people, from 1
+	at         int // line number, from 1
 }
 
 func (p pair) String() string {

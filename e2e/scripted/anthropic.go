@@ -108,7 +108,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 			f.Body = `{"type":"error","error":{"type":"scripted_fault","message":"the script says so"}}`
 		}
 		w.WriteHeader(f.Status)
-		_, _ = io.WriteString(w, f.Body) // the client left
+		_, _ = io.WriteString(w, f.Body) // the client has disconnected
 		return
 	case f.CutAfter < 0:
 		panic(http.ErrAbortHandler)
@@ -118,7 +118,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", f.RawType)
 	}
 	if f.Raw != nil {
-		_, _ = w.Write(f.Raw) // the client left
+		_, _ = w.Write(f.Raw) // the client has disconnected
 		return
 	}
 	control := http.NewResponseController(w)
@@ -145,7 +145,7 @@ func (r Reply) replyEvents() []string {
 	var out []string
 	add := func(kind string, fields map[string]any) {
 		fields["type"] = kind
-		raw, _ := json.Marshal(fields) // strings and numbers can't fail
+		raw, _ := json.Marshal(fields) // encoding strings and numbers can't fail
 		out = append(out, "event: "+kind+"\ndata: "+string(raw)+"\n\n")
 	}
 	index := 0

@@ -38,7 +38,7 @@ func repeatResults(history []llm.Message) string {
 		if msg.Role == llm.RoleUser {
 			break
 		}
-		for at := range msg.Text { // what the tool gave may stand behind a word about its input
+		for at := range msg.Text { // the JSON may follow a note about the tool's input
 			var out struct{ Text, Error string }
 			if msg.Role == llm.RoleTool && msg.Text[at] == '{' &&
 				json.NewDecoder(strings.NewReader(msg.Text[at:])).Decode(&out) == nil && out.Text+out.Error != "" {

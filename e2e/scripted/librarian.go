@@ -73,7 +73,7 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 		return Reply{Chunks: []string{}}, true
 	case strings.Contains(question, "#filter"):
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
-	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
+	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
 	case strings.Contains(question, "#notes") && r.Turn() > 1:
 		// It cites a passage that is not in its context, and miscalculates.
@@ -82,7 +82,7 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 			Text: copySentences(append(read, found...), question) +
 				" That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
 		}, true
-	case strings.Contains(question, "#length") && r.Turn() > 1: // as a server's limit of tokens cuts it
+	case strings.Contains(question, "#length") && r.Turn() > 1: // like a server's token limit
 		_, found, read, _ := gatherResults(r.Messages)
 		return Reply{
 			Text: copySentences(append(read, found...), question) + " The other gable", Finish: llm.FinishLength,
@@ -101,11 +101,11 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
 	case strings.Contains(question, "#loop") && !r.NoTools:
 		return Reply{Calls: []llm.Call{toolCall("search_documents", query)}}, true
-	case strings.Contains(question, "#muse") && r.Turn() == 0: // thinks aloud, at length
+	case strings.Contains(question, "#muse") && r.Turn() == 0: // a long thought
 		return Reply{Chunks: []string{strings.Repeat("Slate or tile? ", 1000), "Slate."}, Calls: []llm.Call{
 			toolCall("search_documents", query),
 		}}, true
-	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // says nothing until it has to answer
+	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // no text until it must answer
 		return Reply{Text: "This is never said.", Fault: Fault{StallAfter: -1}}, true
 	}
 	return Reply{}, false
@@ -118,7 +118,7 @@ func hasTool(r Request, tool string) bool {
 
 // toolCall returns a call without an id; fillReply adds one.
 func toolCall(name string, arguments map[string]any) llm.Call {
-	raw, _ := json.Marshal(arguments) // plain strings and numbers can't fail
+	raw, _ := json.Marshal(arguments) // encoding strings and numbers can't fail
 	return llm.Call{Name: name, Arguments: raw}
 }
 

@@ -29,13 +29,13 @@ import (
 type Reply struct {
 	Reasoning string
 	Text      string
-	Chunks    []string   // the text in pieces; nil: Text in pieces of about a word
+	Chunks    []string   // the text in chunks; nil: Text in chunks of about a word
 	Calls     []llm.Call // calls without an id get one
 	Finish    llm.Finish // empty: tool_calls if there are calls, else stop
-	Usage     *llm.Usage // nil: counted from the pieces
+	Usage     *llm.Usage // nil: computed from the chunks
 	Delay     time.Duration
-	Err       error // of a Model: ends the reply after its text; nil is a normal end
-	Fault     Fault // of a Server
+	Err       error // for a Model: ends the reply after its text; nil is a normal end
+	Fault     Fault // for a Server
 }
 
 // Script returns the reply to a request. It must be safe for concurrent use. The caller owns the result, and the
@@ -45,8 +45,8 @@ type Script func(Request) Reply
 // Request is the input of a script. N counts from 0, over all runs of one Model or Server.
 type Request struct {
 	llm.Request
-	Model string // as asked for; empty for an in-process Model
-	N     int    // how many requests came before
+	Model string // the requested model; empty for an in-process Model
+	N     int    // number of earlier requests
 }
 
 // Turn returns a request's index in its run: the number of assistant messages after the last question. It is 0 for
@@ -228,5 +228,5 @@ func writeVerdict(w http.ResponseWriter, odds float64) {
 	_, _ = fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":%q},"logprobs":{"content":[{"token":%[1]q,`+
 		`"logprob":%[2]f,"top_logprobs":[{"token":"yes","logprob":%[2]f},{"token":"no","logprob":%[3]f}]}]},`+
 		`"finish_reason":"length"}]}`+"\n\n"+`data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1}}`+
-		"\n\ndata: [DONE]\n\n", word, first[0].Logprob, first[1].Logprob) // the client left
+		"\n\ndata: [DONE]\n\n", word, first[0].Logprob, first[1].Logprob) // the client has disconnected
 }

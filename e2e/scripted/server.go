@@ -22,13 +22,13 @@ const maxBody = 32 << 20
 // Config configures a server's replies. The zero value is a Librarian that replies at once and records no requests.
 type Config struct {
 	Script Script        // nil: Librarian
-	Delay  time.Duration // before each piece, unless the reply has its own
-	Tokens int           // pieces of each text reply; 0: as the script says
+	Delay  time.Duration // before each chunk, unless the reply has its own
+	Tokens int           // number of chunks of each text reply; 0: as in the script
 	Model  string        // the name in /v1/models; empty: "scripted"
 	Owner  string        // likewise; empty: "footnote"
-	Room   int           // tokens of context, likewise, as llama.cpp says it; 0: it does not say
-	Judge  Judge         // of yes-or-no questions, which are no part of the script; nil: yes to all
-	Record int           // how many requests Requests keeps at most: the last ones
+	Room   int           // context size in tokens, as in llama.cpp's field; 0: not reported
+	Judge  Judge         // of yes-or-no questions, which do not reach the script; nil: yes to all
+	Record int           // maximum number of recorded requests: the last ones
 }
 
 // Server is a server for OpenAI's protocol, with streamed chat completions, embeddings and the list of models, and
@@ -141,7 +141,7 @@ func writeRefusal(w http.ResponseWriter, status int, code, message string) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client left
+	_ = json.NewEncoder(w).Encode(v) // the client has disconnected
 }
 
 // wireRequest is a chat request, with the fields that this server uses.
@@ -209,7 +209,7 @@ func contentText(raw json.RawMessage) string {
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(raw, &parts) // null and anything else is no text
+	_ = json.Unmarshal(raw, &parts) // null and other types are not text
 	var b strings.Builder
 	for _, part := range parts {
 		b.WriteString(part.Text)
@@ -267,7 +267,7 @@ func Vector(text string) []float32 {
 		// Five letters make “roofs” and “roof” different but “condition” and “conditions” equal.
 		runes := []rune(word)
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(string(runes[:min(5, len(runes))]))) // a hash can't fail
+		_, _ = h.Write([]byte(string(runes[:min(5, len(runes))]))) // writing to a hash can't fail
 		sum := h.Sum64()
 		for range 3 {
 			sign := float32(1)

@@ -15,7 +15,7 @@ func RefuseTogether(next http.Handler, n int, field, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 		if !bytes.Contains(sent, []byte(`"`+field+`"`)) {
 			r.Body = io.NopCloser(bytes.NewReader(sent))

@@ -19,14 +19,14 @@ import (
 type Fault struct {
 	Status     int           // an HTTP error instead of a reply
 	Body       string        // of Status; empty: a plain error object
-	RetryAfter string        // the header
+	RetryAfter string        // the Retry-After header
 	Raw        []byte        // written instead of the stream
 	RawType    string        // content type of Raw; empty: text/event-stream
-	CutAfter   int           // break the connection after so many pieces; -1: before the first
-	StallAfter int           // send nothing more after so many pieces until the client leaves; -1: from the start
-	Error      string        // an error event at the end instead of a finish
+	CutAfter   int           // break the connection after a number of chunks; -1: before the first
+	StallAfter int           // send no more after a number of chunks until the client disconnects; -1: from the start
+	Error      string        // an error event at the end instead of a finish reason
 	NoDone     bool          // no [DONE]
-	Slow       time.Duration // before the headers
+	Slow       time.Duration // delay before the headers
 }
 
 // isNone ignores the fields that only modify another one: Body, RetryAfter and RawType.
@@ -54,7 +54,7 @@ func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 		return
 	case f.Status != 0:
 		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte(f.Body)) // the client left
+		_, _ = w.Write([]byte(f.Body)) // the client has disconnected
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -63,7 +63,7 @@ func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 		w.Header().Set("Content-Type", f.RawType)
 	}
 	if f.Raw != nil {
-		_, _ = w.Write(f.Raw) // the client left
+		_, _ = w.Write(f.Raw) // the client has disconnected
 		return
 	}
 	s := &sender{w: w, r: r, control: http.NewResponseController(w), delay: reply.Delay}

@@ -88,9 +88,9 @@ func (p *parser) function(name string, limits bool) *node {
 // accent is a mark above or below an argument.
 type accent struct {
 	char  string
-	wide  bool // as wide as what it marks
+	wide  bool // stretched to the width of its argument
 	below bool
-	notes bool // scripts stand beyond it
+	notes bool // scripts are beyond it
 }
 
 var accents = map[string]accent{

@@ -6,8 +6,8 @@ import "strings"
 // unchanged.
 type font struct {
 	upper, lower, digit rune
-	holes               map[rune]rune // letters that Unicode had before
-	words               bool          // letters side by side are one word
+	holes               map[rune]rune // letters with an older Unicode code point
+	words               bool          // adjacent letters are one word
 }
 
 var fonts = map[string]*font{

@@ -12,7 +12,7 @@ var commands map[string]func(p *parser, name string) *node
 // switches maps commands that apply to the end of the group to their parsers.
 var switches map[string]func(p *parser, closing string) *node
 
-func init() { // these read items, which look commands up
+func init() { // these parse items, which look up commands
 	first := func(p *parser) *node { return p.argument() }
 	fraction := func(p *parser, name string) *node { return p.fraction(name, p.argument(), p.argument()) }
 	commands = map[string]func(p *parser, name string) *node{

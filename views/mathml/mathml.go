@@ -15,7 +15,7 @@ import (
 const (
 	MaxTeX   = 4_000 // bytes
 	MaxNodes = 2_000 // elements
-	maxDepth = 40    // groups, arguments, fences and environments in one another
+	maxDepth = 40    // nesting depth of groups, arguments, fences and environments
 )
 
 var (
@@ -56,11 +56,11 @@ func Draw(tex string, block bool) (markup string, nodes int, err error) {
 // node is an element: with text, or with children.
 type node struct {
 	tag    string
-	attrs  string // as they are written, with a space before each: constants of this package
+	attrs  string // encoded, with a leading space each: constants of this package
 	text   string
 	kids   []*node
-	limits bool // scripts stand below and above it
-	named  bool // the name of a function: its argument follows
+	limits bool // scripts are below and above it
+	named  bool // a function's name: its argument follows
 }
 
 // write encodes an element. Its tag and attributes are constants; its text is escaped.

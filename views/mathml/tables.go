@@ -5,11 +5,11 @@ import "strings"
 // layout is how an environment draws its rows.
 type layout struct {
 	left, right string // fences
-	columns     string // l, c or r for each, and again from the first; empty: in the middle
-	display     bool   // cells are as large as a formula on a line of its own
-	close       bool   // without space between columns, as around a relation
-	spec        bool   // the alignment of columns is its argument
-	one         bool   // it is one row, without a table, unless it has more
+	columns     string // l, c or r for each, repeated; empty: centred
+	display     bool   // cells are in display style
+	close       bool   // no space between columns, as around a relation
+	spec        bool   // its argument is the alignment of columns
+	one         bool   // a single row is not a table
 }
 
 var environments = map[string]layout{
@@ -40,7 +40,7 @@ func (p *parser) environment() *node {
 		if spec := p.words(); form.columns == "" {
 			form.columns, bars = columns(spec)
 		}
-	} else if p.take("[") { // where it stands to the line
+	} else if p.take("[") { // its vertical position
 		p.next()
 		p.expect("]")
 	}

@@ -21,10 +21,10 @@ import (
 
 // Access describes who can use a server that listens on an address.
 type Access struct {
-	addr     string // as people write it
-	Network  bool   // other machines can reach it
+	addr     string // the configured address
+	Network  bool   // the address is reachable from other machines
 	NeedsKey bool
-	Holders  int  // keys that are valid
+	Holders  int  // number of valid keys
 	open     bool // FOOTNOTE_OPEN_TO_NETWORK
 }
 

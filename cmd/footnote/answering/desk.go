@@ -39,7 +39,7 @@ import (
 type answering struct {
 	set    *settings.Settings
 	models modelSet
-	reach  func(context.Context) error // asks the model's server; nil: rules answer
+	reach  func(context.Context) error // health check of the model's server; nil for rules
 }
 
 // newAnswering creates the models that the settings name. known is the client of the OpenAI-compatible server, or
@@ -77,7 +77,7 @@ func (a *answering) trouble(ctx context.Context) string {
 		return ""
 	case ctx.Err() != nil && nearby.IsHere(a.set.OpenAIBaseURL):
 		return "It has not replied yet: its server is busy, or hangs."
-	case ctx.Err() != nil: // what is far away takes longer than the page waits
+	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""
 	case a.fallback() == nil:
 		return "It can't be used now: " + whyNot(err)
@@ -109,7 +109,7 @@ type Desk struct {
 	runs    *agent.Runs
 	now     atomic.Pointer[answering]
 
-	choosing sync.Mutex      // one choice at a time: held while a model is tried, and while the settings are written
+	choosing sync.Mutex      // held during a trial and while the settings are written: one choice at a time
 	stopping context.Context //nolint:containedctx // ends when the server begins to stop: no trial outlives that
 	cancel   context.CancelFunc
 }
@@ -125,7 +125,7 @@ func NewDesk(
 		return nil, err
 	}
 	d := &Desk{log: log, similar: similar}
-	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // StopTrials ends it
+	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by StopTrials
 	d.now.Store(first)
 	return d, nil
 }
@@ -239,7 +239,7 @@ func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoi
 	// Runs first, then the page and /health: neither may name a model before it answers.
 	d.runs.Use(next.forRuns(d.log))
 	d.now.Store(next)
-	old.models.close() // runs under way open connections of their own
+	old.models.close() // running runs open new connections
 	tried.Model = next.models.main.Name()
 	d.log.InfoContext(ctx, "another model answers", "model", tried.Model)
 	return tried, nil
@@ -340,7 +340,7 @@ func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settin
 	}
 	set := *s
 	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
-	if s.EmbedsRemotely() { // vectors of another model would not fit
+	if s.EmbedsRemotely() { // embeddings of another model are incompatible
 		base, key, err := s.OpenAI(s.OpenAIModel, nil).EmbeddingServer()
 		if err != nil {
 			return nil, nil, err

@@ -20,7 +20,7 @@ type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
 	client                    *http.Client             // nil in offline mode
-	measured                  map[string]*openai.Model // those that can be measured, by name
+	measured                  map[string]*openai.Model // models that can be measured, by name
 }
 
 // buildModels creates the models that the settings name. known is the client of the OpenAI-compatible server, or

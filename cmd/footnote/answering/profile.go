@@ -24,7 +24,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 		return func(context.Context, string, func()) string { return "the settings say so" }
 	}
 	sizes := newSizes()
-	turn := make(chan struct{}, 1) // one is measured at a time, as two on one machine would slow each other
+	turn := make(chan struct{}, 1) // one measurement at a time, as two on one machine would slow each other
 	return func(ctx context.Context, name string, measuring func()) string {
 		model := models[name]
 		if model == nil {
@@ -44,7 +44,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 			found, err := model.Measure(ctx)
 			if err != nil {
 				log.WarnContext(ctx, "the model could not be measured", "model", name, "error", err)
-				return "", false // the run says what is wrong with it
+				return "", false // the run reports its error
 			}
 			log.InfoContext(
 				ctx, "the model was measured", "model", name, "found", found.String(), "small", found.Small(),
@@ -58,8 +58,8 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 // callers never wait for another model's measurement, nor for a cached result.
 type sizes struct {
 	mu    sync.Mutex
-	known map[string]string // why a model is small; "" for one that is not
-	looks map[string]*look  // those under way
+	known map[string]string // the reason why a model is small; "" for other models
+	looks map[string]*look  // running measurements
 }
 
 func newSizes() *sizes { return &sizes{known: map[string]string{}, looks: map[string]*look{}} }
@@ -68,7 +68,7 @@ func newSizes() *sizes { return &sizes{known: map[string]string{}, looks: map[st
 type look struct {
 	done    chan struct{}
 	why     string
-	stopped bool // its run ended before it
+	stopped bool // its run was cancelled
 }
 
 // whySmall returns the reason why a model is small. Concurrent calls for an unknown model share one measurement:

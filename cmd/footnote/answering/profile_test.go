@@ -38,7 +38,7 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 		models[name] = model
 	}
 	small := smallProfiles(&settings.Settings{}, models, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // outlives every right answer
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // longer than any passing test
 	defer cancel()
 	if why := small(ctx, "big", nil); why != "" {
 		t.Fatalf("the big model is small: %q, want not", why)

@@ -20,7 +20,7 @@ import (
 // name, and model the default model.
 type modelService struct {
 	id, name string
-	base     string // its OpenAI-compatible API; empty: OpenAI's own
+	base     string // base URL of its OpenAI-compatible API; empty: OpenAI's own
 	model    string
 }
 

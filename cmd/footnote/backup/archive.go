@@ -42,7 +42,7 @@ var archiveName = regexp.MustCompile(`^(footnote\.db|blobs/[0-9a-f]{2}/[0-9a-f]{
 // backup is refused.
 type Head struct {
 	Format  int       `json:"format"`
-	Version string    `json:"version"` // of the program that made it
+	Version string    `json:"version"` // of the program that wrote it
 	MadeAt  time.Time `json:"made_at"`
 }
 
@@ -159,7 +159,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 func (a *Reader) Next() (string, io.Reader, error) {
 	header, err := a.tar.Next()
 	if err != nil {
-		return "", nil, damagedBackup(err) // the list comes before the end
+		return "", nil, damagedBackup(err) // the list precedes the end
 	}
 	if header.Name == archiveList {
 		if err := a.checkFile(header.Size); err != nil {

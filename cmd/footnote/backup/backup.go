@@ -77,7 +77,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 			Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it",
 		}, err, partial.Close())
 	}
-	snapshot := c.File + ".snapshot" // left behind by a kill, it is removed by the next one
+	snapshot := c.File + ".snapshot" // left by a kill, and removed by the next backup
 	defer func() {
 		left := []error{partial.Close(), os.Remove(snapshot)}
 		if err != nil {
@@ -89,7 +89,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 			}
 		}
 	}()
-	if err := partial.Truncate(0); err != nil { // of one that was killed
+	if err := partial.Truncate(0); err != nil { // left by a kill
 		return fmt.Errorf("write the backup: %w", diskFullError(err))
 	}
 	done, err := c.writeBackup(p, partial, snapshot)

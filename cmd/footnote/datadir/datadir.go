@@ -143,7 +143,7 @@ func tightenRights(path string) error {
 	}
 	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // gone meanwhile, or another user's
+			return nil // deleted meanwhile, or owned by another user
 		}
 		if err != nil || name == path {
 			return err

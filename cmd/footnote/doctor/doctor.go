@@ -209,7 +209,7 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	health := remote.Probe(ctx)
 	// Its server refuses requests with tools; the model may support calls as JSON text, which writtenCalls tries.
 	if textcalls.RefusesTools(health.Err) {
-		health.Err = nil // it answers all the same
+		health.Err = nil // the fallback handled it
 	}
 	name := set.OpenAIModel
 	// A server with one model often accepts any model name.

@@ -52,7 +52,7 @@ func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	}
 	defer func() { r.Err = errors.Join(r.Err, model.Close()) }()
 	text := strings.Repeat("The lease of the house ends in spring. ", paceWords/8)
-	if _, r.Err = model.EmbedQuery(ctx, text); r.Err != nil { // the first one opens the model
+	if _, r.Err = model.EmbedQuery(ctx, text); r.Err != nil { // the first query loads the model
 		return r
 	}
 	begun, n := time.Now(), 0
@@ -65,8 +65,8 @@ func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 }
 
 const (
-	paceTime  = 300 * time.Millisecond // that doctor takes to measure an embedding model
-	paceWords = 150                    // of a text that it measures with: some 200 tokens
+	paceTime  = 300 * time.Millisecond // duration of the measurement of an embedding model
+	paceWords = 150                    // length of the measured text in words: some 200 tokens
 )
 
 // checkRerank sends two passages to the reranker, if one is configured. Its timeout is that of the settings, after

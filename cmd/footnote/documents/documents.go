@@ -33,8 +33,8 @@ type Ingest struct {
 
 // Source is a file to add.
 type Source struct {
-	File string // where it is
-	Path string // its path in the library, relative to the folder that was named
+	File string // path on disk
+	Path string // path in the library, relative to the named folder
 }
 
 // Run uploads the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
@@ -125,7 +125,7 @@ func Add(
 // LeftOut counts the files of folders in unsupported formats. It is not safe for concurrent use.
 type LeftOut struct {
 	files int
-	kinds map[string]int // by ending
+	kinds map[string]int // count by extension
 }
 
 // NewLeftOut returns an empty count.
@@ -194,7 +194,7 @@ func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
 		whole := folder.RealPaths([]string{name})
 		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
-			for _, folder := range whole { // one: links below it are not followed
+			for _, folder := range whole { // one folder: links below it are not followed
 				hidden = hidden || slices.Contains(own, filepath.Join(folder, inside))
 			}
 			switch {

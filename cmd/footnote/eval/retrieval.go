@@ -35,7 +35,7 @@ type retrievalCommand struct {
 type measured struct {
 	Collection string            `json:"collection"`
 	Documents  int               `json:"documents"`
-	IndexMiB   float64           `json:"index_mib"` // of the database, with texts and vectors
+	IndexMiB   float64           `json:"index_mib"` // size of the database, with texts and embeddings
 	Modes      []judge.Retrieval `json:"modes"`
 }
 
@@ -103,7 +103,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 	ctx, cancel := context.WithCancel(p.Ctx)
 	defer cancel()
 	set := p.Settings.Evaluation("settings", data)
-	set.Model = "offline" // only the embedder of the settings is needed
+	set.Model = "offline" // only the embedder is needed
 	a, err := wire.Open(ctx, set, p.Built.Version, dir, command.QuietLogger(p.Stderr))
 	if err != nil {
 		return m, err

@@ -32,7 +32,7 @@ type searched interface {
 // ranked by their best passages. Documents with equal text are one document in the library.
 type collectionSearched struct {
 	judge.Collection
-	named map[string][]string // the collection's names of a document of the library
+	named map[string][]string // the collection's ids by document of the library
 }
 
 // collection is what is measured.
@@ -82,7 +82,7 @@ func (c *collectionSearched) names(_ int, results []corpus.Result) (names []stri
 type questionsSearched struct {
 	name, folder string
 	questions    []judge.Question
-	paths        map[string][]string // of a document of the library
+	paths        map[string][]string // by document of the library
 }
 
 // openQuestions reads the answerable questions without a conversation. Follow-ups are skipped: a search has no

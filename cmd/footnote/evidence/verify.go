@@ -121,7 +121,7 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 	for _, c := range e.Citations {
 		hash := c.SHA256
 		path, found := originals[hash]
-		if !found { // another version under the same name is a change
+		if !found { // another version with the same name is a change
 			hash, found = byName[c.Filename]
 			path = originals[hash]
 		}
@@ -165,15 +165,15 @@ func hashFiles(folder string) (paths, byName map[string]string, err error) {
 // fileReader parses originals in worker processes. It must be closed. It is safe for concurrent use.
 type fileReader struct {
 	files     *worker.Pool
-	reader    corpus.Extractor // of the files, pictures among them
-	temporary string           // a directory of its own; empty: there is none
+	reader    corpus.Extractor // of the files, with OCR
+	temporary string           // a temporary directory; empty: none
 }
 
 // newReader starts a file reader like a server's, with worker processes.
 func newReader(p *command.Program) (_ *fileReader, err error) {
 	r := &fileReader{}
-	cache := datadir.At(p.Settings.Data).Path("cache", "pdf") // what was compiled once need not be again
-	if _, err := os.Stat(cache); err != nil {                 // who checks evidence may have no library
+	cache := datadir.At(p.Settings.Data).Path("cache", "pdf") // compiled code is cached
+	if _, err := os.Stat(cache); err != nil {                 // evidence can be verified without a library
 		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		)}
 	}
 	// A server that runs on it meanwhile would add data that the copy misses.
-	dir, err := datadir.Claim(set.Data) // until the end, so that no server starts on it
+	dir, err := datadir.Claim(set.Data) // held until the end, so that no server starts on it
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func Originals(
 		}
 		// The document stays, with the same error about its missing original as before.
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			continue // lost before, on both sides
+			continue // missing before, in both stores
 		}
 		if err != nil {
 			return c, fmt.Errorf("original %s: %w", hash, err)

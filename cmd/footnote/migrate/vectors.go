@@ -39,7 +39,7 @@ type Vectors struct {
 	model  *openai.Model
 	report dbcopy.Progress
 	total  int64
-	number map[string]int // vectors of each document
+	number map[string]int // number of embeddings of each document
 }
 
 // OpenVectors checks whether the embeddings can be copied. It returns nil and the reason if they must be computed
@@ -138,7 +138,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, err
 	}
-	stale := map[string][]string{} // documents with vectors of an earlier attempt, and the passages to keep
+	stale := map[string][]string{} // documents with embeddings of an earlier attempt, and the passages to keep
 	for id, n := range v.number {
 		if counts[id] > n {
 			stale[id] = nil

@@ -12,9 +12,9 @@ import (
 // Info identifies the source that a program was built from. Unknown fields are empty. It is immutable after the
 // start.
 type Info struct {
-	Version string // v1.2.3, what git describes otherwise, or "dev"
-	Commit  string // its hash; empty: not known
-	Date    string // when it was committed, in RFC 3339; empty: not known
+	Version string // v1.2.3, or the output of git describe, or "dev"
+	Commit  string // its hash; empty: unknown
+	Date    string // time of the commit in RFC 3339; empty: unknown
 	// Repository is the repository with the releases, such as github.com/owner/name. It is empty if the build did
 	// not set it.
 	Repository string
@@ -31,7 +31,7 @@ func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	if r.Version == "" && info.Main.Version != "(devel)" {
 		r.Version = info.Main.Version
 	}
-	if r.Commit == "" && r.Date == "" { // both or none: a date belongs to its commit
+	if r.Commit == "" && r.Date == "" { // both or neither: a date belongs to its commit
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":

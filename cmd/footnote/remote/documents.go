@@ -26,7 +26,7 @@ func (r *Server) Add(
 	// Ends when the request has read or closed the pipe.
 	go func() { writer.CloseWithError(writeForm(form, fields, path, file)) }()
 	resp, err := r.Post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
-	_ = body.Close() // lets the writer go when the server answered early
+	_ = body.Close() // ends the writer if the server responded early
 	if err != nil {
 		return doc, nil, err
 	}

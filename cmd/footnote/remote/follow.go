@@ -37,11 +37,11 @@ const (
 type Run struct {
 	server *Server
 	body   []byte           // the question
-	once   string           // of all attempts to ask it
-	met    bool             // somebody listened at the address once
+	once   string           // idempotency key of all attempts
+	met    bool             // the address was reachable once
 	run    string           // its id, empty until the first event
 	last   int64            // number of the last event
-	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
+	resume func(begun bool) // called before each reconnect; begun: the first event was received
 }
 
 // Ask prepares a question in the format of POST /chat. The request is sent by Events. resume must not be nil.
@@ -142,7 +142,7 @@ func (f *Run) isPermanent(err error) bool {
 // frame is one server-sent event. Its type is in the data too. The server numbers the events of a run's log; other
 // events have no number.
 type frame struct {
-	id   int64  // 0: none
+	id   int64  // 0: not numbered
 	data []byte // valid until the next frame
 }
 
@@ -164,7 +164,7 @@ func readFrames(body io.Reader) iter.Seq2[frame, error] {
 			name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 			switch string(name) {
 			case "id":
-				next.id, _ = strconv.ParseInt(string(value), 10, 64) // ours are numbers
+				next.id, _ = strconv.ParseInt(string(value), 10, 64) // our ids are numbers
 			case "data":
 				if len(next.data) > 0 {
 					next.data = append(next.data, '\n')

@@ -22,9 +22,9 @@ import (
 // The creator sets URL, and Key if the server requires one. Stop is set if the server was started for this command.
 type Server struct {
 	URL    string
-	Key    string // of the user who asks; empty for a server without keys
+	Key    string // of the user; empty for a server without keys
 	client http.Client
-	Stop   func() error // ends a server that was started for one command; nil: it is not ours
+	Stop   func() error // stops a server that was started for one command; nil: not ours
 }
 
 // Close stops the server if it was started for this command.
@@ -88,7 +88,7 @@ func (r *Server) Do(
 	if err == nil {
 		err = json.Unmarshal(told, &problem)
 	}
-	if err == nil && problem.Rejected != nil { // an upload of which nothing was taken: the body says why, file by file
+	if err == nil && problem.Rejected != nil { // a rejected upload: the body has the reason for each file
 		resp.Body = io.NopCloser(bytes.NewReader(told))
 		return resp, nil
 	}

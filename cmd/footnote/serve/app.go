@@ -37,8 +37,8 @@ import (
 type app struct {
 	*wire.Parts
 	server  *server.Server
-	folders []*watch.Folder // that the settings name
-	chosen  *watch.Desk     // follows others; nil: none can be chosen
+	folders []*watch.Folder // in the settings
+	chosen  *watch.Desk     // chosen on the page; nil: the choice is disabled
 }
 
 // newApp creates all parts and the server on a claimed directory. Only the store's writer runs yet.
@@ -106,8 +106,8 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	defer stopWork()
 	g, failed := errgroup.WithContext(work)
 	following, stopFollowing := context.WithCancel(failed)
-	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
-	a.server.ListenOn(listener.Addr())            // before anything is sent for somebody
+	defer context.AfterFunc(ctx, stopFollowing)() // before requests are refused
+	a.server.ListenOn(listener.Addr())            // before requests are sent on behalf of users
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { a.Runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.Library.Run(work) })
@@ -138,12 +138,12 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	}
 	g.Go(func() error {
 		select {
-		case <-ctx.Done(): // a signal
+		case <-ctx.Done(): // an interrupt
 		case <-failed.Done():
 		}
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
-		if !a.Stores.Exclusive { // the runs go on elsewhere, so their readers may leave at once
+		if !a.Stores.Exclusive { // the runs are handed over, so their streams may close at once
 			a.server.Drain()
 		}
 		err := errors.Join(a.Runs.Stop(drain), a.server.Shutdown(drain))
@@ -215,7 +215,7 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 	spareMemory()
 	fmt.Fprintf(p.Stdout, "Footnote %s serves %s (model: %s, data: %s)\n",
 		p.Built.Version, url, app.Desk.Model().Name(), p.Settings.Data)
-	ready(url) // the listener takes connections already
+	ready(url) // the listener accepts connections already
 	return app.serveUntil(p.Ctx, listener)
 }
 

@@ -105,14 +105,14 @@ func giveBackMemory(ctx context.Context) {
 		}
 		if rest.restBegun(processorTime()) {
 			debug.FreeOSMemory()
-			rest.used = processorTime() // giving back is no work
+			rest.used = processorTime() // returning memory is not work
 		}
 	}
 }
 
 // restCount records whether the process has worked since memory was returned, and how long it has been idle.
 type restCount struct {
-	used   time.Duration // processor time of the process at the last count
+	used   time.Duration // CPU time of the process at the last count
 	worked bool
 	counts int
 }

@@ -25,7 +25,7 @@ type Up struct {
 // Run serves and also follows the given folders. If a server uses the data directory already, it opens that
 // server's page and follows the folders for it.
 func (c *Up) Run(p *command.Program) error {
-	for _, dir := range c.Dirs { // before anything starts
+	for _, dir := range c.Dirs { // before any start
 		if err := watch.Check(dir); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (c *Up) open(p *command.Program, url string) {
 		fmt.Fprintf(p.Stdout, "Open %s in a browser.\n", url)
 		return
 	}
-	go func() { _ = browser.Wait() }() // ends with the process that opens the browser; how it ended is seen
+	go func() { _ = browser.Wait() }() // it ends when the browser is open; the user sees a failure
 }
 
 // browserCommand returns the command that opens a URL in the user's browser. It is nil without a screen or a known

@@ -42,7 +42,7 @@ type agentSettings struct {
 // The help documents the first value; both are arbitrary.
 const (
 	maxSystemPrompt = 8000 // characters
-	leastReply      = 64   // tokens: less does not hold one tool call
+	leastReply      = 64   // tokens: fewer can't hold one tool call
 )
 
 // SystemPrompt returns the operator's addition to the system prompt, trimmed. It is empty if it is not set.

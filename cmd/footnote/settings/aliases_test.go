@@ -206,7 +206,7 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 			values := map[string]string{
 				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
 			}
-			for range 2 { // the second time nothing is left to change
+			for range 2 { // the second time changes nothing
 				if err := Keep(path, values, anything); err != nil {
 					t.Fatal(err)
 				}

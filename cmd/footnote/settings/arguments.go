@@ -18,7 +18,7 @@ import (
 // that it was created with.
 type Parser struct {
 	*kong.Kong
-	version string // that --version prints
+	version string // printed by --version
 }
 
 // NewParser returns a parser that fills cli, a struct with kong's tags. version is the output of --version. Help is
@@ -60,7 +60,7 @@ func (p *Parser) read(args []string) (*kong.Context, error) {
 			return nil, err
 		}
 	}
-	_, bare := selectedCommand(ctx).(Bare) // its settings may be wrong
+	_, bare := selectedCommand(ctx).(Bare) // works with invalid settings
 	apply := func() error { _, err := ctx.Apply(); return err }
 	for _, step := range []func() error{ctx.Reset, ctx.Resolve, apply, func() error { return validateFlags(ctx) }} {
 		if err := step(); err != nil && !bare {

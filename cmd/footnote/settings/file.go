@@ -73,7 +73,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 		}
 		if value, ok := values[flag.Name]; ok {
 			if _, err := strconv.Atoi(value); err == nil && flag.Target.Type() == reflect.TypeFor[time.Duration]() {
-				value += "s" // a plain number is seconds
+				value += "s" // a plain number is in seconds
 			}
 			return value, nil
 		}
@@ -95,7 +95,7 @@ func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 				parts[i] = fmt.Sprint(part)
 			}
 			between := ","
-			if name == "guard-input" { // patterns hold commas
+			if name == "guard-input" { // patterns contain commas
 				between = ";"
 			}
 			into[name] = strings.Join(parts, between)

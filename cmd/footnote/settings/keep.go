@@ -64,7 +64,7 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 	if err != nil {
 		return "", fmt.Errorf("change the settings file %s: %w", path, err)
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable by its owner only
+	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable only by its owner
 	if err != nil {
 		return "", fmt.Errorf("write the settings file: %w", err)
 	}
@@ -127,7 +127,7 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	if err := documents.Decode(&further); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it holds more than one document")
 	}
-	if doc.Kind == 0 { // nothing, or comments alone
+	if doc.Kind == 0 { // an empty file, or only comments
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	root := doc.Content[0]
@@ -183,7 +183,7 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 		value := values[name]
 		quoted, err := yaml.Marshal(value)
 		if err != nil {
-			continue // no text fails
+			continue // encoding a string can't fail
 		}
 		said := strings.TrimSpace(string(quoted))
 		parent, at := findSetting(root, "", name)
@@ -235,7 +235,7 @@ var aliases = map[string]string{
 	"enabled-tools":        "agent-tools",
 	"fallback-to-semantic": "agent-fallback-to-fixed-pipeline",
 	"llm-provider":         "model",
-	"llm-model":            "openai-model", // the provider anthropic has another, see replaceAliases
+	"llm-model":            "openai-model", // the provider anthropic has another setting, see replaceAliases
 }
 
 // switches maps boolean names in these sections to the parts of runs that they enable or disable. agent.without

@@ -29,7 +29,7 @@ type toolServer struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
 	Tools   []string          `json:"tools"`
-	Approve json.RawMessage   `json:"approve"` // always, never, or the names of the tools that need it
+	Approve json.RawMessage   `json:"approve"` // always, never, or the names of the tools that require approval
 	Timeout string            `json:"timeout"` // of one call, like 45s
 }
 

@@ -210,7 +210,7 @@ func (s *Settings) Evaluation(who, data string) *Settings {
 // people and programs. Levels are those of slog: debug, info, warn and error.
 func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, validated by the parser
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 

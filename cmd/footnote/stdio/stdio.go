@@ -49,9 +49,9 @@ type stdioBridge struct {
 
 	mu      sync.Mutex
 	out     io.Writer
-	label   string // the server's name for this client
-	version string // of the protocol that both speak
-	err     error  // of writing
+	label   string // the session id of this client
+	version string // the negotiated protocol version
+	err     error  // of the output
 	stops   map[string]context.CancelFunc
 }
 
@@ -103,7 +103,7 @@ func (*Command) Run(p *command.Program) (err error) {
 		select {
 		case line, ok := <-lines:
 			if !ok {
-				cancel() // nobody waits for what is under way
+				cancel() // cancels requests in flight
 				bridge.calls.Wait()
 				select {
 				case err := <-broke:
@@ -208,7 +208,7 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 		b.label = label
 		b.mu.Unlock()
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // none: no message
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // empty: no message
 	if kind != "text/event-stream" {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxMCPLine))
 		if err != nil {

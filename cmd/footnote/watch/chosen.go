@@ -39,15 +39,15 @@ type Desk struct {
 	dir     *datadir.Dir
 	log     *slog.Logger
 
-	server *remote.Server // this one; nil: it follows nothing
-	named  []*Folder      // those of the settings
-	rests  bool           // others reach this server: what was chosen for oneself is not followed
+	server *remote.Server // this one; nil: it follows no folders
+	named  []*Folder      // in the settings
+	rests  bool           // others reach this server, so chosen folders are not followed
 
 	mu     sync.Mutex
 	work   context.Context //nolint:containedctx // of run; nil: it has not begun, or is over
-	kept   []string        // what the file says
+	kept   []string        // the stored list
 	now    map[string]*chosenFolder
-	chosen sync.WaitGroup // what follows them
+	chosen sync.WaitGroup // their goroutines
 }
 
 // NewDesk returns the desk of a library's only server, with its data in dir. Folders can be chosen after Open has
@@ -60,13 +60,13 @@ func NewDesk(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, 
 type chosenFolder struct {
 	look *lastLook
 	stop context.CancelFunc
-	over chan struct{} // closed when nothing follows it any more
+	over chan struct{} // closed when the sync has stopped
 }
 
 // lastLook is the result of the last sync of a folder. The following goroutine writes it, request handlers read it.
 type lastLook struct {
 	mu      sync.Mutex
-	at      time.Time // when all was well; zero: never
+	at      time.Time // time of the last success; zero: never
 	trouble folders.Trouble
 }
 
@@ -116,7 +116,7 @@ func (d *Desk) keep(dirs []string) error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable by its owner only
+	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable only by its owner
 	if err == nil {
 		_, err = part.Write(raw)
 		err = errors.Join(err, part.Sync(), part.Close())
@@ -152,7 +152,7 @@ func (d *Desk) Run(ctx context.Context, needsKey bool) {
 	d.mu.Unlock()
 	<-ctx.Done()
 	d.mu.Lock()
-	d.work = nil // none begins from here on
+	d.work = nil // no sync starts from here on
 	d.mu.Unlock()
 	d.chosen.Wait()
 }

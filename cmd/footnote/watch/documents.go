@@ -13,8 +13,8 @@ import (
 // origin is the metadata of a document from a folder, under corpus.MetaWatched. Other commands and servers parse
 // it, so its field names must not change.
 type origin struct {
-	Folder   string    `json:"folder"` // absolute
-	Path     string    `json:"path"`   // below it
+	Folder   string    `json:"folder"` // absolute path
+	Path     string    `json:"path"`   // relative to the folder
 	Modified time.Time `json:"modified"`
 }
 

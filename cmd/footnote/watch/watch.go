@@ -131,15 +131,15 @@ type Folder struct {
 	maxBytes  int64
 	log       *slog.Logger
 
-	last     map[string]folder.Stamp // files as they were last seen
-	compared time.Time               // when the library was like them; zero: it is not
+	last     map[string]folder.Stamp // the previous listing
+	compared time.Time               // time of the last full comparison; zero: not in sync
 	refused  map[string]refusedFile
-	unread   map[string]error // files that could not be read, the last time
-	told     map[string]bool  // what was logged once
+	unread   map[string]error // unreadable files of the last scan
+	told     map[string]bool  // messages that were logged
 
 	look *lastLook // for the page
 
-	described   api.WatchedFolder // what the server was told last
+	described   api.WatchedFolder // the last report to the server
 	describedAt time.Time
 }
 
@@ -159,7 +159,7 @@ func newFolder(
 // It waits for notifications of the system, and also scans the folder periodically: notifications may be lost, and
 // network drives have none. Changes are batched for a moment, since one save often causes several.
 func (f *Folder) Until(ctx context.Context) {
-	f.compared, f.describedAt = time.Time{}, time.Time{} // another one may have followed it meanwhile
+	f.compared, f.describedAt = time.Time{}, time.Time{} // another replica may have followed it meanwhile
 	notices, err := folder.OpenNotices()
 	if err != nil {
 		f.tellOnce(noNotices, "error", err)
@@ -211,7 +211,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 		f.tellOnce(noNotices, "error", err)
 		pause = sweepAlone
 	}
-	if more { // something may have changed before notices of it were asked for
+	if more { // changes before the notifications were enabled
 		pause = settleTime
 	}
 	before := f.last
@@ -284,7 +284,7 @@ func (f *Folder) compare(
 		}
 		sha, err := f.folder.Hash(name, stamp)
 		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+			if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
 				f.unread[name] = err
 				f.tellOnce("a file can't be read: its document stays", "file", name, "error", err)
 			}

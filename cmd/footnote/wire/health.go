@@ -31,7 +31,7 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 		checks = append(checks, milvusCheck(a.Stores.milvus))
 	}
 	answers := modelCheck("model", a.Desk.Reach)
-	answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
+	answers.Critical = !set.AgentFallbackToFixedPipeline // there is no fallback then
 	answers.Applies = a.Desk.Reachable
 	checks = append(checks, answers)
 	if set.EmbedsRemotely() && a.Library.Semantic() {

@@ -63,12 +63,12 @@ type Parts struct {
 	Feed     *chat.Feed
 	files    *worker.Pool
 	remote   *openai.Model      // nil without an OpenAI-compatible server
-	embeds   *bert.Embedder     // nil unless a model in this process makes the vectors
-	ranks    Reranker           // nil: there is no reranker
-	similar  offline.Similarity // nil without vectors
+	embeds   *bert.Embedder     // nil unless a model in this process computes the embeddings
+	ranks    Reranker           // nil without a reranker
+	similar  offline.Similarity // nil without embeddings
 	Desk     *answering.Desk
 	Library  *corpus.Library
-	Tools    *mcp.Client // nil without servers of tools
+	Tools    *mcp.Client // nil without tool servers
 	Runs     *agent.Runs
 	Keeper   *standing.Keeper
 	Webhooks *webhook.Sender
@@ -76,7 +76,7 @@ type Parts struct {
 	Keys     *keys.File
 	Grants   *grants.Book
 	Places   *follow.Follower
-	search   *web.Web // nil: there is no web search
+	search   *web.Web // nil without a web search
 	// LocalUserAlone reports whether only the local user uses the server; nil without a server.
 	LocalUserAlone func() bool
 }
@@ -314,7 +314,7 @@ func sentenceSimilarity(
 	}
 	kept, err := lru.New[string, []float32](keptSentences)
 	if err != nil {
-		panic(err) // not reached: the size is positive
+		panic(err) // unreachable: the size is positive
 	}
 	return func(ctx context.Context, question string, texts []string) ([]float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, similarityTime)
@@ -348,7 +348,7 @@ func sentenceSimilarity(
 			for k := range min(len(v), len(asked)) {
 				out[i] += float64(v[k]) * float64(asked[k])
 			}
-			if scale != (search.Scale{}) { // it tells what answers from what does not
+			if scale != (search.Scale{}) { // it separates answers from other sentences
 				out[i] = offline.FittedCosine(scale.Nearness(out[i]))
 			}
 		}
@@ -394,7 +394,7 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	a.Places = follow.New(follow.Config{
 		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
-		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
+		Others: set.DatabaseURL != "" && err == nil, // those of the directory's own database
 		Net: func(kind sources.Kind, local bool) sources.Net {
 			switch {
 			case kind.Public:

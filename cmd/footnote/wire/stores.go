@@ -28,8 +28,8 @@ type Stores struct {
 	Chats     chat.Store
 	documents corpus.Documents
 	lexical   corpus.Lexical
-	vectors   func(model string) corpus.Vectors // of an embedding model; nil: semantic search is off
-	milvus    *milvus.Store                     // what keeps the vectors, nil if the database does
+	vectors   func(model string) corpus.Vectors // store of an embedding model; nil: semantic search is off
+	milvus    *milvus.Store                     // stores the embeddings; nil if the database does
 	queue     corpus.Queue
 	grants    grants.Store
 	Blobs     originals.Store

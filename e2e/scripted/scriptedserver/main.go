@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
-		_ = server.Close() // streams that are open are cut: nobody waits for them
+		_ = server.Close() // open streams are cut
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}

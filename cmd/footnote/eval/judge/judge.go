@@ -21,21 +21,21 @@ const (
 type Verdict struct {
 	Kind     string `json:"kind"`
 	Question string `json:"question"`
-	Right    bool   `json:"right"`              // everything that was due was there
+	Right    bool   `json:"right"`              // every expected part was present
 	Document Mark   `json:"document,omitempty"` // every expected document was cited
-	Passage  Mark   `json:"passage,omitempty"`  // and a quote from each holds the expected words
-	First    Mark   `json:"first,omitempty"`    // the first quote alone holds all of them
-	Words    Mark   `json:"words,omitempty"`    // the answer has the expected words
-	Found    Mark   `json:"found,omitempty"`    // quotes that hold the expected words are called found
-	Refusal  Mark   `json:"refusal,omitempty"`  // refused, or only said to be the closest there is, as it should be
-	Refused  bool   `json:"refused"`            // due or not
-	Failed   string `json:"failed,omitempty"`   // why there is no answer
+	Passage  Mark   `json:"passage,omitempty"`  // a quote from each contains the expected words
+	First    Mark   `json:"first,omitempty"`    // the first quote alone contains all of them
+	Words    Mark   `json:"words,omitempty"`    // the answer contains the expected words
+	Found    Mark   `json:"found,omitempty"`    // quotes with the expected words are marked as found
+	Refusal  Mark   `json:"refusal,omitempty"`  // correctly refused, or marked as the closest
+	Refused  bool   `json:"refused"`            // correctly or not
+	Failed   string `json:"failed,omitempty"`   // the error of a run without an answer
 	Answer   string `json:"answer"`
 
-	Confidence float64 `json:"confidence"` // what the answer says of itself, 0–1
+	Confidence float64 `json:"confidence"` // the answer's stated confidence, 0–1
 
 	Steps  int   `json:"steps"`
-	Millis int64 `json:"ms"` // from the question to the end of its run
+	Millis int64 `json:"ms"` // duration of the run
 }
 
 // Judge compares an answer with the question's expectations. paths maps document ids to paths. Passages are matched

@@ -26,10 +26,10 @@ var Embedded string
 // Question is a question with its expected answer. A question without expectations must be refused.
 type Question struct {
 	Kind     string
-	Before   []string  // asked first in the same conversation, in this order
-	Text     string    // judged is the answer to this one
-	Passages []Passage // each has to be cited
-	Words    []string  // each has to stand in the answer, in one of the wordings that " | " parts
+	Before   []string  // asked first in the same session, in this order
+	Text     string    // the answer to this one is judged
+	Passages []Passage // each must be cited
+	Words    []string  // each must be in the answer, in one of the alternatives separated by " | "
 }
 
 // Passage is a document, by its path in the folder, and words that one of its cited quotes must contain.

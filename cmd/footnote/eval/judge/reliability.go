@@ -12,10 +12,10 @@ const reliabilityBins = 5
 // correct ones (Niculescu-Mizil and Caruana, “Predicting good probabilities with supervised learning”, 2005).
 // Refusals have no confidence and are in no bin.
 type Reliability struct {
-	From    float64 `json:"from"` // the least confidence of the bin; the last bin holds 1 too
+	From    float64 `json:"from"` // lower bound of the bin; the last bin includes 1
 	Answers int     `json:"answers"`
-	Stated  float64 `json:"stated"` // the mean of the answers' confidences, 0–1; 0 without answers
-	Held    int     `json:"held"`   // answers with everything that was due; none of those to a question that nothing answers
+	Stated  float64 `json:"stated"` // mean confidence of the answers, 0–1; 0 without answers
+	Held    int     `json:"held"`   // correct answers; answers to unanswerable questions are never correct
 }
 
 // reliabilityOf bins verdicts by the stated confidence of their answers. For a calibrated confidence, Held/Answers

@@ -17,7 +17,7 @@ type Report struct {
 	Kinds     []Score   `json:"kinds"` // in the order of their first question
 	Questions []Verdict `json:"questions"`
 
-	Reliability []Reliability `json:"reliability"` // five bins, by the least confidence
+	Reliability []Reliability `json:"reliability"` // five bins, by lower bound
 }
 
 // Score counts the verdicts of a kind. A part that is never expected is 0 of 0. Times are those of whole runs, in
@@ -32,8 +32,8 @@ type Score struct {
 	Found     Part    `json:"found"`
 	Words     Part    `json:"words"`
 	Refusal   Part    `json:"refusal"`
-	Withheld  int     `json:"withheld"` // refused although a document answers
-	Steps     float64 `json:"steps"`    // mean of the answers; 0 without any
+	Withheld  int     `json:"withheld"` // refused although answerable
+	Steps     float64 `json:"steps"`    // mean of the answers; 0 without answers
 	Median    int64   `json:"ms_p50"`
 	P95       int64   `json:"ms_p95"`
 }

@@ -20,7 +20,7 @@ import (
 type Collection struct {
 	Name      string
 	Documents []CollectionDocument
-	Queries   []CollectionQuery // those that something is judged relevant to
+	Queries   []CollectionQuery // those with judgements
 }
 
 // CollectionDocument is a line of corpus.jsonl.
@@ -140,7 +140,7 @@ type Retrieval struct {
 	Recall10  float64 `json:"recall_at_10"`
 	Recall100 float64 `json:"recall_at_100"`
 	MRR       float64 `json:"mrr"`
-	AllIn5    float64 `json:"all_in_5"`  // the share of queries of which all relevant documents are among the first 5
+	AllIn5    float64 `json:"all_in_5"`  // share of queries with all relevant documents among the first 5
 	AllIn10   float64 `json:"all_in_10"` // among the first 10
 	Median    float64 `json:"ms_p50"`
 	P95       float64 `json:"ms_p95"`
