@@ -44,7 +44,7 @@ func (s *Step) activity(ctx context.Context) activity {
 	return a
 }
 
-// aboutWords reports whether the step's message is a query, a pattern or a formula.
+// aboutWords reports whether the step's object is a query, a pattern or a formula.
 func (s *Step) aboutWords() bool {
 	return s.Label != nil && (s.Label.Form == chat.LabelQuote || s.Label.Form == chat.LabelCode)
 }

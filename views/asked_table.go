@@ -21,7 +21,7 @@ func rowLink(t *chat.Table, row int) string {
 // moreRows returns the text for the number of rows that are not shown.
 func moreRows(ctx context.Context, t *chat.Table) string { return rowsMore.Count(ctx, t.More) + " " }
 
-// whichRows names the link to the rows that a result comes from.
+// whichRows returns the label of the link to a result's rows.
 func whichRows(ctx context.Context, t *chat.Table) string { return rowsUsed.Count(ctx, t.Used) }
 
 // isAmount reports whether a cell is a number with an optional unit, which is aligned right. Dates and codes are

@@ -330,7 +330,7 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 }
 
 func TestAPageWithoutScriptsLoadsItselfAgain(t *testing.T) {
-	// without: the documents, while they are read in
+	// Without a session: the documents, while they are parsed and indexed.
 	for session, want := range map[string]string{"s1": `content="2; url=/c/s1"`, "": `content="2"`} {
 		var b strings.Builder
 		page := Page{

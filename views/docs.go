@@ -2,7 +2,7 @@ package views
 
 import "strconv"
 
-// The words of the API's page.
+// The text of the API's page.
 const (
 	// These strings are not translated: the API description is English.
 	txtAPI         = "API"

@@ -85,7 +85,7 @@ func renderFormula(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 	return ast.WalkSkipChildren, nil
 }
 
-// renderFormulaBlock writes a paragraph that begins with a formula.
+// renderFormulaBlock writes a paragraph that starts with a formula.
 func renderFormulaBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<p>")

@@ -166,7 +166,7 @@ var tableRule = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-
 // withoutTableHead removes a table's head whose delimiter row is not streamed yet. It would be rendered as text
 // until then.
 //
-// Only a short last paragraph is held back, at most 1,000 bytes: a longer one is not a table's head.
+// Only a short last paragraph is held back, under 1,000 bytes: a longer one is not a table's head.
 func withoutTableHead(src string) string {
 	start := strings.LastIndex(src, "\n\n") + len("\n\n")
 	if start < len("\n\n") {

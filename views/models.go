@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The titles of pages.
+// The titles of the pages.
 var (
 	ModelsTitle    = txtModels
 	DocumentsTitle = txtDocuments
@@ -28,7 +28,7 @@ type ModelsPage struct {
 	Said     string // result of the last choice; empty: none
 	Failed   bool   // the last choice failed
 	Trouble  string // why the current model can't be used; empty: no known problem
-	// of a failed choice of a service: which, and which model
+	// The service and model of a failed choice.
 	Service, Named string
 }
 

@@ -44,7 +44,7 @@ func onDay(ctx context.Context, at time.Time) string {
 	return dayAndTime.Say(ctx, locale.Day(ctx, at), at.UTC().Format("15:04"))
 }
 
-// onDate returns "2 January 2006, 15:04 UTC", likewise.
+// onDate returns "2 January 2006, 15:04 UTC", which the script formats again, too.
 func onDate(ctx context.Context, at time.Time) string { return locale.Moment(ctx, at) }
 
 // stamp encodes a time for the datetime attribute: RFC 3339 in UTC.

@@ -44,7 +44,7 @@ type span struct {
 	Match bool
 }
 
-// todo is one part of a plan.
+// todo is an item of a plan.
 type todo struct{ Text, Status string }
 
 // output returns the step's result. It is empty while the step runs.
@@ -79,7 +79,7 @@ func newOutput(r *chat.StepResult) *output {
 	return out
 }
 
-// pagePlace names the page of a hit.
+// pagePlace returns the text of a hit's page.
 func pagePlace(h chat.Hit) string {
 	if h.Page == 0 {
 		return ""

@@ -61,7 +61,7 @@ type Assets struct {
 	Modules []string
 }
 
-// StartPage is the first page.
+// StartPage is the data of the start page.
 type StartPage struct {
 	Counts   corpus.Counts
 	Starters []Starter
@@ -104,7 +104,7 @@ type Refusal struct {
 	SignIn string // URL of the sign-in page; empty: it would not help
 }
 
-// SessionPage is one conversation.
+// SessionPage is the data of a session's page.
 type SessionPage struct {
 	Session  chat.Session
 	Turns    []*Turn
@@ -113,7 +113,7 @@ type SessionPage struct {
 	Lost     int           // turns that are missing because their stored rows are damaged
 }
 
-// sessionGroup is one day's sessions in the menu.
+// sessionGroup holds the sessions of one day in the menu.
 type sessionGroup struct {
 	Name     string
 	Sessions []chat.Session
@@ -181,7 +181,7 @@ var keyList = []keyEntry{
 	{locale.T("This list"), []string{"?"}},
 }
 
-// pageTitle is the title of a browser's tab.
+// pageTitle returns the title of the browser's tab.
 func pageTitle(title string) string {
 	if title == "" {
 		return siteName
@@ -189,7 +189,7 @@ func pageTitle(title string) string {
 	return title + " · " + siteName
 }
 
-// openWord is the state of a drawer, for the styles.
+// openWord returns the state of a drawer for the style sheet.
 func openWord(open bool) string {
 	if open {
 		return "open"
@@ -197,7 +197,7 @@ func openWord(open bool) string {
 	return "closed"
 }
 
-// currentWord is the value of aria-current.
+// currentWord returns the value of aria-current.
 func currentWord(current bool) string {
 	if current {
 		return "page"
@@ -258,8 +258,8 @@ func TroubleTitle(code chat.Code) locale.Text {
 	}
 }
 
-// sprite holds every icon once, as symbols i-name of 16 by 16 pixels. It is part of the page, so that an icon is
-// never late.
+// sprite contains every icon once, as symbols i-name of 16 by 16 pixels. It is inline in the page, so that icons
+// need no request.
 //
 //go:embed icons.svg
 var sprite string
@@ -331,7 +331,7 @@ func modelName(ctx context.Context, name string) string {
 	return name
 }
 
-// modelText is an entry of the list of models.
+// modelText returns the text of an entry in the list of models.
 func modelText(ctx context.Context, name string) string {
 	if name == OfflineModel {
 		return txtOffline.In(ctx) + ": " + txtQuotesOnly.In(ctx)
@@ -366,7 +366,7 @@ type Chooser struct {
 	All       int // including those not ready
 }
 
-// all is the label for all documents.
+// all returns the label for all documents.
 func (c Chooser) all(ctx context.Context) string { return allDocuments.Count(ctx, c.Ready) }
 
 // some is the label for several chosen documents, with {n} as the placeholder for their number.

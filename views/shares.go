@@ -70,7 +70,7 @@ type SharedAnswer struct {
 	Unsupported []string // sentences of the answer
 }
 
-// SharedQuote is one of its footnotes.
+// SharedQuote is a footnote's quote in a shared answer.
 type SharedQuote struct {
 	Number                          int
 	Title, Filename, Place, Section string

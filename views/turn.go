@@ -132,7 +132,7 @@ func (s *Step) in(parent *Step) string {
 	return parent.id("kids")
 }
 
-// Failed counts the steps that failed.
+// Failed returns the number of failed steps.
 func (t *Turn) Failed() int {
 	n := 0
 	for _, s := range t.All {
@@ -172,7 +172,7 @@ func (s *Step) counted(parent *Step) bool {
 	return parent.Repeat
 }
 
-// Row is the id of the step's row.
+// Row returns the element id of the step's row.
 func (s *Step) Row() string { return s.id("step") }
 
 // stepUnderWay returns the latest running step, or nil.
@@ -206,7 +206,7 @@ func (t *Turn) documentsRead() int {
 	return len(seen)
 }
 
-// findCitation returns the citation with the number.
+// findCitation returns the citation with a number.
 func (t *Turn) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range t.Citations {
 		if c.Number == n {

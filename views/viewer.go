@@ -133,7 +133,7 @@ func (c *Cited) check() chat.Check {
 	return c.Check
 }
 
-// unmarked returns the words to show beside the document because they can't be marked in it.
+// unmarked returns the quote to show beside the document if it can't be marked there.
 func (c *Cited) unmarked() string {
 	switch {
 	case c.Marked && c.Check == chat.CheckApproximate:

@@ -108,7 +108,7 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, start, end int) {
 	b.WriteString(`>`)
 }
 
-// closeTone closes what openTone opened.
+// closeTone closes the element of openTone.
 func closeTone(b *strings.Builder, t tone) {
 	if t != toneNone {
 		b.WriteString(`</mark>`)

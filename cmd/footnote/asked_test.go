@@ -65,7 +65,7 @@ func (th *theatre) in(t *testing.T) *theatre {
 	return &part
 }
 
-// play is the script of the theatre's model.
+// play implements scripted.Script for the theatre's model.
 func (b *playbill) play(r scripted.Request) scripted.Reply {
 	b.mu.Lock()
 	part, known := b.question[r.Question()]
@@ -173,7 +173,7 @@ func (th *theatre) query(part scripted.Script, question string, body, config jso
 	return got, seed
 }
 
-// trace is the trace of a run.
+// trace returns the trace of a run.
 func (th *theatre) trace(runID string) (t struct {
 	Steps  []chat.Step
 	Budget chat.Budget

@@ -52,7 +52,7 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 	}
 }
 
-// folder holds files to ingest.
+// folder creates a folder with files to ingest.
 func folder(t *testing.T, files ...file) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -301,7 +301,7 @@ func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
 	}
 }
 
-// pdfMaker writes a PDF object by object.
+// pdfMaker encodes a PDF object by object.
 type pdfMaker struct {
 	objects []string
 	trailer string
@@ -342,7 +342,7 @@ func (m *pdfMaker) document(contents ...string) string {
 	return b.String()
 }
 
-// pdfOf has a page for each line of text.
+// pdfOf returns a PDF with a page for each line of text.
 func pdfOf(lines ...string) string {
 	pages := make([]string, len(lines))
 	for i, line := range lines {
@@ -351,12 +351,12 @@ func pdfOf(lines ...string) string {
 	return new(pdfMaker).document(pages...)
 }
 
-// scannedPDF shows a picture and no text.
+// scannedPDF returns a PDF with an image and no text.
 func scannedPDF() string {
 	return new(pdfMaker).document("q 500 0 0 700 50 50 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00\xff\xff\x00 EI Q")
 }
 
-// lockedPDF opens only with the password "secret": the standard handler's revision 2.
+// lockedPDF returns a PDF with the password "secret", encrypted with the standard handler's revision 2.
 func lockedPDF() string {
 	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A") // a constant
 	padded := append([]byte("secret"), pad[:26]...)

@@ -316,7 +316,7 @@ func readTranscript(t testing.TB, events []event) transcript {
 	return log
 }
 
-// run asks and follows to the end.
+// run sends a question and streams its run to the end.
 func (s *server) run(question string) transcript {
 	s.t.Helper()
 	return s.follow(s.begin(question).RunID)
@@ -464,7 +464,7 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 	}
 }
 
-// slow is a model that never finishes its answer in time.
+// slow returns a model that never finishes its answer.
 func slow(t *testing.T) *modelServer {
 	return newModel(t, scripted.Config{
 		Delay: 200 * time.Millisecond, Tokens: 10_000, Script: func(scripted.Request) scripted.Reply {

@@ -166,5 +166,5 @@ type versionCommand struct{}
 // Bare allows the version with invalid settings.
 func (versionCommand) Bare() {}
 
-// Run prints them.
+// Run prints the version, commit and date.
 func (versionCommand) Run(p *command.Program) error { return built.Tell(p.Stdout) }

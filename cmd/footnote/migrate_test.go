@@ -242,7 +242,7 @@ func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 // meanings are the semantic searches before and after the copy of embeddings.
 var meanings = []string{"roof slates missing", "rent of the mill", "lamp 17 above the harbour", "entry 512 of the log"}
 
-// logbook is a document of so many passages.
+// logbook returns a document with a number of passages.
 func logbook(passages int) file {
 	var b strings.Builder
 	b.WriteString("# Log\n")

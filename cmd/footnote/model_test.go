@@ -153,7 +153,7 @@ func checkHistory(body string) error {
 	return nil
 }
 
-// toolless is a librarian behind a server that refuses tools and writes its calls as JSON.
+// toolless is a librarian behind a server that refuses tools, and encodes its calls as JSON text.
 func toolless(r scripted.Request) scripted.Reply {
 	if len(r.Tools) > 0 {
 		return scripted.Reply{

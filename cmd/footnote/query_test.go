@@ -447,7 +447,7 @@ func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
 	}
 }
 
-// A sum that is asked for politely is calculated offline.
+// A politely phrased calculation is answered offline.
 func TestAPoliteSumIsCalculatedOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))

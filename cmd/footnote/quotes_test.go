@@ -265,7 +265,7 @@ type composed struct {
 	invented []string // with or without a footnote
 }
 
-// compose makes an answer.
+// compose returns a random answer for a seed.
 func compose(seed uint64, shown map[int][]string) composed {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var c composed

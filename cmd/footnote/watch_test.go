@@ -403,7 +403,7 @@ var (
 	passedOn = header{"X-Forwarded-For", "192.0.2.1"}
 )
 
-// submit posts a form of the page.
+// submit posts a form of the page with a folder.
 func (s *server) submit(path, folder string) reply {
 	return s.send("POST", path, "folder="+url.QueryEscape(folder), asForm, asPage)
 }

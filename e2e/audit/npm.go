@@ -40,9 +40,8 @@ func parseNPM(out []byte) ([]finding, error) {
 		Message         string
 		Version         int `json:"auditReportVersion"`
 		Vulnerabilities map[string]struct {
-			Via []json.RawMessage // advisories, and names of vulnerable packages
+			Via []json.RawMessage // advisories as objects, names of vulnerable packages as strings
 		}
-		// Each is a JSON object or a string.
 	}
 	if err := json.Unmarshal(out, &said); err != nil {
 		return nil, fmt.Errorf("read npm's report: %w", err)

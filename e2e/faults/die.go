@@ -30,9 +30,9 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 			c.died[r.baseURL()] = time.Now()
 			c.mu.Unlock()
 			close(reached)
-			// Early enough that a tool may or may not have been called, and late enough for a partial answer.
 		})
 		var asking sync.WaitGroup
+		// From early, when a tool may or may not have been called, to late, with a partial answer.
 		for _, p := range []point{atToolTurn, atTool, inAnswer, lateAnswer} {
 			asking.Go(func() {
 				if _, err := c.askQuestion(ctx, g, r.baseURL(), func(key string) { g.outside.armPoint(key, p, kill) },

@@ -201,9 +201,8 @@ func printReport(out io.Writer, cells []*cell) (failed int) {
 			table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%s\t%s\n", c.name, n.runs, n.lost, n.doubled, n.disordered,
 			n.endless, n.twice, n.half, c.seconds, ended, mark,
 		)
-		// The output may be a closed pipe; the exit code still has the result.
 	}
-	_ = table.Flush() // the output may be closed
+	_ = table.Flush() // the output may be closed; the exit code has the result
 	for _, c := range cells {
 		for i, p := range c.problems {
 			if i == 10 {

@@ -52,7 +52,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 			for _, pid := range childrenOf(s.server.cmd.Process.Pid) {
 				if !seen[pid] {
 					seen[pid] = true
-					// Or it has ended.
+					// The process may have ended already.
 					time.AfterFunc(20*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 				}
 			}

@@ -97,7 +97,7 @@ func standTwice(files []source, least int) (pairs []pair) {
 	bare := make([][]line, len(files))
 	for i, f := range files {
 		imports := false
-		// They are equal in many files without being duplicates.
+		// Imports are equal in many files without being duplicates.
 		for n, text := range f.lines {
 			text = strings.TrimSpace(text)
 			imports = imports && text != ")" || text == "import ("

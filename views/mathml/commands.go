@@ -107,7 +107,7 @@ var accents = map[string]accent{
 	`\underbracket`: {char: "⎵", wide: true, below: true, notes: true},
 }
 
-// accent draws an argument with its mark.
+// accent parses an argument and draws it with its mark.
 func (p *parser) accent(a accent) *node {
 	base := p.argument()
 	attrs := ` stretchy="false"`
@@ -134,13 +134,13 @@ func init() {
 	}
 }
 
-// arrows are those with a text above and one below.
+// arrows maps arrow commands with text above and below to their characters.
 var arrows = map[string]string{
 	`\xrightarrow`: "→", `\xleftarrow`: "←", `\xRightarrow`: "⇒", `\xLeftarrow`: "⇐", `\xleftrightarrow`: "↔",
 	`\xmapsto`: "↦", `\xrightleftharpoons`: "⇌",
 }
 
-// arrow draws an arrow that is as long as its texts.
+// arrow draws an arrow that is stretched to its texts.
 func (p *parser) arrow(char string) *node {
 	below := p.option()
 	above := p.argument()
@@ -218,7 +218,7 @@ var texts = map[string]string{
 	`\textsc`:     "",
 }
 
-// text draws words, and formulas between dollars in them.
+// text parses and draws a text argument, with formulas between dollars in it.
 func (p *parser) text(class string) *node {
 	defer p.enter()()
 	attrs := ""
@@ -240,7 +240,7 @@ func (p *parser) text(class string) *node {
 	return p.row(items)
 }
 
-// within draws a formula that is a part of this one.
+// within parses and draws a nested formula.
 func (p *parser) within(tex string) *node {
 	inner := &parser{tex: tex, nodes: p.nodes, depth: p.depth}
 	n := inner.row(inner.list(""))

@@ -124,7 +124,7 @@ func init() { // these parse items, which look up commands
 	}
 }
 
-// fraction draws one number above another, in the form of its command.
+// fraction draws a numerator above a denominator, in the form of the command kind.
 func (p *parser) fraction(kind string, above, below *node) *node {
 	attrs := ""
 	if strings.HasSuffix(kind, "binom") || kind == "atop" {
@@ -162,7 +162,7 @@ func space(p *parser, _ string) *node {
 	return p.add("mspace", ` width="`+strconv.FormatFloat(width, 'f', 4, 64)+`em"`, "")
 }
 
-// colored draws its second argument. Colours are those of the page.
+// colored draws its second argument and ignores the colour: the page's colour is used.
 func colored(p *parser, _ string) *node {
 	p.words()
 	return p.argument()

@@ -53,7 +53,7 @@ func Draw(tex string, block bool) (markup string, nodes int, err error) {
 	return b.String(), p.nodes, nil
 }
 
-// node is an element: with text, or with children.
+// node is an element with either text or children.
 type node struct {
 	tag    string
 	attrs  string // encoded, with a leading space each: constants of this package

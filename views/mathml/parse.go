@@ -114,7 +114,7 @@ var ends = map[string]bool{
 	"": true, "}": true, "&": true, `\\`: true, `\cr`: true, `\right`: true, `\middle`: true, `\end`: true,
 }
 
-// infix are commands between the two parts of a fraction that have no braces.
+// infix maps infix commands between the two parts of a fraction to the kind of fraction.
 var infix = map[string]string{`\over`: `\frac`, `\choose`: `\binom`, `\atop`: "atop"}
 
 // list parses items up to a token of ends, or to closing, which may be "".
@@ -344,7 +344,7 @@ func isDigit(s string, at int) bool { return at < len(s) && s[at] >= '0' && s[at
 // number draws a number.
 func (p *parser) number(s string) *node { return p.add("mn", "", p.font.mapped(s)) }
 
-// letters draws a letter, or with a font all letters that follow it as one word.
+// letters draws a letter, or with a font all letters that follow it as one identifier.
 func (p *parser) letters(t string) *node {
 	if p.font == nil {
 		return p.add("mi", "", t)
@@ -359,7 +359,7 @@ func (p *parser) letters(t string) *node {
 	return p.add("mi", "", p.font.mapped(t))
 }
 
-// word draws letters of other scripts: a Greek or Hebrew letter alone is a variable, others make a word.
+// word draws letters of other scripts: a single Greek or Hebrew letter is a variable, others make a word.
 func (p *parser) word(t string) *node {
 	if r, _ := utf8.DecodeRuneInString(t); unicode.In(r, unicode.Greek, unicode.Hebrew) ||
 		r >= 0x1D400 && r <= 0x1D7FF || r >= 0x2100 && r <= 0x214F {
@@ -374,7 +374,7 @@ func (p *parser) word(t string) *node {
 	return p.add("mtext", "", t+rest[:end])
 }
 
-// character draws a character that is no letter or digit.
+// character draws a character that is neither a letter nor a digit.
 func (p *parser) character(t string) *node {
 	switch t {
 	case "-":

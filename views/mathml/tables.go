@@ -2,7 +2,7 @@ package mathml
 
 import "strings"
 
-// layout is how an environment draws its rows.
+// layout is the style of an environment's rows.
 type layout struct {
 	left, right string // fences
 	columns     string // l, c or r for each, repeated; empty: centred
@@ -108,7 +108,7 @@ func (p *parser) skipGap() {
 	}
 }
 
-// table draws rows of cells. An empty row at the end is the break behind the last one.
+// table draws rows of cells. A trailing empty row, after a final line break, is dropped.
 func (p *parser) table(rows [][]*node, ruled map[int]bool, bars string, form layout) *node {
 	last := len(rows) - 1
 	below := false

@@ -58,6 +58,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 	var waiting []remote.Document
 	known := 0
 	for i, file := range files {
+		// The bar shows the number of settled files.
 		show.Draw("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.Path))
 		doc, refused, err := Add(p.Ctx, server, c.Namespace, file)
 		switch {
@@ -65,7 +66,6 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 			return fmt.Errorf("add %s: %w", file.Path, err)
 		case refused != nil:
 			failed = append(failed, file.Path+": "+refused.Message)
-		// The bar shows the number of settled files.
 		case doc.Of != "":
 			known++
 		default:

@@ -35,7 +35,7 @@ type collectionSearched struct {
 	named map[string][]string // the collection's ids by document of the library
 }
 
-// collection is what is measured.
+// collection implements searched.
 func (c *collectionSearched) collection() judge.Collection { return c.Collection }
 
 // add adds each document of the collection to the library as a Markdown file, and keeps the ids of duplicates. It
@@ -122,7 +122,7 @@ func (s *questionsSearched) collection() judge.Collection {
 	return c
 }
 
-// add puts the files of the folder into the library.
+// add adds the files of the folder to the library.
 func (s *questionsSearched) add(p *command.Program, library *corpus.Library) (int, error) {
 	files, _, err := documents.Collect([]string{s.folder}, nil)
 	if err != nil {

@@ -28,7 +28,7 @@ type exportRun struct {
 	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
 }
 
-// Run writes an answer's evidence.
+// Run exports an answer with its evidence.
 func (e *exportRun) Run(p *command.Program) error {
 	return downloadTo(p, "/agent/runs/"+url.PathEscape(e.ID)+"/export?format="+e.Format, e.Out)
 }
@@ -40,7 +40,7 @@ type exportFeedback struct {
 	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
 }
 
-// Run writes all feedback.
+// Run exports all feedback.
 func (e *exportFeedback) Run(p *command.Program) error {
 	return downloadTo(p, "/feedback?format="+e.Format+"&rating="+e.Rating, e.Out)
 }

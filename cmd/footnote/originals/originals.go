@@ -113,7 +113,7 @@ type contextReader struct {
 	r   io.Reader
 }
 
-// Read fails once ctx has ended.
+// Read implements io.Reader. It fails once ctx has ended.
 func (u contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

@@ -10,7 +10,7 @@ import (
 // Mark is the result of a check for an expected part.
 type Mark string
 
-// The marks.
+// The possible marks.
 const (
 	NotDue Mark = ""
 	Hit    Mark = "hit"
