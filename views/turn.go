@@ -4,9 +4,9 @@
 // and sanitized at the end.
 //
 // The input is values that package page fills; the output is HTML, or text for it. Each file here has the types and
-// texts of a page's templates: page for the frame, turn, timeline, activity, output and steer for an answer and its
-// steps, viewer and its parts for a document, documents, tables, standing, places, folders, models, shares, find
-// and docs for the pages of those names. Answers are rendered by markdown, with formula, marks, links and
+// texts of a page's templates: page for the frame; turn, timeline, activity, output and steer for an answer and its
+// steps; viewer and its parts for a document. documents, tables, standing, places, folders, models, shares, find
+// and docs are for the pages of those names. Answers are rendered by markdown, with formula, marks, links and
 // unsupported for their parts, and draft for an answer that is still being streamed; evidence encodes files that
 // leave the server.
 //
@@ -484,8 +484,8 @@ func isTableRule(line []byte) bool {
 }
 
 // meteredMarks runs before the parser of every character that may open an inline mark. A mark's cost grows with the
-// number of marks in its block, since closing ones are matched with opening ones, and with the length of its line
-// and block, since some parsers scan for an end.
+// number of marks in its block, since closing ones are matched with opening ones. It also grows with the length of
+// its line and block, since some parsers scan for an end.
 type meteredMarks struct{}
 
 // Trigger implements parser.InlineParser.

@@ -52,8 +52,8 @@ func manuals(t testing.TB) []file {
 
 var contentsQuestion = regexp.MustCompile(`\d+(?:\.\d+)+ ([^.?\n]{8,}\?)`)
 
-// The text before a footnote on the page, the citation's quote, and the text that its link marks in the document
-// are the same words of the stored text. The questions are those of a manual's table of contents.
+// The text before a footnote, the citation's quote and the text that its link marks are the same words of the
+// stored text. The questions are those of a manual's table of contents.
 func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -128,8 +128,8 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// shownNote is a footnote on the page with the text since the previous footnote or the start of its paragraph, list
-// item (with its rendered number) or table row.
+// shownNote is a footnote on the page with the text before it. The text starts at the previous footnote, or at the
+// start of its paragraph, list item (with its rendered number) or table row.
 type shownNote struct{ number, text string }
 
 func sentencesShown(t *testing.T, page string) []shownNote {

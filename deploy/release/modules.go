@@ -61,9 +61,8 @@ type goModule struct {
 	Replace            *struct{ Path, Version, Dir string }
 }
 
-// linkedModules returns every module with a package that is linked into the program on one of the platforms, with
-// the licences in the folders of these packages and above. A module without a licence is an error. Go itself is the
-// last.
+// linkedModules returns every module that is linked into the program on one of the platforms. Licences are read
+// from the folders of its linked packages and above. A module without a licence is an error. Go itself is the last.
 //
 // on lists platforms as GOOS/GOARCH. Modules that only tests or other platforms need are not included. It runs the
 // go command, which may download modules.

@@ -37,9 +37,9 @@ type figures struct {
 
 // figureRows returns the rows of one shape.
 //
-// name is the shape's. Limits differ by shape: the embedded mode has the lower one for hybrid search, and is the
-// only one with a memory limit, since it alone keeps the embeddings in its process. During ingestion, a search may
-// take twice as long.
+// name is the shape's. Limits differ by shape. The embedded mode has the lower one for hybrid search. Only it has a
+// memory limit, since it alone keeps the embeddings in its process. During ingestion, a search may take twice as
+// long.
 func (f *figures) figureRows(name string) []row {
 	line := func(what, got string) row {
 		return row{what: fmt.Sprintf("%d passages, %s: %s", f.passages, name, what), bound: "–", got: got, ok: true}

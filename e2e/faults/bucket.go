@@ -18,8 +18,8 @@ import (
 //
 // There are two faults in a row: a replica is killed while it streams an answer, and then the storage refuses
 // connections for four seconds. An upload must wait for the storage or be refused, and an accepted document must
-// become complete later. If a replica stored an original on its own disk, or confirmed an upload before the bucket
-// has it, documents would be incomplete when the replica is gone.
+// become complete later. An original that is only on a replica's own disk, or an upload that is confirmed before
+// the bucket has it, would leave an incomplete document.
 //
 // The bucket is in this process, in memory, behind a link. All replicas are restarted with other settings, and at
 // the end with their original ones.

@@ -131,7 +131,7 @@ var life = fmt.Sprintf("%x", time.Now().UnixNano()&0xfffffff) + fmt.Sprintf("%x"
 // The timeout is 90 seconds. Statuses of an overloaded or failing server (502, 503, 504, 507, 429, or no response)
 // are retried after 100 ms; the time until a 503 or 507 is recorded. Any other status is a problem of the cell. The
 // first four tries are sent to base, the next ones through nginx. The replica at base may have been killed after it
-// stored the question, and then the same key must return the same run and not a second one.
+// stored the question. Then the same key must return the same run.
 //
 // It returns once a server has accepted the question. The run is then followed in c.wg.
 func (c *cell) askQuestion(

@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// A process can't have its own clock from outside, so the program is built again with a modified package time,
-// whose wall clock is wrong from some moment on. Its monotonic clock stays right, like on a machine whose clock is
-// set.
+// A process can't have its own clock from outside, so the program is built again with a modified package time. Its
+// wall clock is wrong from some moment on. Its monotonic clock stays right, like on a machine whose clock is set.
 //
-// If a server compared its own clock with timestamps of another, a clock one hour fast would make every lease look
-// expired, and it would take over the runs of others. docs/reliability.md guarantees that only the database's clock
-// is used. These are parts of the source of Go's package time: the text to search for, its replacement, and the
-// code to append.
+// If a server compared its own clock with another's timestamps, a fast clock would make every lease look expired.
+// It would take over the runs of others. docs/reliability.md guarantees that only the database's clock is used.
+// These are parts of the source of Go's package time: the text to search for, its replacement, and the code to
+// append.
 const (
 	clockBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{uint64(nsec), sec + " +
 		"unixToInternal, Local}"

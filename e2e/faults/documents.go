@@ -26,7 +26,7 @@ var written atomic.Int64
 
 // makeBook returns a document in which every section has unique words, and one that all share.
 //
-// The words are nine random letters, 60 for each of 24 sections, so none is likely to be elsewhere, and a missing
+// There are 60 words of nine random letters for each of 24 sections. None is likely to be elsewhere, so a missing
 // part is detected by searches without results. The shared word is miller. The same n returns the same document.
 func makeBook(n int64) (body string, words []string) {
 	rng := rand.New(rand.NewPCG(uint64(n), 7))

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus,
+// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus. It
 // injects faults under a load of questions and documents, and counts invariant violations. docs/reliability.md has
 // the results.
 //

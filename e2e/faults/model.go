@@ -134,8 +134,8 @@ func (o *outside) reachPoint(key string, p point) {
 // footnotes.
 //
 // It depends only on the history, and is stateless: a run that another replica takes over gets the next turn. The
-// first turn has two searches, the second a call of the counted tool and a search, and the third is the answer,
-// which is repeated five times to be long enough for an interruption. Without tools it answers at once.
+// first turn has two searches, the second a call of the counted tool and a search. The third is the answer,
+// repeated five times to be long enough for an interruption. Without tools it answers at once.
 func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 	key := keyed.FindString(r.Question())
 	call := func(name string, args any) llm.Call {

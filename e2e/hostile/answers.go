@@ -47,7 +47,7 @@ var hostileAnswers = map[string]func() []byte{
 // hostileScript is the model of the site: hostile answers by name, endless ones, and a quick one for the bystander.
 //
 // It depends only on the question: “draw NAME.” answers with that text, “think NAME.” streams it before a tool
-// call, “use NAME.” makes the outside tool return it, and “slowly” takes seconds for an answer. All other questions
+// call, and “use NAME.” makes the outside tool return it. “slowly” takes seconds for an answer. All other questions
 // are the bystander's, and are answered at once or by scripted.Librarian.
 func hostileScript(r scripted.Request) scripted.Reply {
 	question := r.Question()
@@ -162,14 +162,14 @@ func (s *site) openAnswer(ctx context.Context, question map[string]any) (string,
 	return fmt.Sprintf("%s in %d ms; %s", said.Status, got.took.Milliseconds(), slowest), err
 }
 
-// mostOfAnswer is the time limit for the answer with a table of 500 × 500, including the model's stream, and for
-// each page, stream and export that shows it. Unlike the other hostile answers, a user might really ask for a table
-// of that size. docs/security.md documents the limit.
+// mostOfAnswer is the time limit for the answer with a table of 500 × 500, including the model's stream. It also
+// applies to each page, stream and export that shows it. Unlike the other hostile answers, a user might really ask
+// for a table of that size. docs/security.md documents the limit.
 const mostOfAnswer = 100 * time.Millisecond
 
-// answerInTime requests a table of 500 × 500 ten times, opens all pages with it each time, and compares the fastest
-// of the ten with the limit, since other load on the machine is not the server's. Ids are replaced with “…” so that
-// the times of ten questions have the same key.
+// answerInTime requests a table of 500 × 500 ten times, and opens all pages with it each time. It compares the
+// fastest of the ten with the limit, since the machine may have other load. Ids are replaced with “…” so that the
+// times of ten questions have the same key.
 func (s *site) answerInTime(ctx context.Context, r *result) (string, error) {
 	fastest := map[string]time.Duration{}
 	// note records the minimum time of each URL.

@@ -27,8 +27,8 @@ type hostileFile struct {
 // fileCells uploads each hostile file and waits for its end.
 //
 // The server decides whether a file is ready, failed or refused. The cell fails only if the file has no final
-// state, if the server dies, or if it exceeds the limits of memory, disk or time in result.go. For a ready file,
-// all pages with it are opened and searched as well: some files are cheap to parse and expensive to list.
+// state, or if the server dies or exceeds the limits in result.go. For a ready file, all pages with it are opened
+// and searched as well: some files are cheap to parse and expensive to list.
 func fileCells() []cell {
 	var cells []cell
 	for _, f := range hostileFiles() {

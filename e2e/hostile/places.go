@@ -116,8 +116,8 @@ func placesOf(address string) map[string]map[string]string {
 	}
 }
 
-// followInside adds places of every kind at each address, by the API and by the form, and checks that each is
-// refused and the internal server not reached.
+// followInside adds places of every kind at each address, by the API and by the form. Each must be refused, and the
+// internal server must not be reached.
 //
 // It sends 16 requests concurrently. Each ninth is sent by the form as well. The outcome counts the statuses.
 func (s *site) followInside(ctx context.Context, addresses []string) (string, error) {
